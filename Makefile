@@ -1,0 +1,59 @@
+# make demo: search a small real protein database.   make test: everything that is checked.
+# Both make .venv and install what is missing; both can be repeated at any time.
+
+PYTHON ?= python3
+WORKERS ?= auto
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Real data for the tests marked `realdata`, where it lies beside the checkout.
+ifneq ($(wildcard ../shared/data),)
+export GLSW_DATA ?= $(abspath ../shared/data)
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format typecheck wheel clean
+
+help: ## say what there is
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/installed ## search a small real protein database and show the best hits
+	@tools/ensure-gl.sh $(BIN)/glsw devices
+	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 10
+
+# One software-rendering thread per pytest worker: together they fill the cores.
+test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand
+	@tools/ensure-gl.sh $(BIN)/glsw devices
+	@tools/ensure-test-tools.sh
+	LP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+lint: $(VENV)/installed-dev ## ruff: rules and format
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --quiet --diff .
+
+typecheck: $(VENV)/installed-dev ## mypy over glsw
+	$(BIN)/mypy --no-error-summary
+
+format: $(VENV)/installed-dev ## let ruff repair and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+wheel: $(VENV)/installed-dev ## build the wheel and the source archive into dist/
+	$(BIN)/python -m hatchling build
+
+clean: ## remove everything that make and the tools made
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find glsw tests bench demo -name __pycache__ -type d -exec rm -rf {} +
+
+$(BIN)/python:
+	@tools/ensure-venv.sh $(PYTHON) $(VENV)
+
+# The stamps are older than pyproject.toml when its dependencies may have changed.
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/installed

@@ -1,0 +1,374 @@
+"""The public verbs: score, align and search. Each encodes, asks an engine, and traces back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch, Sequences
+from glsw.device import Device, open_device
+from glsw.engines import ENGINES, Engine
+from glsw.engines.base import TIES, Progress, Ties
+from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.scoring import Scoring
+from glsw.sequences import Record, Single, Source, as_records, is_single
+from glsw.traceback import trace
+
+AUTO = "fragment"
+"""The engine that ``engine="auto"`` takes."""
+
+
+class Aligner:
+    """A scoring, an engine and a device, ready to align.
+
+    Parameters
+    ----------
+    scoring : Scoring, optional
+        BLOSUM62 with gaps of 12 for the first position and 1 for each further one (what BLAST
+        calls 11/1) unless given.
+    engine : str
+        A name in `glsw.ENGINES`, or ``"auto"``.
+    device : int, str or Device, optional
+        Number of the device or part of its name, see `glsw.devices`; the first one unless given.
+    ties : {"conventional", "any"}
+        Which of several equally good cells an alignment ends in: see `Engine.ends`.
+    unknown : str, optional
+        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or none that the engine can use.
+    ValueError
+        If there is no such engine, or ``unknown`` is not a letter of the alphabet.
+
+    Notes
+    -----
+    A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,
+    `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    Examples
+    --------
+    >>> from glsw import Aligner, Scoring
+    >>> aligner = Aligner(Scoring.match_mismatch(2, -1, 1, 1), engine="reference")
+    >>> aligner.score("ATCTCGTATGAT", "GTCTATCAC")
+    10
+    >>> aligner.score("ACGT", ["ACGT", "AGT", "CCC"])
+    array([8, 5, 2])
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring | None = None,
+        *,
+        engine: str = "auto",
+        device: int | str | Device | None = None,
+        ties: Ties = "conventional",
+        unknown: str | None = None,
+    ) -> None:
+        self.scoring = Scoring.blast() if scoring is None else scoring
+        if not isinstance(self.scoring, Scoring):
+            raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
+        if ties not in TIES:
+            raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
+        if unknown is not None:
+            self.scoring.alphabet.encode("", unknown=unknown)
+        self.ties = ties
+        self.unknown = unknown
+        self.engine = _engine(engine, self.scoring, device)
+
+    # A str is also an iterable of str: the overloads overlap.
+    @overload
+    def score(self, queries: Single, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
+    @overload
+    def score(self, queries: Source, targets: Source) -> npt.NDArray[Any]: ...
+    def score(self, queries: Source, targets: Source) -> int | float | npt.NDArray[Any]:
+        """Return best local scores.
+
+        Parameters
+        ----------
+        queries, targets : sequence, path or list of sequences
+            One query meets each target; as many queries as targets meet in pairs.
+
+        Returns
+        -------
+        int, or ndarray of int, shape (N,)
+            A number for two single sequences; float with a decimal matrix.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet, and lists that do not pair up.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").score("HEAGAWGHEE", "PAWHEAE")
+        17
+        """
+        batch, single = self._batch(queries, targets)
+        scores = self.engine.scores(batch)
+        if single:
+            return self.scoring.display(int(scores[0]))
+        return scores.astype(int) if self.scoring.scale == 1 else scores / self.scoring.scale
+
+    def ends(self, queries: Source, targets: Source) -> Ends:
+        """Return the best local score of each pair and where its alignment ends.
+
+        Parameters and errors as in `score`; a pair of single sequences gives arrays of one.
+        """
+        return self.engine.ends(self._batch(queries, targets)[0], ties=self.ties)
+
+    def align(
+        self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
+    ) -> Alignment:
+        """Return the best local alignment of two sequences.
+
+        Of several equally good ones it is always the same: it ends where `ties` says, and on the
+        way back prefers an aligned pair to a gap in the target to a gap in the query, and closing
+        a gap to extending it.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet.
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Scoring
+        >>> aligner = Aligner(Scoring.match_mismatch(2, -1, 1, 1), engine="reference")
+        >>> print(aligner.align("ATCTCGTATGAT", "GTCTATCAC"))
+        query  query
+        target target
+        score 10, identities 6/8 (75.0%), gaps 1/8 (12.5%)
+        <BLANKLINE>
+        query   4 TCGTATGA 11
+                  || |||.|
+        target  2 TC-TATCA 8
+        """
+        records = [
+            _one(source, what, self.scoring)
+            for source, what in ((query, "query"), (target, "target"))
+        ]
+        batch = Batch.pairwise(*([self._encode(record)] for record in records))
+        return next(self._alignments(batch, [(records[0], records[1])]))
+
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self,
+        query: Single,
+        database: Source,
+        *,
+        top: int | None = 10,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> SearchResult: ...
+    @overload
+    def search(
+        self,
+        query: Source,
+        database: Source,
+        *,
+        top: int | None = 10,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> Iterator[SearchResult]: ...
+    def search(
+        self,
+        query: Source,
+        database: Source,
+        *,
+        top: int | None = 10,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> SearchResult | Iterator[SearchResult]:
+        """Rank the sequences of a database by their best local alignment with a query.
+
+        Parameters
+        ----------
+        query : sequence, path or list of sequences
+        database : path or list of sequences
+        top : int or None
+            Hits to keep, None for all.
+        min_score : int or float
+            Least score of a hit.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        SearchResult or iterator of SearchResult
+            One result for a single query; for a file or a list of queries one after the other,
+            each computed when it is asked for. Equal scores stand in the order of the database.
+
+        Raises
+        ------
+        OSError, ValueError
+            If a file cannot be read, or a sequence has letters outside the alphabet.
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Record
+        >>> database = [Record("far", "", "PPPPPP"), Record("near", "", "PAWHEAE")]
+        >>> print(Aligner(engine="reference").search("HEAGAWGHEE", database))
+        query query: 1 of 2 sequences
+        1. near: score 17, identity 50.0%, query 5-10, target 2-7
+        """
+        if top is not None and top < 1:
+            raise ValueError(f"top {top}: at least 1 hit, or None for all, expected")
+        alphabet = self.scoring.alphabet
+        queries = as_records(query, what="query", alphabet=alphabet)
+        records = as_records(database, what="target", alphabet=alphabet)
+        codes = [self._encode(each) for each in queries]
+        targets = Sequences.of(map(self._encode, records))
+        results = (
+            self._search(each, Batch.one_to_many(code, targets), records, top, min_score, progress)
+            for each, code in zip(queries, codes, strict=True)
+        )
+        return next(results) if is_single(query) else results
+
+    def _search(
+        self,
+        query: Record,
+        batch: Batch,
+        records: list[Record],
+        top: int | None,
+        min_score: float,
+        progress: Progress | None,
+    ) -> SearchResult:
+        start = time.perf_counter()
+        scores = self.engine.scores(batch, progress=progress)
+        kept = np.flatnonzero(scores >= max(1, min_score * self.scoring.scale))
+        kept = kept[np.argsort(-scores[kept].astype(np.int64), kind="stable")][:top]
+        pairs = [(query, records[k]) for k in kept]
+        hits = tuple(
+            Hit(rank, alignment.target, alignment.score, alignment)
+            for rank, alignment in enumerate(self._alignments(batch.select(kept), pairs), start=1)
+        )
+        return SearchResult(
+            query=query,
+            hits=hits,
+            cells=batch.cells,
+            seconds=time.perf_counter() - start,
+            engine=self.engine.name,
+            device=self.engine.where,
+            sequences=len(records),
+            residues=len(batch.targets.residues),
+        )
+
+    def _alignments(
+        self, batch: Batch, records: list[tuple[Record, Record]]
+    ) -> Iterator[Alignment]:
+        ends = self.engine.ends(batch, ties=self.ties)
+        for p, (query, target) in enumerate(records):
+            end = int(ends.query_end[p]), int(ends.target_end[p])
+            coordinates, score = trace(*batch.pair(p), self.scoring, *end)
+            yield Alignment(
+                self.scoring.display(score),
+                query,
+                target,
+                coordinates,
+                self.scoring,
+                self.unknown,
+            )
+
+    def _batch(self, queries: Source, targets: Source) -> tuple[Batch, bool]:
+        """Encode; tell also whether both are single sequences."""
+        alphabet = self.scoring.alphabet
+        sides = [
+            [self._encode(record) for record in as_records(source, what=what, alphabet=alphabet)]
+            for source, what in ((queries, "query"), (targets, "target"))
+        ]
+        if is_single(queries):
+            return Batch.one_to_many(sides[0][0], sides[1]), is_single(targets)
+        return Batch.pairwise(*sides), False
+
+    def _encode(self, record: Record) -> npt.NDArray[np.uint8]:
+        return self.scoring.alphabet.encode(record.letters, name=record.id, unknown=self.unknown)
+
+
+@overload
+def score(queries: Single, targets: Single, **options: Any) -> int | float: ...
+@overload
+def score(queries: Source, targets: Source, **options: Any) -> npt.NDArray[Any]: ...
+def score(
+    queries: Source, targets: Source, *, scoring: Scoring | None = None, **options: Any
+) -> int | float | npt.NDArray[Any]:
+    """Return best local scores: `Aligner.score` of an `Aligner` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
+    array([8, 5])
+    """
+    return Aligner(scoring, **options).score(queries, targets)
+
+
+def align(
+    query: Single, target: Single, *, scoring: Scoring | None = None, **options: Any
+) -> Alignment:
+    """Return the best local alignment: `Aligner.align` of an `Aligner` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.align("HEAGAWGHEE", "PAWHEAE").cigar
+    '2=3X1='
+    """
+    return Aligner(scoring, **options).align(query, target)
+
+
+@overload
+def search(query: Single, database: Source, **options: Any) -> SearchResult: ...
+@overload
+def search(query: Source, database: Source, **options: Any) -> Iterator[SearchResult]: ...
+def search(
+    query: Source,
+    database: Source,
+    *,
+    top: int | None = 10,
+    min_score: float = 1,
+    progress: Progress | None = None,
+    scoring: Scoring | None = None,
+    **options: Any,
+) -> SearchResult | Iterator[SearchResult]:
+    """Rank a database: `Aligner.search` of an `Aligner` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> result = glsw.search("HEAGAWGHEE", ["PPPPPP", "PAWHEAE"])
+    >>> [(hit.rank, hit.target.id, hit.score) for hit in result]
+    [(1, 'target 2', 17)]
+    """
+    return Aligner(scoring, **options).search(
+        query, database, top=top, min_score=min_score, progress=progress
+    )
+
+
+def _engine(name: str, scoring: Scoring, device: int | str | Device | None) -> Engine:
+    chosen = AUTO if name == "auto" else name
+    if chosen not in ENGINES:
+        raise ValueError(f"unknown engine {name!r}; there are auto, {', '.join(ENGINES)}")
+    kind = ENGINES[chosen]
+    if kind.requires is None:
+        return kind(scoring)
+    if not isinstance(device, Device):
+        device = open_device(device, require=kind.requires)
+    return kind(scoring, device)
+
+
+def _one(source: Source, what: str, scoring: Scoring) -> Record:
+    """Return the one record of a single sequence or of a file."""
+    if not isinstance(source, os.PathLike) and not is_single(source):
+        raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
+    records = as_records(source, what=what, alphabet=scoring.alphabet)
+    if len(records) != 1:
+        raise ValueError(f"{source}: one {what} expected, {len(records)} found")
+    return records[0]

@@ -1,0 +1,113 @@
+"""What every engine is: a batch of pairs in, scores or ends out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.device import Device
+from glsw.result import Ends
+from glsw.scoring import Scoring
+
+Ties = Literal["conventional", "any"]
+TIES: tuple[Ties, ...] = ("conventional", "any")
+Progress = Callable[[int], None]
+
+
+class Engine(ABC):
+    """One schedule: the order in which the cells of the tables are visited.
+
+    All engines give the same scores and ends; `glsw.engines.reference` is the judge.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        Substitution matrix and gap costs.
+    device : Device or None
+        Where to run; None for engines that need no OpenGL.
+    """
+
+    name: ClassVar[str]
+    requires: ClassVar[tuple[int, int] | None] = None
+    """The OpenGL version needed, None without OpenGL."""
+
+    def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
+        self.scoring = scoring
+        if self.requires and device is None:
+            raise TypeError(f"engine {self.name!r} needs a device")
+        self._device = device
+
+    @property
+    def device(self) -> Device:
+        """The device of an engine that needs one."""
+        assert self._device is not None
+        return self._device
+
+    @property
+    def where(self) -> str:
+        """What runs the engine, for results."""
+        return self._device.info.name if self._device else "CPU"
+
+    def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
+        """Return the best local score of each pair.
+
+        Parameters
+        ----------
+        batch : Batch
+            N pairs.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        ndarray of int32, shape (N,)
+
+        Raises
+        ------
+        ValueError
+            If a score could leave int32, or a sequence is too long for this engine and device.
+        """
+        self._check(batch)
+        return self.best(batch, False, progress or _ignore)[:, 0]
+
+    def ends(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Ends:
+        """Return the best local score of each pair and where its alignment ends.
+
+        Among cells of equal score ``ties="conventional"`` takes the one with the largest i + j,
+        then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine.
+        Other parameters and errors as in `scores`.
+        """
+        if ties not in TIES:
+            raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
+        self._check(batch)
+        score, d, i = self.best(batch, True, progress or _ignore, ties=ties).T
+        found = score > 0
+        return Ends(
+            score=score,
+            query_end=np.where(found, i + 1, 0).astype(np.int32),
+            target_end=np.where(found, d - i + 1, 0).astype(np.int32),
+        )
+
+    def _check(self, batch: Batch) -> None:
+        if len(batch):
+            self.scoring.check(int(batch.query_lengths.max()), int(batch.target_lengths.max()))
+
+    @abstractmethod
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, shape (N, 3): score, and if ``ends`` i + j and i.
+
+        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences.
+        """
+
+
+def _ignore(cells: int) -> None:
+    pass

@@ -1,0 +1,302 @@
+"""Engine ``fragment``: anti-diagonals drawn into textures (Liu et al. 2006), on OpenGL 3.3."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw import shader
+from glsw.batch import Batch, chunks, padded
+from glsw.device import Device
+from glsw.engines.base import Engine, Progress, Ties
+from glsw.scoring import Scoring
+
+NARROW, WIDE = 8, 4
+"""Cells along a tile: a texel of 128 bits holds eight 16-bit values, or four 32-bit values."""
+NARROW_LIMIT = 2**15 - 1
+FLUSH_SECONDS = 0.1
+
+# Texture units.
+_BEST, _COLUMN_H, _ROW_H, _COLUMN_E, _ROW_F, _CORNER = range(6)
+_PAIRS, _TARGETS, _PROFILE, _QUERIES, _SUBSTITUTION = range(6, 11)
+
+
+class Fragment(Engine):
+    """Draw one anti-diagonal of many tables a pass (Liu et al. 2006, section 5).
+
+    Three buffers of textures change roles cyclically (diagonals k, k - 1, k - 2); pass k draws one
+    quad of N pairs x L(k) live tiles; the best cell of a pair flows to its last tile, so that one
+    texel a pair comes back. Borders of tiles have 16 bits first (tiles of 8 x 8 cells); pairs whose
+    score leaves them are repeated with 32 bits (4 x 4 cells).
+
+    Parameters
+    ----------
+    tile : {8, 4, 1}
+        Cells along a tile: 8 with 16-bit borders, 4 or 1 (the layout of the paper) with 32 bits.
+    texels : int
+        Texels of a quad at most, N x L(k): what one pass works on.
+    """
+
+    name = "fragment"
+    requires = (3, 3)
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        tile: int = NARROW,
+        texels: int = 2**18,
+    ) -> None:
+        super().__init__(scoring, device)
+        if tile not in (NARROW, WIDE, 1):
+            raise ValueError(f"tile {tile}: {NARROW}, {WIDE} or 1 expected")
+        narrow = max(-scoring.minimum, scoring.maximum, scoring.gap_open) <= NARROW_LIMIT
+        self._tile = tile if narrow or tile != NARROW else WIDE
+        self._texels = texels
+        self._letters = len(scoring.alphabet)
+        self._inputs: dict[int, moderngl.Texture] = {}
+        self._profile_of: tuple[Any, ...] = ()
+        self._buffers: _Buffers | None = None
+
+    @property
+    def longest(self) -> int:
+        """Residues of the longest sequence that fits the textures of the device."""
+        return self.device.info.limits["max_texture_size"] * min(self._tile, WIDE)
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
+        for what, lengths in (("query", batch.query_lengths), ("target", batch.target_lengths)):
+            if len(lengths) and lengths.max() > self.longest:
+                raise ValueError(
+                    f"{what} of {lengths.max()} residues: engine 'fragment' takes at most "
+                    f"{self.longest} on {self.device.info.name} (texture limit "
+                    f"{self.device.info.limits['max_texture_size']})"
+                )
+        found = np.zeros((len(batch), 3 if ends else 1), dtype=np.int32)
+        todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
+        self._draw(batch, todo, self._tile, found, progress)
+        if self._tile == NARROW:
+            overflowed = todo[found[todo, 0] > NARROW_LIMIT]
+            self._draw(batch, overflowed, WIDE, found, progress=lambda cells: None)
+        return found
+
+    def _draw(
+        self,
+        batch: Batch,
+        todo: npt.NDArray[np.intp],
+        tile: int,
+        found: npt.NDArray[np.int32],
+        progress: Progress,
+    ) -> None:
+        """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
+        size = self.device.info.limits["max_texture_size"]
+        for chosen in chunks(
+            batch.select(todo),
+            area=self._texels * tile,
+            pairs=size,
+            queries=size // (self._letters + 1),
+        ):
+            quad = _Quad(batch.select(todo[chosen]), tile, ends=found.shape[1] > 1)
+            self._upload(quad)
+            last = self._passes(quad, progress)
+            found[todo[chosen]] = self._download(quad, last)[:, : found.shape[1]]
+
+    def _upload(self, quad: _Quad) -> None:
+        """Put the lengths and residues of the pairs and the query profile into textures."""
+        batch = quad.batch
+        queries, row = np.unique(batch.query_index, return_inverse=True)
+        pairs = np.stack([batch.query_lengths, batch.target_lengths, row, row], axis=1)
+        targets = padded(batch.targets, batch.target_index, quad.width, self._letters)
+        self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
+        self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets))
+        drawn = (quad.tile, quad.rows, batch.queries, queries.tobytes())
+        if drawn != self._profile_of:
+            self._draw_profile(quad, queries)
+            self._profile_of = drawn
+
+    def _draw_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
+        """Draw the scores of every letter against these queries, see profile.frag."""
+        residues = padded(quad.batch.queries, queries, quad.height, self._letters)
+        letters = self._letters
+        self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues))
+        self._texture(_SUBSTITUTION, (letters, letters), "i4", self.scoring.matrix, components=1)
+        profile = self._texture(_PROFILE, (quad.rows, len(queries) * (letters + 1)), "u4")
+        program = shader.render(
+            self.device, "quad.vert", "profile.frag", TILE=quad.tile, LETTERS=letters
+        )
+        program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
+        # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
+        program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
+        canvas = self.device.ctx.framebuffer([profile])
+        with self.device.ctx.scope(canvas, moderngl.NOTHING):
+            self.device.ctx.vertex_array(program, []).render(moderngl.TRIANGLE_STRIP, vertices=4)
+        canvas.release()
+        self.device.check("drawing the query profile")
+
+    def _texture(
+        self,
+        unit: int,
+        size: tuple[int, int],
+        dtype: str,
+        data: npt.NDArray[Any] | None = None,
+        components: int = 4,
+    ) -> moderngl.Texture:
+        """Bind a new texture to a unit instead of the one that it had."""
+        if unit in self._inputs:
+            self._inputs[unit].release()
+        content = None if data is None else np.ascontiguousarray(data)
+        texture = self.device.ctx.texture(size, components, content, alignment=1, dtype=dtype)
+        self.device.check(f"allocating a texture of {size[0]} x {size[1]}")
+        texture.use(unit)
+        self._inputs[unit] = texture
+        return texture
+
+    def _passes(self, quad: _Quad, progress: Progress) -> moderngl.Framebuffer:
+        """Draw all diagonals; return the framebuffer of the last one."""
+        program = self._program(quad)
+        buffers = self._buffers
+        if buffers is None or not buffers.fit(quad):
+            if buffers is not None:
+                buffers.release()
+            buffers = self._buffers = _Buffers(self.device, quad, self.scoring.linear)
+        vertices = self.device.ctx.vertex_array(program, [])
+        count = quad.rows + quad.columns - 1
+        flushed, reported, batch_of_passes = 0, 0, 16
+        start = time.perf_counter()
+        for k in range(count):
+            first = max(0, k - quad.columns + 1)
+            live = min(quad.rows, k + 1) - first
+            program["diagonal"] = k
+            vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
+            vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
+            if k + 1 - flushed == batch_of_passes or k + 1 == count:
+                # Watchdogs end what runs long: never queue more than about FLUSH_SECONDS.
+                self.device.ctx.finish()
+                elapsed = max(time.perf_counter() - start, 1e-6)
+                batch_of_passes = max(1, int((k + 1 - flushed) * min(2, FLUSH_SECONDS / elapsed)))
+                flushed, start = k + 1, time.perf_counter()
+                done = quad.batch.cells * flushed // count
+                progress(done - reported)
+                reported = done
+        self.device.check("drawing the diagonals")
+        return buffers.framebuffer(count - 1)
+
+    def _program(self, quad: _Quad) -> moderngl.Program:
+        """Compile the schedule and set what stays the same over all passes."""
+        defines: dict[str, int] = {"TILE": quad.tile, "LETTERS": self._letters}
+        units = {"best_cells": _BEST, "column_h": _COLUMN_H, "row_h": _ROW_H, "corner_h": _CORNER}
+        units |= {"pairs": _PAIRS, "targets": _TARGETS, "profile": _PROFILE}
+        costs = {"gap_open": self.scoring.gap_open}
+        if quad.ends:
+            defines["ENDS"] = 1
+        if self.scoring.linear:
+            defines["LINEAR"] = 1
+        else:
+            units |= {"column_e": _COLUMN_E, "row_f": _ROW_F}
+            costs["gap_extend"] = self.scoring.gap_extend
+        program = shader.render(self.device, "quad.vert", "fragment.frag", **defines)
+        for name, value in (units | costs).items():
+            program[name] = value
+        return program
+
+    def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> npt.NDArray[np.int32]:
+        """Read the best cell of each pair, which has flowed to its last tile."""
+        column = last.read(
+            viewport=(quad.rows - 1, 0, 1, len(quad.batch)),
+            components=quad.components,
+            attachment=_BEST,
+            alignment=1,
+            dtype="i4",
+        )
+        self.device.check("reading the scores")
+        return np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
+
+
+@dataclass(frozen=True)
+class _Quad:
+    """N pairs that are drawn together: rows x columns tiles each."""
+
+    batch: Batch
+    tile: int
+    ends: bool
+
+    @property
+    def rows(self) -> int:
+        return -(-int(self.batch.query_lengths.max()) // self.tile)
+
+    @property
+    def columns(self) -> int:
+        return -(-int(self.batch.target_lengths.max()) // self.tile)
+
+    @property
+    def height(self) -> int:
+        return self.rows * self.tile
+
+    @property
+    def width(self) -> int:
+        return self.columns * self.tile
+
+    @property
+    def components(self) -> int:
+        return 4 if self.ends else 1
+
+    def texels(self, letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+        """Pack rows of letters, TILE a texel, as texel.glsl unpacks them."""
+        if self.tile == NARROW:
+            return letters.astype(np.uint16).view(np.uint32)
+        lanes = np.zeros((*letters.shape[:1], letters.shape[1] // self.tile, 4), np.uint32)
+        lanes[..., : self.tile] = letters.reshape(len(letters), -1, self.tile)
+        return lanes
+
+
+class _Buffers:
+    """Three buffers of diagonals that change roles: k is drawn from k - 1 and k - 2 (figure 6)."""
+
+    def __init__(self, device: Device, quad: _Quad, linear: bool) -> None:
+        ctx = device.ctx
+        self._size = quad.rows, len(quad.batch)
+        self._components = quad.components
+        self._planes = [
+            [ctx.texture(self._size, quad.components, dtype="i4")]
+            + [ctx.texture(self._size, 4, dtype="u4") for _ in range(2 if linear else 4)]
+            for _ in range(3)
+        ]
+        self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]
+        self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
+        device.check(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles")
+
+    def fit(self, quad: _Quad) -> bool:
+        """Tell whether the buffers are large enough."""
+        rows, pairs = self._size
+        return (
+            quad.components == self._components and quad.rows <= rows and len(quad.batch) <= pairs
+        )
+
+    def role(self, k: int, viewport: tuple[int, int, int, int]) -> moderngl.Scope:
+        """Bind the textures that diagonal k is drawn from; return where to draw these pixels."""
+        for unit, plane in enumerate(self._planes[(k - 1) % 3]):
+            plane.use(unit)
+        self._planes[(k - 2) % 3][_ROW_H].use(_CORNER)
+        self._framebuffers[k % 3].viewport = viewport
+        return self._scopes[k % 3]
+
+    def framebuffer(self, k: int) -> moderngl.Framebuffer:
+        """Return where diagonal k was drawn."""
+        return self._framebuffers[k % 3]
+
+    def release(self) -> None:
+        """Free the textures."""
+        for scope in self._scopes:
+            scope.release()
+        for framebuffer, planes in zip(self._framebuffers, self._planes, strict=True):
+            framebuffer.release()
+            for plane in planes:
+                plane.release()

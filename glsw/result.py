@@ -1,0 +1,317 @@
+"""What comes out: ends of the best alignments, an alignment, the ranked hits of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import Bio.Align
+import numpy as np
+import numpy.typing as npt
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
+
+from .scoring import Scoring
+from .sequences import Record
+
+_LINE = 60  # characters of a row in a line of text
+_GAP = -1  # as the index of a residue
+
+_Int64 = npt.NDArray[np.int64]
+_Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The best local alignment of each of N pairs: its score and where it ends.
+
+    Parameters
+    ----------
+    score : ndarray of int32, shape (N,)
+        In integer units of the scoring.
+    query_end, target_end : ndarray of int32, shape (N,)
+        Residues of the sequence up to and including the last aligned pair, that is, the end of a
+        half-open interval; 0 where the score is 0.
+    """
+
+    score: npt.NDArray[np.int32]
+    query_end: npt.NDArray[np.int32]
+    target_end: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """A local alignment of two sequences.
+
+    Parameters
+    ----------
+    score : int or float
+        In units of the matrix, see `Scoring.display`.
+    query, target : Record
+        The whole sequences.
+    coordinates : ndarray of int64, shape (2, K)
+        Where the K - 1 runs of aligned pairs and gaps begin and end, counted in residues from 0:
+        row 0 in the target, row 1 in the query, as in :class:`Bio.Align.Alignment`. K = 1 for an
+        empty alignment.
+    scoring : Scoring
+        What it was scored with.
+    unknown : str, optional
+        The letter of the alphabet for which letters outside it were taken.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> query, target = Record("q", "", "ATCTCGTATGAT"), Record("t", "", "GTCTATCAC")
+    >>> runs = np.array([[1, 3, 3, 8], [3, 5, 6, 11]])
+    >>> alignment = Alignment(10, query, target, runs, scoring)
+    >>> alignment.query_start, alignment.query_end, alignment.cigar
+    (3, 11, '2=1I3=1X1=')
+    >>> print(alignment)
+    query  q
+    target t
+    score 10, identities 6/8 (75.0%), gaps 1/8 (12.5%)
+    <BLANKLINE>
+    query   4 TCGTATGA 11
+              || |||.|
+    target  2 TC-TATCA 8
+    """
+
+    score: int | float
+    query: Record
+    target: Record
+    coordinates: _Int64
+    scoring: Scoring
+    unknown: str | None = None
+
+    @property
+    def query_start(self) -> int:
+        """First residue of the query, counted from 0."""
+        return int(self.coordinates[1, 0])
+
+    @property
+    def query_end(self) -> int:
+        """Residue after the last of the query, counted from 0."""
+        return int(self.coordinates[1, -1])
+
+    @property
+    def target_start(self) -> int:
+        """First residue of the target, counted from 0."""
+        return int(self.coordinates[0, 0])
+
+    @property
+    def target_end(self) -> int:
+        """Residue after the last of the target, counted from 0."""
+        return int(self.coordinates[0, -1])
+
+    @property
+    def columns(self) -> int:
+        """Length of the alignment: aligned pairs and residues opposite gaps."""
+        return int(np.diff(self.coordinates).max(axis=0).sum())
+
+    @property
+    def gaps(self) -> int:
+        """Columns with a gap."""
+        return int((self._gap_in_query | self._gap_in_target).sum())
+
+    @property
+    def identities(self) -> int:
+        """Columns with equal letters, as the alphabet reads them: case and U for T do not count."""
+        return int(self._identical.sum())
+
+    @property
+    def identity(self) -> float:
+        """Fraction of the columns that have equal letters; 0 for an empty alignment."""
+        return self.identities / max(1, self.columns)
+
+    @property
+    def positives(self) -> int:
+        """Columns with two letters that score above 0."""
+        return int(self._positive.sum())
+
+    @property
+    def cigar(self) -> str:
+        """The query relative to the target.
+
+        ``=`` equal, ``X`` different, ``I`` only in the query, ``D`` only in the target.
+        """
+        letters = np.full(self.columns, "X")
+        letters[self._identical] = "="
+        letters[self._gap_in_target] = "I"
+        letters[self._gap_in_query] = "D"
+        return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters.tolist()))
+
+    def rows(self) -> tuple[str, str, str]:
+        """Return the query, the line between and the target, equally long.
+
+        The line between has ``|`` for equal letters, ``:`` for others that score above 0, ``.``
+        for other pairs and a space opposite a gap. A gap is ``-``. A codon takes three characters.
+        """
+        between = np.full(self.columns, ".")
+        between[self._positive] = ":"
+        between[self._identical] = "|"
+        between[self._gap_in_query | self._gap_in_target] = " "
+        width = self.scoring.alphabet.width
+        query, target = (
+            "".join(
+                "-" * width if k == _GAP else record.letters[k * width : (k + 1) * width]
+                for k in residues.tolist()
+            )
+            for record, residues in zip((self.query, self.target), self._residues, strict=True)
+        )
+        return query, "".join(symbol * width for symbol in between.tolist()), target
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Return the alignment of the target (row 0) and the query with its score."""
+        records = [
+            SeqRecord(Seq(record.letters), id=record.id, description=record.description)
+            for record in (self.target, self.query)
+        ]
+        coordinates = self.coordinates * self.scoring.alphabet.width
+        alignment = Bio.Align.Alignment(records, coordinates)  # type: ignore[no-untyped-call]
+        alignment.score = self.score  # type: ignore[attr-defined]
+        return alignment
+
+    def __str__(self) -> str:
+        columns = self.columns
+        lines = [
+            f"query  {self.query.id} {self.query.description}".rstrip(),
+            f"target {self.target.id} {self.target.description}".rstrip(),
+            f"score {self.score}, "
+            f"identities {self.identities}/{columns} ({self.identity:.1%}), "
+            f"gaps {self.gaps}/{columns} ({self.gaps / max(1, columns):.1%})",
+        ]
+        width = self.scoring.alphabet.width
+        rows, step = self.rows(), _LINE // width
+        digits = len(str(max(self.query_end, self.target_end)))
+        at = [self.query_start, self.target_start]
+        for first in range(0, columns, step):
+            query, between, target = (row[first * width :][: step * width] for row in rows)
+            text = []
+            for k, (name, row) in enumerate((("query ", query), ("target", target))):
+                residues = int((self._residues[k][first : first + step] != _GAP).sum())
+                begin, at[k] = at[k], at[k] + residues
+                text.append(f"{name} {begin + bool(residues):>{digits}} {row} {at[k]}")
+            lines += ["", text[0], f"{'':{digits + 8}}{between}".rstrip(), text[1]]
+        return "\n".join(lines)
+
+    @cached_property
+    def _residues(self) -> tuple[_Int64, _Int64]:
+        """Which residue of query and target is in each column, or _GAP."""
+        runs = np.diff(self.coordinates)
+        columns = runs.max(axis=0)
+        offset = np.arange(columns.sum()) - np.repeat(np.cumsum(columns) - columns, columns)
+        return tuple(  # type: ignore[return-value]
+            np.where(np.repeat(run > 0, columns), np.repeat(first, columns) + offset, _GAP)
+            for first, run in zip(self.coordinates[::-1, :-1], runs[::-1], strict=True)
+        )
+
+    @property
+    def _gap_in_query(self) -> _Bool:
+        return np.equal(self._residues[0], _GAP)
+
+    @property
+    def _gap_in_target(self) -> _Bool:
+        return np.equal(self._residues[1], _GAP)
+
+    @cached_property
+    def _pair_codes(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Codes of query and target in each column; of no meaning in a gap."""
+        alphabet = self.scoring.alphabet
+        codes = []
+        for record, first, end, residues in (
+            (self.query, self.query_start, self.query_end, self._residues[0]),
+            (self.target, self.target_start, self.target_end, self._residues[1]),
+        ):
+            part = record.letters[first * alphabet.width : end * alphabet.width]
+            encoded = alphabet.encode(part, name=record.id, unknown=self.unknown)
+            codes.append(encoded[np.maximum(residues - first, 0)])
+        return codes[0], codes[1]
+
+    @cached_property
+    def _identical(self) -> _Bool:
+        equal: _Bool = np.equal(*self._pair_codes)
+        return equal & ~self._gap_in_query & ~self._gap_in_target
+
+    @cached_property
+    def _positive(self) -> _Bool:
+        positive: _Bool = self.scoring.matrix[self._pair_codes] > 0
+        return positive & ~self._gap_in_query & ~self._gap_in_target
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """A sequence of the database that a search found.
+
+    Parameters
+    ----------
+    rank : int
+        1 for the best.
+    target : Record
+    score : int or float
+        In units of the matrix.
+    alignment : Alignment
+    """
+
+    rank: int
+    target: Record
+    score: int | float
+    alignment: Alignment
+
+    def __str__(self) -> str:
+        found = self.alignment
+        return (
+            f"{self.rank}. {self.target.id}: score {self.score}, identity {found.identity:.1%}, "
+            f"query {found.query_start + 1}-{found.query_end}, "
+            f"target {found.target_start + 1}-{found.target_end}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The hits of one query, the best first; among equal scores in the order of the database.
+
+    Parameters
+    ----------
+    query : Record
+    hits : tuple of Hit
+    cells : int
+        Query residues times database residues.
+    seconds : float
+        Wall time of scoring and alignment.
+    engine, device : str
+        What computed the scores.
+    sequences, residues : int
+        Size of the database.
+    """
+
+    query: Record
+    hits: tuple[Hit, ...]
+    cells: int
+    seconds: float
+    engine: str
+    device: str
+    sequences: int
+    residues: int
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, k: int) -> Hit:
+        return self.hits[k]
+
+    @property
+    def gcups(self) -> float:
+        """Giga (10^9) cells of the tables per second."""
+        return self.cells / self.seconds / 1e9 if self.seconds else 0.0
+
+    def __str__(self) -> str:
+        title = f"query {self.query.id}: {len(self)} of {self.sequences} sequences"
+        return "\n".join([title, *map(str, self.hits)])

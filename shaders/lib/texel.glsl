@@ -1,0 +1,26 @@
+// TILE values in one RGBA32UI texel: 1 or 4 of 32 bits, or 8 of 16 bits, which keep their sign.
+#if TILE == 8
+void unpack(uvec4 texel, out int values[TILE]) {
+    for (int k = 0; k < TILE; k += 2) {
+        values[k] = int(texel[k / 2] << 16) >> 16;
+        values[k + 1] = int(texel[k / 2]) >> 16;
+    }
+}
+
+uvec4 pack(int values[TILE]) {
+    uvec4 texel;
+    for (int k = 0; k < TILE; k += 2)
+        texel[k / 2] = uint(values[k] & 0xffff) | uint(values[k + 1] << 16);
+    return texel;
+}
+#else
+void unpack(uvec4 texel, out int values[TILE]) {
+    for (int k = 0; k < TILE; ++k) values[k] = int(texel[k]);
+}
+
+uvec4 pack(int values[TILE]) {
+    uvec4 texel = uvec4(0u);
+    for (int k = 0; k < TILE; ++k) texel[k] = uint(values[k]);
+    return texel;
+}
+#endif

@@ -1,0 +1,116 @@
+"""What all tests share: one device, real data, and other OpenGL implementations."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from glsw.device import Device, open_device
+
+MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
+WITHOUT_COMPUTE = " ".join(
+    f"-GL_ARB_{name}"
+    for name in (
+        "compute_shader",
+        "shader_storage_buffer_object",
+        "shader_image_load_store",
+        "shading_language_420pack",
+    )
+)
+SOFTWARE = {"LIBGL_ALWAYS_SOFTWARE": "1"} | (
+    {"__EGL_VENDOR_LIBRARY_FILENAMES": str(MESA_VENDOR)} if MESA_VENDOR.exists() else {}
+)
+# Environment variables of Mesa for each implementation, and what its device must look like.
+IMPLEMENTATIONS = {
+    "llvmpipe": ({}, r"llvmpipe .* GL 4\.[5-6]"),
+    "zink": ({"GALLIUM_DRIVER": "zink"}, r"zink .* GL 4\.[5-6]"),
+    "gl41": (
+        {
+            "MESA_GL_VERSION_OVERRIDE": "4.1",
+            "MESA_GLSL_VERSION_OVERRIDE": "410",
+            "MESA_EXTENSION_OVERRIDE": WITHOUT_COMPUTE,
+        },
+        r"llvmpipe .* GL 4\.1",
+    ),
+    "gl33": (
+        {"MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"},
+        r"llvmpipe .* GL 3\.3",
+    ),
+}
+DESCRIBE = (
+    "from glsw.device import open_device; info = open_device().info;"
+    "print(info.name, 'GL %d.%d' % info.version)"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", help="index or part of the name of the OpenGL device to test")
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    """The device under test; without any, the tests fail."""
+    chosen = request.config.getoption("--device")
+    with open_device(int(chosen) if chosen and chosen.isdigit() else chosen) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real data, for tests marked ``realdata``."""
+    folder = os.environ.get("GLSW_DATA")
+    if not folder:
+        pytest.skip("GLSW_DATA names no folder of real data")
+    if not Path(folder).is_dir():
+        pytest.skip(f"GLSW_DATA={folder} is not a folder")
+    return Path(folder)
+
+
+def _run(implementation: str, code: str, timeout: float) -> str:
+    variables, _ = IMPLEMENTATIONS[implementation]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | SOFTWARE | variables,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, f"{implementation}: {done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def run_under() -> Callable[..., str]:
+    """``run_under(implementation, code)``: standard output of Python code in a process of its own.
+
+    ``implementation`` is a key of ``IMPLEMENTATIONS``. Code that fails fails the test. So does a
+    missing implementation in continuous integration (``CI`` is set); elsewhere it is a skip.
+    """
+    checked: set[str] = set()
+
+    def run_under(implementation: str, code: str, *, timeout: float = 120) -> str:
+        if implementation not in checked:
+            _, expected = IMPLEMENTATIONS[implementation]
+            try:
+                found = _run(implementation, DESCRIBE, timeout).strip()
+            except AssertionError as error:
+                found = str(error)
+            if not re.match(expected, found):
+                missing = pytest.fail if os.environ.get("CI") else pytest.skip
+                missing(f"no {implementation} here: {found}")
+            checked.add(implementation)
+        return _run(implementation, code, timeout)
+
+    return run_under
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def implementation(request: pytest.FixtureRequest) -> str:
+    """Each OpenGL implementation in turn, for ``run_under``."""
+    return request.param

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from glsw.batch import Batch, Sequences
+
+codes = st.integers(0, 8).flatmap(lambda n: arrays(np.uint8, n))
+
+
+def sequence(*numbers):
+    return np.array(numbers, dtype=np.uint8)
+
+
+@given(st.lists(codes))
+def test_sequences_are_what_went_in(parts):
+    sequences = Sequences.of(parts)
+    assert len(sequences) == len(parts)
+    assert sequences.residues.dtype == np.uint8
+    assert sequences.offsets.dtype == sequences.lengths.dtype == np.int64
+    assert sequences.lengths.tolist() == [len(part) for part in parts]
+    assert all(np.array_equal(a, b) for a, b in zip(sequences, parts, strict=True))
+
+
+def test_a_sequence_is_a_view():
+    sequences = Sequences.of([sequence(1, 2), sequence(3)])
+    assert np.shares_memory(sequences[0], sequences.residues)
+
+
+def test_sequences_count_from_the_end_too():
+    sequences = Sequences.of([sequence(1, 2), sequence(3)])
+    assert sequences[-1].tolist() == [3]
+    assert sequences[np.int32(0)].tolist() == [1, 2]
+    for k in (2, -3):
+        with pytest.raises(IndexError, match=f"sequence {k} of 2"):
+            sequences[k]
+
+
+@pytest.mark.parametrize("offsets", [[], [0], [1, 3], [0, 2], [0, 3, 2, 3]])
+def test_offsets_must_fit(offsets):
+    with pytest.raises(ValueError, match="offsets"):
+        Sequences(sequence(1, 2, 3), np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("part", [[1, 2], "AC", np.array([1, 2]), np.array([0.5])])
+def test_only_codes_are_sequences(part):
+    with pytest.raises(TypeError, match="sequence 2 must be an array of uint8"):
+        Sequences.of([sequence(1), part])
+
+
+def test_a_table_is_no_sequence():
+    with pytest.raises(ValueError, match="one dimension"):
+        Sequences.of([np.zeros((2, 2), np.uint8)])
+
+
+def test_pairwise():
+    batch = Batch.pairwise([sequence(1), sequence(2, 2)], Sequences.of([sequence(3), sequence()]))
+    assert len(batch) == 2
+    assert [[a.tolist(), b.tolist()] for a, b in map(batch.pair, range(2))] == [
+        [[1], [3]],
+        [[2, 2], []],
+    ]
+    assert batch.query_lengths.tolist() == [1, 2]
+    assert batch.target_lengths.tolist() == [1, 0]
+    assert batch.cells == 1
+    assert batch.query_index.dtype == batch.target_index.dtype == np.int32
+
+
+def test_pairwise_needs_as_many_of_both():
+    with pytest.raises(ValueError, match="1 queries and 2 targets do not pair up"):
+        Batch.pairwise([sequence(1)], [sequence(1), sequence(2)])
+
+
+def test_one_to_many():
+    batch = Batch.one_to_many(sequence(1, 2), [sequence(3), sequence(4, 4, 4)])
+    assert len(batch.queries) == 1
+    assert batch.query_index.tolist() == [0, 0]
+    assert batch.cells == 8
+    assert batch.pair(1)[0].tolist() == [1, 2]
+
+
+def test_one_to_many_takes_one():
+    queries = Sequences.of([sequence(1), sequence(2)])
+    with pytest.raises(ValueError, match="one query is needed, got 2"):
+        Batch.one_to_many(queries, [sequence(1)])
+
+
+def test_a_batch_may_be_empty():
+    batch = Batch.one_to_many(sequence(1), [])
+    assert len(batch) == batch.cells == 0
+    assert len(batch.select([])) == 0
+
+
+def test_cells_are_counted_in_64_bits():
+    long = np.zeros(70_000, np.uint8)
+    assert Batch.pairwise([long], [long]).cells == 4_900_000_000
+
+
+@given(st.lists(codes, min_size=1), st.data())
+def test_select_keeps_pairs(parts, data):
+    batch = Batch.one_to_many(sequence(7), parts)
+    chosen = data.draw(st.lists(st.integers(0, len(parts) - 1)))
+    selected = batch.select(chosen)
+    assert len(selected) == len(chosen)
+    assert selected.targets is batch.targets
+    for p, original in enumerate(chosen):
+        assert np.array_equal(selected.pair(p)[1], parts[original])
+
+
+def test_select_by_mask_and_slice():
+    batch = Batch.one_to_many(sequence(7), [sequence(k) for k in range(5)])
+    assert batch.select(batch.target_index > 2).target_index.tolist() == [3, 4]
+    assert batch.select(slice(1, 3)).target_index.tolist() == [1, 2]
+    assert batch.select(np.argsort(-batch.target_index)).target_index.tolist() == [4, 3, 2, 1, 0]
+
+
+def test_indices_must_be_of_sequences():
+    one = Sequences.of([sequence(1)])
+    zero, beyond = np.zeros(1, np.int32), np.ones(1, np.int32)
+    with pytest.raises(ValueError, match="target_index has 1 to 1, there are 1 sequences"):
+        Batch(one, one, zero, beyond)
+    with pytest.raises(ValueError, match="query_index has -1"):
+        Batch(one, one, zero - 1, zero)
+    with pytest.raises(ValueError, match="query_index has 2 pairs, target_index 1"):
+        Batch(one, one, np.zeros(2, np.int32), zero)
+    with pytest.raises(TypeError, match="query_index must be an array of int32, got int64"):
+        Batch(one, one, zero.astype(np.int64), zero)

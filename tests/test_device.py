@@ -1,0 +1,482 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import deque
+from pathlib import Path
+
+import pytest
+
+import glsw.device
+from glsw.device import DeviceError, DeviceInfo, devices, egl_devices, open_device
+
+
+@pytest.fixture
+def opened():
+    device = open_device(quiet=True)
+    device.activate()
+    return device
+
+
+@pytest.fixture
+def second(opened):
+    """Another context on the same device, as a second device would have."""
+    route = next(r for r in glsw.device._routes() if r.index == opened.info.index)
+    device = glsw.device._climb_down(route)
+    opened.activate()
+    yield device
+    device.close()
+
+
+def python(code, wrapper=(), **environment):
+    """Run code in a fresh process; environment None removes a variable."""
+    variables = {**os.environ, "PYTHONPATH": str(Path(glsw.device.__file__).parents[1])}
+    for name, value in environment.items():
+        variables.pop(name, None)
+        if value is not None:
+            variables[name] = value
+    command = [*wrapper, sys.executable, "-c", code]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+# the real device
+
+
+def test_lists_what_there_is(opened, capfd):
+    listed = devices()
+    assert opened.info in listed
+    assert [info.index for info in listed] == sorted({info.index for info in listed})
+    assert capfd.readouterr() == ("", "")
+
+
+def test_info(opened):
+    info = opened.info
+    assert info.name == opened.ctx.info["GL_RENDERER"]
+    assert info.version >= (3, 3)
+    assert info.compute == (info.version >= (4, 3))
+    assert info.limits["max_texture_size"] >= 1024
+    assert info.limits["max_draw_buffers"] >= 8
+    floors = {"max_work_group_invocations": 1024, "max_shared_memory": 32 << 10}
+    floors |= {"max_storage_block": 128 << 20, "max_storage_bindings": 8, "max_work_groups": 65535}
+    for name, floor in floors.items():
+        assert info.limits[name] >= (floor if info.compute else 0), name
+        assert info.compute or info.limits[name] == 0, name
+
+
+def test_info_is_one_line(opened):
+    text = str(opened.info)
+    assert text.startswith(f"{opened.info.index}: {opened.info.name}")
+    assert "\n" not in text
+    assert ("software" in text) == opened.info.software
+
+
+def test_opens_once_a_process(opened):
+    info = opened.info
+    for wanted in (None, info.index, str(info.index), info.name.upper()[:8], info.vendor.lower()):
+        assert open_device(wanted, quiet=True) is opened
+
+
+def test_limit(opened):
+    assert opened.limit("max_texture_size") == opened.ctx.info["GL_MAX_TEXTURE_SIZE"]
+    with pytest.raises(ValueError, match=r"unknown limit 'max_size'; there are max_texture_size,"):
+        opened.limit("max_size")
+
+
+def test_check_names_action_error_and_renderer(opened):
+    opened.check("nothing")
+    opened.ctx.texture((10 * opened.limit("max_texture_size"), 1), 4)
+    with pytest.raises(DeviceError) as caught:
+        opened.check("allocating a texture")
+    assert str(caught.value).startswith("allocating a texture: GL error GL_INVALID_VALUE on ")
+    assert str(caught.value).endswith(opened.info.name)
+    opened.check("nothing")
+
+
+def test_each_device_has_its_own_errors(opened, second):
+    second.activate()
+    second.ctx.texture((10 * second.limit("max_texture_size"), 1), 4)
+    opened.check("the other device")
+    with pytest.raises(DeviceError, match="this one: GL error"):
+        second.check("this one")
+
+
+def test_activate_sends_calls_to_its_own_context(opened, second):
+    mine = opened.ctx.buffer(b"mine")
+    second.activate()
+    theirs = second.ctx.buffer(b"them")
+    assert theirs.glo == mine.glo or theirs.read() == b"them"
+    opened.activate()
+    assert mine.read() == b"mine"
+    second.activate()
+    assert theirs.read() == b"them"
+
+
+def test_with_gives_back_the_device_before(opened, second):
+    buffer = opened.ctx.buffer(b"mine")
+    with second:
+        assert glsw.device._current is second
+        with opened:
+            assert buffer.read() == b"mine"
+        assert glsw.device._current is second
+    assert glsw.device._current is opened
+    assert buffer.read() == b"mine"
+
+
+def test_listing_gives_back_the_device_before(opened, second):
+    second.activate()
+    buffer = second.ctx.buffer(b"them")
+    devices()
+    assert glsw.device._current is second
+    assert buffer.read() == b"them"
+
+
+def test_dropped_objects_are_freed_in_their_own_context(opened, second):
+    dropped = opened.ctx.buffer(b"dropped")
+    released = opened.ctx.buffer(b"released")
+    second.activate()
+    kept = [second.ctx.buffer(b"kept") for _ in range(4)]
+    released.release()
+    del dropped, released
+    second.activate()
+    assert [buffer.read() for buffer in kept] == [b"kept"] * 4
+    opened.activate()
+    assert not opened.ctx.objects
+
+
+def test_closed_device_is_not_used(opened):
+    route = next(r for r in glsw.device._routes() if r.index == opened.info.index)
+    device = glsw.device._climb_down(route)
+    device.activate()
+    device.close()
+    device.close()
+    with pytest.raises(DeviceError, match=r"device \d+ \(.*\) is closed"):
+        device.activate()
+    assert glsw.device._current is opened
+    opened.check("still there")
+
+
+def test_timer(opened):
+    target = opened.ctx.simple_framebuffer((64, 64))
+    for _ in range(2):
+        with opened.timer() as timer:
+            target.clear(1.0, 0.0, 0.0, 1.0)
+        assert 0 < timer.seconds <= timer.wall * 1.5
+        assert timer.measured != opened.info.software
+    opened.check("timing")
+
+
+def test_timer_takes_the_wall_clock_where_the_device_has_none(opened):
+    with opened.timer() as timer:
+        pass
+    assert timer.seconds > 0
+    assert timer.measured or timer.seconds == timer.wall
+
+
+def test_timers_do_not_nest(opened):
+    with opened.timer(), pytest.raises(RuntimeError, match="one timer at a time"):
+        opened.timer().__enter__()
+    with opened.timer():
+        pass
+    opened.check("timing")
+
+
+def test_timer_ends_with_an_exception(opened):
+    with pytest.raises(KeyError), opened.timer():
+        raise KeyError
+    with opened.timer() as timer:
+        pass
+    assert timer.seconds > 0
+
+
+def test_egl_names_the_software_device():
+    listed = egl_devices()
+    if sys.platform.startswith("linux") and glsw.device._opened:
+        assert listed
+    for device in listed:
+        assert all(name.startswith("EGL_") for name in device.extensions)
+
+
+# asking for what is not there
+
+
+def test_unknown_device_lists_those_there_are(opened):
+    for wanted in (99, -1, "99", "Voodoo"):
+        with pytest.raises(DeviceError) as caught:
+            open_device(wanted)
+        message = str(caught.value)
+        assert message.startswith("no device ")
+        assert opened.info.name in message
+        assert "\n" not in message
+    assert glsw.device._opened[opened.info.index] is opened
+
+
+def test_version_not_met_says_asked_and_found(opened):
+    major, minor = opened.info.version
+    with pytest.raises(DeviceError, match=rf"OpenGL 9\.9, .* found .*GL {major}\.{minor}"):
+        open_device(require=(9, 9))
+    with pytest.raises(DeviceError, match=r"device \d+ does not have OpenGL 9\.9"):
+        open_device(opened.info.index, require=(9, 9))
+
+
+@pytest.mark.parametrize("wanted", [1.0, True, b"llvmpipe", ["0"]])
+def test_wrong_kind_of_device(wanted):
+    with pytest.raises(TypeError, match="device must be an index or part of a name"):
+        open_device(wanted)
+
+
+# other machines, simulated
+
+
+class FakeContext:
+    gc_mode = None
+    error = "GL_NO_ERROR"
+
+    def __init__(self, name, version):
+        self.name, self.version = name, version
+        self.objects = deque()
+        self.released = False
+
+    def __enter__(self):
+        assert not self.released
+
+    def release(self):
+        self.released = True
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a function that puts devices, (name, highest version, EGL software), in place."""
+    monkeypatch.setattr(glsw.device, "_opened", {})
+    monkeypatch.setattr(glsw.device, "_current", None)
+    monkeypatch.setattr(glsw.device, "_said_software", False)
+    made = []
+
+    def read_info(index, ctx):
+        version = (ctx.version // 100, ctx.version // 10 % 10)
+        software = "llvmpipe" in ctx.name
+        return DeviceInfo(index, ctx.name, "ACME", version, "", software, False, 0, False, {})
+
+    def build(*listed, exact=True):
+        def opener(name, highest):
+            def attempt(version):
+                if version > highest:
+                    raise Exception("eglCreateContext failed (0x3009)")
+                made.append(FakeContext(name, version if exact else highest))
+                return made[-1], None
+
+            return attempt
+
+        monkeypatch.setattr(
+            glsw.device,
+            "_routes",
+            lambda: [
+                glsw.device._Route(index, f"EGL device {index}", opener(name, highest), software)
+                for index, (name, highest, software) in enumerate(listed)
+            ],
+        )
+        return made
+
+    monkeypatch.setattr(glsw.device, "_read_info", read_info)
+    return build
+
+
+def test_hardware_is_preferred(machine):
+    made = machine(("llvmpipe", 450, True), ("llvmpipe (a node)", 450, False), ("GPU", 460, False))
+    device = open_device()
+    assert (device.info.index, device.info.name) == (2, "GPU")
+    assert [context.released for context in made] == [True, False]
+    assert list(glsw.device._opened) == [2]
+
+
+def test_software_will_do(machine, capsys):
+    made = machine(("broken", 0, False), ("llvmpipe", 450, True), ("llvmpipe 2", 450, True))
+    assert open_device().info.index == 1
+    assert [context.released for context in made] == [False, True]
+
+
+def test_ladder_takes_the_highest(machine):
+    machine(("old", 330, False), ("mac", 410, False), ("odd", 440, False), ("new", 460, False))
+    assert [info.version for info in devices()] == [(3, 3), (4, 1), (4, 3), (4, 6)]
+    assert not glsw.device._opened
+
+
+def test_default_is_one_that_meets_the_version(machine):
+    machine(("old", 330, False), ("new", 460, False))
+    assert open_device(require=(4, 3)).info.name == "new"
+    assert open_device().info.name == "old"
+    with pytest.raises(DeviceError) as caught:
+        open_device("OLD", require=(4, 3))
+    assert str(caught.value) == (
+        "device 'OLD' does not have OpenGL 4.3, which was asked for; "
+        "found 0: old, GL 3.3; 1: new, GL 4.6"
+    )
+
+
+def test_an_index_opens_no_other_device(machine):
+    made = machine(("a", 460, False), ("b", 460, False), ("c", 460, False))
+    assert open_device(2).info.name == "c"
+    assert len(made) == 1
+    assert open_device("B").info.name == "b"
+
+
+def test_device_that_does_not_open_leaves_a_gap(machine):
+    machine(("a", 460, False), ("broken", 0, False), ("c", 460, False))
+    assert [info.index for info in devices()] == [0, 2]
+    with pytest.raises(DeviceError, match=r"no device 1; there are 0: a, GL 4\.6; 2: c"):
+        open_device(1)
+
+
+def test_closing_activates_another(machine):
+    machine(("a", 460, False), ("b", 460, False))
+    a, b = open_device(0), open_device(1)
+    assert glsw.device._current is b
+    b.close()
+    assert glsw.device._current is a
+    assert open_device(1) is not b
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A machine without any driver, display or window system."""
+    monkeypatch.setattr(glsw.device, "_opened", {})
+    monkeypatch.setattr(glsw.device, "_current", None)
+    monkeypatch.setattr(glsw.device, "_LINUX", True)
+    monkeypatch.setattr(glsw.device, "_LIBEGL", "libEGL.so.none")
+    monkeypatch.setattr(glsw.device, "_LIBGL", ("libGL.so.none", "libOpenGL.so.none"))
+    monkeypatch.setattr(glsw.device, "_window_context", lambda version: 1 / 0)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("ask", [devices, open_device, lambda: open_device(0)])
+def test_no_device_at_all(bare, ask):
+    bare.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(DeviceError) as caught:
+        ask()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("no OpenGL 3.3 device; tried EGL: libEGL.so.none not found; ")
+    assert "platform default: libGL.so.none and libOpenGL.so.none not found" in message
+    assert "hidden GLFW window: division by zero" in message
+    assert "apt-get install libegl1 libgl1 libgl1-mesa-dri" in message
+    assert caught.value.__cause__ is None
+
+
+def test_no_device_on_other_systems(bare):
+    bare.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(DeviceError, match="install libEGL, libGL and Mesa's DRI drivers"):
+        devices()
+    bare.setattr(glsw.device, "_LINUX", False)
+    bare.setattr(glsw.device, "_platform_context", lambda version: 1 / 0)
+    with pytest.raises(DeviceError, match=r"install your GPU's driver$"):
+        devices()
+
+
+def test_egl_without_devices_is_said(bare):
+    bare.setattr(glsw.device, "egl_devices", list)
+    bare.setattr(glsw.device, "_LIBEGL", None)  # CDLL(None) is the process itself
+    with pytest.raises(DeviceError, match="tried EGL: it lists no devices; platform default"):
+        devices()
+
+
+def test_window_systems_are_tried_in_order(opened, bare):
+    bare.setattr(glsw.device, "_read_info", lambda index, ctx: opened.info)
+    asked = []
+
+    def platform(version):
+        asked.append(("platform", version))
+        raise Exception("no display")
+
+    def window(version):
+        asked.append(("window", version))
+        if version > 410:
+            raise RuntimeError("version not available")
+        return FakeContext("mac", 410), lambda: asked.append("disposed")
+
+    bare.setattr(glsw.device, "_platform_context", platform)
+    bare.setattr(glsw.device, "_window_context", window)
+    device = open_device(quiet=True)
+    versions = [("platform", version) for version in glsw.device.LADDER]
+    assert asked == versions + [("window", version) for version in (460, 450, 430, 410)]
+    device.close()
+    assert asked[-1] == "disposed"
+
+
+# other GL implementations, in processes of their own
+
+MESA = "MESA_GL_VERSION_OVERRIDE MESA_GLSL_VERSION_OVERRIDE MESA_EXTENSION_OVERRIDE GALLIUM_DRIVER"
+PLAIN = {**dict.fromkeys(MESA.split()), "LIBGL_ALWAYS_SOFTWARE": "1"}
+
+REPORT = """
+from glsw.device import devices, open_device
+device = open_device("llvmpipe", quiet=True)
+info = device.info
+with device.timer() as timer:
+    device.ctx.simple_framebuffer((4, 4)).clear()
+device.check("clearing")
+assert timer.seconds > 0 and info in devices()
+print(info.version, info.compute, info.software, info.limits["max_work_group_invocations"])
+print(info.name)
+"""
+
+
+def test_software_is_said_once_a_process():
+    code = """
+from glsw.device import devices, open_device
+devices()
+open_device("llvmpipe", quiet=True)
+for _ in range(2):
+    open_device("llvmpipe").close()
+"""
+    done = python(code, **PLAIN)
+    assert done.stdout == ""
+    said = [line for line in done.stderr.splitlines() if line.startswith("glsw: ")]
+    assert len(said) == 1
+    assert "llvmpipe" in said[0]
+    assert "software renderer" in said[0]
+
+
+def test_quiet_is_quiet():
+    done = python(REPORT, **PLAIN)
+    assert "glsw" not in done.stderr
+    assert done.stdout.startswith("(4, ")
+
+
+def test_gl_33():
+    versions = {"MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"}
+    done = python(REPORT, **(PLAIN | versions))
+    assert done.stdout.startswith("(3, 3) False True 0\n")
+
+
+def test_gl_41_like_macos():
+    lacking = "compute_shader shader_storage_buffer_object shader_image_load_store"
+    lacking += " shading_language_420pack"
+    versions = {
+        "MESA_GL_VERSION_OVERRIDE": "4.1",
+        "MESA_GLSL_VERSION_OVERRIDE": "410",
+        "MESA_EXTENSION_OVERRIDE": " ".join(f"-GL_ARB_{name}" for name in lacking.split()),
+    }
+    done = python(REPORT, **(PLAIN | versions))
+    assert done.stdout.startswith("(4, 1) False True 0\n")
+
+
+def test_zink_on_lavapipe():
+    if not list(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json")):
+        pytest.skip("no lavapipe (Debian: mesa-vulkan-drivers)")
+    done = python(REPORT, **(PLAIN | {"GALLIUM_DRIVER": "zink"}))
+    assert done.stdout.startswith("(4, 6) True True ")
+    assert "zink" in done.stdout
+
+
+@pytest.mark.parametrize("route", ["platform", "window"])
+def test_contexts_through_a_display(route):
+    if not shutil.which("xvfb-run"):
+        pytest.skip("no xvfb-run (Debian: xvfb, xauth)")
+    code = "import glsw.device\nglsw.device.egl_devices = list\n"
+    if route == "window":
+        code += "glsw.device._platform_context = lambda version: 1 / 0\n"
+    done = python(code + REPORT + "device.close()", wrapper=("xvfb-run", "-a"), **PLAIN)
+    assert done.stdout.startswith("(4, ")

@@ -1,0 +1,173 @@
+"""The package as a whole: where shaders are found, which way imports go, what stands only once."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHADERS = sorted(path for path in (ROOT / "shaders").rglob("*") if path.is_file())
+# Each module may import those before it.
+ORDER = [
+    "alphabet",
+    "sequences",
+    "scoring",
+    "batch",
+    "result",
+    "device",
+    "shader",
+    "engines",
+    "traceback",
+    "align",
+    "output",
+    "cli",
+]
+FIND_SHADERS = """
+import site, sys
+before = list(sys.path)
+site.addsitedir(sys.argv[1])
+sys.path[:] = [entry for entry in sys.path if entry not in before] + before
+sys.path.insert(0, sys.argv[1])
+import glsw
+from glsw import shader
+print(glsw.__file__, shader.root(), sep="\\n")
+"""
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plain copy of the project, with nothing installed from it."""
+    copy = tmp_path_factory.mktemp("checkout") / "project"
+    copy.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("glsw", "shaders"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def python(code: str, argument: Path, folder: Path) -> list[str]:
+    """Run code with one argument in a folder; return the lines that it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, argument],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def build(checkout: Path, hook: str, folder: Path) -> Path:
+    """Call one hook of the build backend; return the archive that it made."""
+    code = f"import sys, hatchling.build as backend; print(backend.{hook}(sys.argv[1]))"
+    return folder / python(code, folder, checkout)[-1]
+
+
+def unpack(wheel: Path) -> Path:
+    folder = wheel.parent / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def found_from(folder: Path, elsewhere: Path) -> tuple[Path, Path]:
+    """Return the package and the shader folder that Python finds with ``folder`` in its path."""
+    package, shaders = python(FIND_SHADERS, folder, elsewhere)
+    return Path(package).parent, Path(shaders)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize("installation", ["wheel", "editable", "checkout"])
+def test_shaders_are_found(installation: str, checkout: Path, tmp_path: Path) -> None:
+    if installation == "checkout":
+        site, owner = checkout, checkout
+    elif installation == "editable":
+        site, owner = unpack(build(checkout, "build_editable", tmp_path)), checkout
+    else:
+        site = owner = unpack(build(checkout, "build_wheel", tmp_path))
+    package, shaders = found_from(site, tmp_path)
+    assert package == owner / "glsw"
+    assert shaders.resolve().is_relative_to(owner.resolve())
+    assert files_below(shaders) == files_below(checkout / "shaders")
+    assert files_below(shaders)
+
+
+def test_source_archive_holds_shaders(checkout: Path, tmp_path: Path) -> None:
+    path = build(checkout, "build_sdist", tmp_path)
+    with tarfile.open(path) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    shaders = {f"shaders/{name}" for name in files_below(checkout / "shaders")}
+    assert packed >= shaders | {"glsw/py.typed", "README.md", "LICENSE"}
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Return the modules of glsw that a file imports, as the first name below ``glsw``."""
+    package = ("glsw", *path.relative_to(ROOT / "glsw").parts[:-1])
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join((*base, *filter(None, [node.module])))
+            names.update(f"{module}.{alias.name}" for alias in node.names)
+    return {name.split(".")[1] for name in names if name.startswith("glsw.")} - {"__version__"}
+
+
+def module_of(path: Path) -> str:
+    return path.relative_to(ROOT / "glsw").with_suffix("").parts[0]
+
+
+MODULES = sorted(
+    path
+    for path in (ROOT / "glsw").rglob("*.py")
+    if path.parent != ROOT / "glsw" or path.name not in ("__init__.py", "__main__.py")
+)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    module = module_of(path)
+    assert module in ORDER, f"{module} has no place in the order of modules"
+    allowed = ORDER[: ORDER.index(module)]
+    if path.parent != ROOT / "glsw":
+        allowed = [*allowed, module]  # the modules of a folder may import one another
+    assert imported_modules(path) <= set(allowed)
+
+
+def test_recurrence_is_written_once() -> None:
+    spelled = re.compile(r"max\(.*-\s*gap_open")
+    strays = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in SHADERS
+        if (ROOT / "shaders" / "lib") not in path.parents
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if spelled.search(line)
+    ]
+    assert strays == []
+
+
+@pytest.mark.parametrize("path", SHADERS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_shader_is_short(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 100
+
+
+def test_version_is_the_installed_one() -> None:
+    from importlib.metadata import version
+
+    import glsw
+
+    assert glsw.__version__ == version("glsw")

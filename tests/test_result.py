@@ -1,0 +1,142 @@
+"""What an alignment says of itself, and the same as Biopython says it."""
+
+import numpy as np
+import pytest
+
+from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.scoring import Scoring
+from glsw.sequences import Record
+from glsw.traceback import trace
+
+BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
+DNA = Scoring.match_mismatch(5, -4, 8, 1)
+
+
+def alignment(query, target, coordinates, scoring=BLOSUM62, score=0, **options):
+    return Alignment(
+        score,
+        Record("Q1", "a query", query),
+        Record("T1", "", target),
+        np.array(coordinates),
+        scoring,
+        **options,
+    )
+
+
+def test_columns():
+    found = alignment("MKVLAWPPGG", "QQMKILAWGG", [[2, 8, 8, 10], [0, 6, 8, 10]])
+    assert found.rows() == ("MKVLAWPPGG", "||:|||  ||", "MKILAW--GG")
+    assert found.cigar == "2=1X3=2I2="
+    assert (found.query_start, found.query_end) == (0, 10)
+    assert (found.target_start, found.target_end) == (2, 10)
+    assert (found.columns, found.identities, found.positives, found.gaps) == (10, 7, 8, 2)
+    assert found.identity == 0.7
+
+
+def test_gap_in_the_query_and_pairs_that_score_0_or_less():
+    found = alignment("AAGWW", "ACCCWW", [[0, 1, 4, 6], [1, 2, 2, 4]])
+    assert found.rows() == ("A---GW", "|   .|", "ACCCWW")
+    assert found.cigar == "1=3D1X1="
+
+
+def test_gaps_side_by_side():
+    found = alignment("AAWW", "AACC", [[0, 2, 2, 4], [0, 2, 4, 4]])
+    assert found.rows() == ("AAWW--", "||    ", "AA--CC")
+    assert found.cigar == "2=2I2D"
+    assert found.gaps == 4
+
+
+def test_equal_letters_are_those_of_the_alphabet():
+    found = alignment("acguN", "ACTTN", [[0, 5], [0, 5]], DNA)
+    assert found.rows() == ("acguN", "||.||", "ACTTN")
+    assert found.identities == 4
+
+
+def test_letters_outside_the_alphabet():
+    options = {"coordinates": [[0, 3], [0, 3]]}
+    assert alignment("MJK", "MXK", unknown="X", **options).rows()[1] == "|||"
+    with pytest.raises(ValueError, match="Q1: letter 'J'"):
+        alignment("MJK", "MXK", **options).rows()[1]
+    assert alignment("MKJ", "MK", [[0, 2], [0, 2]]).identities == 2
+
+
+def test_codons():
+    scoring = Scoring.named("SCHNEIDER", 10, 1)
+    found = alignment("CCCATGAAATTT", "ATGTTT", [[0, 1, 1, 2], [1, 2, 3, 4]], scoring)
+    assert found.rows() == ("ATGAAATTT", "|||   |||", "ATG---TTT")
+    assert (found.columns, found.cigar) == (3, "1=1I1=")
+    assert found.to_biopython()[1] == "ATGAAATTT"
+    assert "query  2 ATGAAATTT 4" in str(found)
+
+
+def test_nothing_aligned():
+    found = alignment("MK", "", [[0], [0]])
+    assert found.rows() == ("", "", "")
+    assert found.cigar == ""
+    assert (found.columns, found.identities, found.gaps, found.identity) == (0, 0, 0, 0.0)
+    assert (found.query_start, found.query_end, found.target_end) == (0, 0, 0)
+    assert "identities 0/0" in str(found)
+    assert str(found.to_biopython())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_biopython(seed):
+    rng = np.random.default_rng(seed)
+    query, target = (rng.integers(0, 4, 80).astype(np.uint8) for _ in range(2))
+    runs, score = trace(query, target, DNA, 80, 80)
+    decode = DNA.alphabet.decode
+    ours = alignment(decode(query), decode(target), runs, DNA, score)
+    theirs = ours.to_biopython()
+    counts = theirs.counts()
+    assert theirs.score == score
+    assert (theirs.target.id, theirs.query.id) == ("T1", "Q1")
+    assert theirs.query.description == "a query"
+    assert ours.rows()[::2] == (theirs[1], theirs[0])
+    assert theirs.length == ours.columns
+    assert (counts.identities, counts.gaps) == (ours.identities, ours.gaps)
+    assert "T1" in str(theirs)
+
+
+def test_text_of_a_long_alignment():
+    query = "MKVLAWGT" * 10
+    target = query[:50] + "C" * 20 + query[50:]
+    lines = str(alignment(query, target, [[0, 50, 70, 100], [0, 50, 50, 80]])).splitlines()
+    assert lines[0] == "query  Q1 a query"
+    assert lines[1] == "target T1"
+    assert lines[2] == "score 0, identities 80/100 (80.0%), gaps 20/100 (20.0%)"
+    assert lines[4] == f"query    1 {query[:50]}{'-' * 10} 50"
+    assert lines[5] == f"           {'|' * 50}"
+    assert lines[6] == f"target   1 {target[:60]} 60"
+    assert lines[8] == f"query   51 {'-' * 10}{query[50:]} 80"
+    assert lines[9] == f"           {' ' * 10}{'|' * 30}"
+    assert lines[10] == f"target  61 {target[60:]} 100"
+    assert len(lines) == 11
+
+
+def test_a_line_with_nothing_but_gap():
+    query, target = "A" + "W" * 10, "A" + "C" * 150 + "W" * 10
+    lines = str(alignment(query, target, [[0, 1, 151, 161], [0, 1, 1, 11]])).splitlines()
+    assert lines[4] == f"query    1 A{'-' * 59} 1"
+    assert lines[8] == f"query    1 {'-' * 60} 1"
+    assert lines[12] == f"query    2 {'-' * 31}WWWWWWWWWW 11"
+
+
+def test_search_result():
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
+    hits = tuple(Hit(k, found.target, 14, found) for k in (1, 2))
+    result = SearchResult(found.query, hits, 3_000_000, 0.5, "reference", "CPU", 9, 1_000_000)
+    assert (len(result), list(result), result[1].rank) == (2, list(hits), 2)
+    assert result.gcups == 0.006
+    assert str(hits[0]) == "1. T1: score 14, identity 100.0%, query 1-3, target 1-3"
+    assert str(result).splitlines()[0] == "query Q1: 2 of 9 sequences"
+
+
+def test_decimal_scores_are_shown_as_such():
+    scoring = Scoring.named("GONNET1992", 10, 0.5)
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], scoring, scoring.display(109))
+    assert "score 10.9," in str(found)
+
+
+def test_ends():
+    ends = Ends(*(np.zeros(3, np.int32) for _ in range(3)))
+    assert len(ends) == 3

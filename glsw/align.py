@@ -17,7 +17,7 @@ from glsw.engines.base import TIES, Progress, Ties
 from glsw.result import Alignment, Ends, Hit, SearchResult
 from glsw.scoring import Scoring
 from glsw.sequences import Record, Single, Source, as_records, is_single
-from glsw.traceback import trace
+from glsw.traceback import coordinates_of_runs, trace
 
 AUTO = "fragment"
 """The engine that ``engine="auto"`` takes."""
@@ -226,9 +226,12 @@ class Aligner:
         records = as_records(database, what="target", alphabet=alphabet)
         codes = [self._encode(each) for each in queries]
         targets = Sequences.of(map(self._encode, records))
+        batches = [Batch.one_to_many(code, targets) for code in codes]
+        for batch in batches:
+            self.engine.check(batch)
         results = (
-            self._search(each, Batch.one_to_many(code, targets), records, top, min_score, progress)
-            for each, code in zip(queries, codes, strict=True)
+            self._search(each, batch, records, top, min_score, progress)
+            for each, batch in zip(queries, batches, strict=True)
         )
         return next(results) if is_single(query) else results
 
@@ -264,12 +267,16 @@ class Aligner:
     def _alignments(
         self, batch: Batch, records: list[tuple[Record, Record]]
     ) -> Iterator[Alignment]:
-        ends = self.engine.ends(batch, ties=self.ties)
+        paths = self.engine.paths(batch, ties=self.ties)
+        ends = paths.ends if paths else self.engine.ends(batch, ties=self.ties)
         for p, (query, target) in enumerate(records):
             end = int(ends.query_end[p]), int(ends.target_end[p])
-            coordinates, score = trace(*batch.pair(p), self.scoring, *end)
+            if paths:
+                coordinates = coordinates_of_runs(paths[p], *end)
+            else:
+                coordinates, _ = trace(*batch.pair(p), self.scoring, *end)
             yield Alignment(
-                self.scoring.display(score),
+                self.scoring.display(int(ends.score[p])),
                 query,
                 target,
                 coordinates,
@@ -358,6 +365,8 @@ def _engine(name: str, scoring: Scoring, device: int | str | Device | None) -> E
         raise ValueError(f"unknown engine {name!r}; there are auto, {', '.join(ENGINES)}")
     kind = ENGINES[chosen]
     if kind.requires is None:
+        if device is not None:
+            raise ValueError(f"engine {chosen!r} runs on the CPU and takes no device")
         return kind(scoring)
     if not isinstance(device, Device):
         device = open_device(device, require=kind.requires)

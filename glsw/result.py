@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
-from .scoring import Scoring
-from .sequences import Record
+from glsw.scoring import Scoring
+from glsw.sequences import Record
 
 _LINE = 60  # characters of a row in a line of text
 _GAP = -1  # as the index of a residue
@@ -42,6 +42,35 @@ class Ends:
 
     def __len__(self) -> int:
         return len(self.score)
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """The best local alignment of each of N pairs, as runs of moves from its end to its start.
+
+    Parameters
+    ----------
+    ends : Ends
+    runs : ndarray of uint32, shape (total,)
+        ``length << 2 | move``, the moves being those of `glsw.traceback`; equal moves may follow
+        each other.
+    offsets : ndarray of int64, shape (N + 1,)
+        The runs of pair ``k`` are ``runs[offsets[k]:offsets[k + 1]]``.
+    """
+
+    ends: Ends
+    runs: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(ends: Ends, runs: Sequence[npt.NDArray[np.uint32]]) -> Paths:
+        """Join the runs of each pair."""
+        offsets = np.zeros(len(runs) + 1, np.int64)
+        np.cumsum([len(part) for part in runs], out=offsets[1:])
+        return Paths(ends, np.concatenate([*runs, np.empty(0, np.uint32)]), offsets)
+
+    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
+        return self.runs[self.offsets[k] : self.offsets[k + 1]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import difflib
 import math
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -258,6 +258,27 @@ class Scoring:
                 f"more than {LARGEST} in units of {1 / scale:g}"
             )
         return cls(whole[:-2].reshape(matrix.shape).astype(np.int32), alphabet, *units, name, scale)
+
+    @cached_property
+    def match_and_mismatch(self) -> tuple[int, int, int] | None:
+        """Match, mismatch and how many letters match themselves, or None for other matrices.
+
+        The letters that do, the unambiguous ones, are the first of the alphabet.
+
+        Examples
+        --------
+        >>> Scoring.match_mismatch(2, -1, 1, 1).match_and_mismatch
+        (2, -1, 4)
+        >>> Scoring.blast("BLOSUM62").match_and_mismatch is None
+        True
+        """
+        letters = len(self.matrix)
+        match = int(self.matrix[0, 0])
+        mismatch = int(self.matrix[0, -1]) if letters > 1 else match
+        matching = int((self.matrix.diagonal() == match).sum())
+        expected = np.full_like(self.matrix, mismatch)
+        expected[range(matching), range(matching)] = match
+        return (match, mismatch, matching) if np.array_equal(self.matrix, expected) else None
 
     @property
     def linear(self) -> bool:

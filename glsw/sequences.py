@@ -200,6 +200,8 @@ def _letters(seq: object, name: str) -> str:
 
 
 def _standard_input() -> io.BufferedReader:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
     stream = sys.stdin.buffer
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .scoring import Scoring
+from glsw.scoring import Scoring
 
 # Direction bits of a cell, and the moves of a path: where H comes from ...
 STOP, LEFT, UP, DIAGONAL = 0, 1, 2, 3
@@ -294,6 +294,22 @@ def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     """Return int32 if no number of a table of this size can leave it, else int64."""
     largest = scoring.bound(m, n) + (n + 1) * scoring.gap_extend + scoring.gap_open
     return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64
+
+
+def coordinates_of_runs(
+    runs: npt.NDArray[np.uint32], query_end: int, target_end: int
+) -> npt.NDArray[np.int64]:
+    """Return coordinates as `trace` does, shape (2, K), from the runs that a device found.
+
+    Parameters
+    ----------
+    runs : ndarray of uint32
+        ``length << 2 | move``, the last run first.
+    query_end, target_end : int
+        Where the path ends.
+    """
+    moves, lengths = (runs & 3).astype(np.uint8), runs >> 2
+    return _coordinates(np.repeat(moves, lengths).tobytes(), query_end, target_end)
 
 
 def _coordinates(moves: bytes, query_end: int, target_end: int) -> npt.NDArray[np.int64]:

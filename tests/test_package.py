@@ -22,6 +22,7 @@ ORDER = [
     "scoring",
     "batch",
     "result",
+    "context",
     "device",
     "shader",
     "engines",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device import Device
-from glsw.result import Ends
+from glsw.result import Ends, Paths
 from glsw.scoring import Scoring
 
 Ties = Literal["conventional", "any"]
@@ -72,7 +72,7 @@ class Engine(ABC):
         ValueError
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
-        self._check(batch)
+        self.check(batch)
         return self.best(batch, False, progress or _ignore)[:, 0]
 
     def ends(
@@ -86,16 +86,22 @@ class Engine(ABC):
         """
         if ties not in TIES:
             raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
-        self._check(batch)
-        score, d, i = self.best(batch, True, progress or _ignore, ties=ties).T
-        found = score > 0
-        return Ends(
-            score=score,
-            query_end=np.where(found, i + 1, 0).astype(np.int32),
-            target_end=np.where(found, d - i + 1, 0).astype(np.int32),
-        )
+        self.check(batch)
+        return ends_of(self.best(batch, True, progress or _ignore, ties=ties))
 
-    def _check(self, batch: Batch) -> None:
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths | None:
+        """Return the best local alignment of each pair, traced back on the device.
+
+        None for an engine that leaves this to the host. Parameters and errors as in `ends`.
+        """
+        return None
+
+    def check(self, batch: Batch) -> None:
+        """Raise ValueError if the score of a pair could leave int32."""
+        if self._device:
+            self._device.activate()
         if len(batch):
             self.scoring.check(int(batch.query_lengths.max()), int(batch.target_lengths.max()))
 
@@ -107,6 +113,17 @@ class Engine(ABC):
 
         The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences.
         """
+
+
+def ends_of(best: npt.NDArray[np.int32]) -> Ends:
+    """Return the ends after the best cells, shape (N, 3) or more: score, i + j, i."""
+    score, d, i = best[:, :3].T
+    found = score > 0
+    return Ends(
+        score=score,
+        query_end=np.where(found, i + 1, 0).astype(np.int32),
+        target_end=np.where(found, d - i + 1, 0).astype(np.int32),
+    )
 
 
 def _ignore(cells: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +13,12 @@ from glsw import shader
 from glsw.batch import Batch, chunks, padded
 from glsw.device import Device
 from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.pace import Pace
 from glsw.scoring import Scoring
 
 NARROW, WIDE = 8, 4
 """Cells along a tile: a texel of 128 bits holds eight 16-bit values, or four 32-bit values."""
 NARROW_LIMIT = 2**15 - 1
-FLUSH_SECONDS = 0.1
 
 # Texture units.
 _BEST, _COLUMN_H, _ROW_H, _COLUMN_E, _ROW_F, _CORNER = range(6)
@@ -63,16 +62,16 @@ class Fragment(Engine):
         self._inputs: dict[int, moderngl.Texture] = {}
         self._profile_of: tuple[Any, ...] = ()
         self._buffers: _Buffers | None = None
+        self._pace = Pace(self.device)
 
     @property
     def longest(self) -> int:
         """Residues of the longest sequence that fits the textures of the device."""
         return self.device.info.limits["max_texture_size"] * min(self._tile, WIDE)
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
-        """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
+    def check(self, batch: Batch) -> None:
+        """Raise ValueError if a score could leave int32, or a sequence the textures."""
+        super().check(batch)
         for what, lengths in (("query", batch.query_lengths), ("target", batch.target_lengths)):
             if len(lengths) and lengths.max() > self.longest:
                 raise ValueError(
@@ -80,6 +79,11 @@ class Fragment(Engine):
                     f"{self.longest} on {self.device.info.name} (texture limit "
                     f"{self.device.info.limits['max_texture_size']})"
                 )
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
         found = np.zeros((len(batch), 3 if ends else 1), dtype=np.int32)
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
         self._draw(batch, todo, self._tile, found, progress)
@@ -153,8 +157,8 @@ class Fragment(Engine):
         if unit in self._inputs:
             self._inputs[unit].release()
         content = None if data is None else np.ascontiguousarray(data)
-        texture = self.device.ctx.texture(size, components, content, alignment=1, dtype=dtype)
-        self.device.check(f"allocating a texture of {size[0]} x {size[1]}")
+        with self.device.checked(f"allocating a texture of {size[0]} x {size[1]}"):
+            texture = self.device.ctx.texture(size, components, content, alignment=1, dtype=dtype)
         texture.use(unit)
         self._inputs[unit] = texture
         return texture
@@ -169,23 +173,17 @@ class Fragment(Engine):
             buffers = self._buffers = _Buffers(self.device, quad, self.scoring.linear)
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
-        flushed, reported, batch_of_passes = 0, 0, 16
-        start = time.perf_counter()
-        for k in range(count):
-            first = max(0, k - quad.columns + 1)
-            live = min(quad.rows, k + 1) - first
-            program["diagonal"] = k
-            vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
-            vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
-            if k + 1 - flushed == batch_of_passes or k + 1 == count:
-                # Watchdogs end what runs long: never queue more than about FLUSH_SECONDS.
-                self.device.ctx.finish()
-                elapsed = max(time.perf_counter() - start, 1e-6)
-                batch_of_passes = max(1, int((k + 1 - flushed) * min(2, FLUSH_SECONDS / elapsed)))
-                flushed, start = k + 1, time.perf_counter()
-                done = quad.batch.cells * flushed // count
-                progress(done - reported)
-                reported = done
+        reported = 0
+        for diagonals in self._pace.slices(count):
+            for k in diagonals:
+                first = max(0, k - quad.columns + 1)
+                live = min(quad.rows, k + 1) - first
+                program["diagonal"] = k
+                vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
+                vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
+            done = quad.batch.cells * diagonals.stop // count
+            progress(done - reported)
+            reported = done
         self.device.check("drawing the diagonals")
         return buffers.framebuffer(count - 1)
 
@@ -264,14 +262,14 @@ class _Buffers:
         ctx = device.ctx
         self._size = quad.rows, len(quad.batch)
         self._components = quad.components
-        self._planes = [
-            [ctx.texture(self._size, quad.components, dtype="i4")]
-            + [ctx.texture(self._size, 4, dtype="u4") for _ in range(2 if linear else 4)]
-            for _ in range(3)
-        ]
-        self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]
-        self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
-        device.check(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles")
+        with device.checked(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles"):
+            self._planes = [
+                [ctx.texture(self._size, quad.components, dtype="i4")]
+                + [ctx.texture(self._size, 4, dtype="u4") for _ in range(2 if linear else 4)]
+                for _ in range(3)
+            ]
+            self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]
+            self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
 
     def fit(self, quad: _Quad) -> bool:
         """Tell whether the buffers are large enough."""

@@ -24,6 +24,8 @@ int extend_gap(int h, int gap) {
 #endif
 }
 
+bool opens_gap(int gap, int h) { return gap == h - gap_open; }
+
 Cell begin(Cell diagonal, Cell up, int s) {
     int m = diagonal.h + s, f = extend_gap(up.h, up.f);
     return Cell(max(max(m, 0), f), -gap_open, f, m);

@@ -1,0 +1,25 @@
+// Where H of a cell comes from, and whether the gap that leaves it begins there: 4 bits a cell, read
+// by traceback.comp and traceback.py. A word has the ROWS = 8 cells of one invocation in one column;
+// the words of an anti-diagonal of a strip lie side by side. Without DIRECTIONS nothing is kept.
+const uint STOP = 0u, LEFT = 1u, UP = 2u, DIAGONAL = 3u, SOURCE = 3u, E_CLOSES = 4u, F_CLOSES = 8u;
+
+uint direction_word(int strip, int columns, int lane, int column) {
+    return uint((strip * (columns + WORKGROUP - 1) + column + lane) * WORKGROUP + lane);
+}
+
+#ifdef DIRECTIONS
+layout(std430, binding = 5) buffer Directions { uint directions[]; };
+
+void note(inout uint word, int r, Cell c, Cell left, Cell up) {
+    uint source = c.h == 0 ? STOP : c.h == c.m ? DIAGONAL : c.h == c.f ? UP : LEFT;
+    if (opens_gap(c.e, left.h)) source |= E_CLOSES;
+    if (opens_gap(c.f, up.h)) source |= F_CLOSES;
+    word |= source << (4 * r);
+}
+
+void keep(uint at, uint word) { directions[at] = word; }
+#else
+void note(inout uint word, int r, Cell c, Cell left, Cell up) {}
+
+void keep(uint at, uint word) {}
+#endif

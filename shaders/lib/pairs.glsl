@@ -1,0 +1,31 @@
+// A batch of pairs in storage buffers (OpenGL 4.3); the only code that knows how it is stored.
+//   Pair pair_at(uint p)                      lengths, and where the pair's parts begin
+//   int query_letter(Pair, int i)             LETTERS below the last row
+//   int target_letter(Pair, int j)            LETTERS beyond the last column
+// A letter has 8 bits, four a word.
+struct Pair {
+    int query_length, target_length;
+    uint query, target;  // first letter in its buffer
+    uint tops;           // first column in the buffer of border rows
+    uint directions;     // first word of direction bits
+    uint path;           // first word of the path
+    uint spare;
+};
+
+layout(std430, binding = 0) readonly buffer Queries { uint query_words[]; };
+layout(std430, binding = 1) readonly buffer Targets { uint target_words[]; };
+layout(std430, binding = 2) readonly buffer Pairs { Pair pairs[]; };
+
+Pair pair_at(uint p) { return pairs[p]; }
+
+int letter_of(uint word, uint at) { return int(word >> (8u * (at & 3u)) & 255u); }
+
+int query_letter(Pair pair, int i) {
+    uint at = pair.query + uint(i);
+    return i < pair.query_length ? letter_of(query_words[at >> 2], at) : LETTERS;
+}
+
+int target_letter(Pair pair, int j) {
+    uint at = pair.target + uint(j);
+    return j < pair.target_length ? letter_of(target_words[at >> 2], at) : LETTERS;
+}

@@ -1,0 +1,519 @@
+"""The command line: what it prints, and that bad input is one line and status 2."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import gzip
+import io
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import glsw
+import glsw.cli
+from glsw.cli import main
+from glsw.device import DeviceError
+from glsw.scoring import Scoring
+from glsw.shader import ShaderError
+
+ROOT = Path(__file__).parent.parent
+DEMO = ROOT / "demo"
+QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"
+DATABASE = ">t1 far\nPPPPPP\n>t2 near\nPAWHE\n>t3\nMKVLAWHEAG\n"
+SUMMARY = re.compile(
+    r"glsw: (\d+) cells in [\d.]+ s, [\d.e+-]+ GCUPS, engine reference on CPU\n", re.ASCII
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder of small inputs, good and bad."""
+    contents = {
+        "queries.fasta": QUERIES,
+        "query.fasta": ">q1 first\nHEAGAWGHEE\n",
+        "db.fasta": DATABASE,
+        "dna.fasta": ">d\nACGTACGTTT\n",
+        "letter.fasta": ">bad one\nMKVLJAW\n",
+        "empty.fasta": "",
+        "blank.fasta": "\n\n",
+        "not.fasta": "hello\n",
+        "half.fastq": "@r\nACGT\n+\nII\n",
+        "long.fasta": ">long\n" + "A" * 200_000 + "\n",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "db.fasta.gz").write_bytes(gzip.compress(DATABASE.encode()))
+    (tmp_path / "cut.fasta.gz").write_bytes(gzip.compress(DATABASE.encode() * 99)[:60])
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def run(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., SimpleNamespace]:
+    """``run(words)``: status, standard output and error of a command line in that folder."""
+    monkeypatch.chdir(files)
+
+    def run(words: str) -> SimpleNamespace:
+        status = main(shlex.split(words))
+        out, err = capsys.readouterr()
+        lines = [line for line in err.splitlines() if "software renderer" not in line]
+        return SimpleNamespace(status=status, out=out, err="".join(f"{line}\n" for line in lines))
+
+    return run
+
+
+def process(
+    words: str,
+    folder: Path,
+    *,
+    code: str = "",
+    env: Mapping[str, str] | None = None,
+    **streams: int,
+) -> subprocess.Popen[bytes]:
+    """Start the program in a process of its own, where Ctrl-C works even if it is ignored here."""
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"{code}\nfrom glsw.cli import main\nsys.exit(main())"
+    )
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *shlex.split(words)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+        **(pipes | streams),
+    )
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+# results
+
+
+def test_search_prints_what_the_library_finds(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("search queries.fasta db.fasta --engine reference --format tsv")
+    aligner = glsw.Aligner(engine="reference")
+    expected = [
+        (result.query.id, str(hit.rank), hit.target.id, str(hit.score), hit.alignment.cigar)
+        for result in aligner.search(Path("queries.fasta"), Path("db.fasta"))
+        for hit in result
+    ]
+    keys = ("query", "rank", "target", "score", "cigar")
+    assert done.status == 0
+    assert [tuple(row[key] for key in keys) for row in rows(done.out)] == expected
+    assert len(expected) > 3
+
+
+def test_default_format_is_the_list_and_the_alignments(
+    run: Callable[..., SimpleNamespace],
+) -> None:
+    search = "search queries.fasta db.fasta --engine reference"
+    table, both = run(f"{search} --format table").out, run(search).out
+    hits = len(rows(run(f"{search} --format tsv").out))
+    assert set(table.splitlines()) < set(both.splitlines())
+    assert table.count("rank  score  identity") == both.count("rank  score  identity") == 2
+    assert (table.count(", identities "), both.count(", identities ")) == (0, hits)
+
+
+def test_summary_counts_the_cells_of_all_queries(run: Callable[..., SimpleNamespace]) -> None:
+    summary = SUMMARY.fullmatch(run("search queries.fasta db.fasta --engine reference").err)
+    assert summary
+    assert int(summary[1]) == (10 + 6) * (6 + 5 + 10)
+
+
+@pytest.mark.parametrize(
+    ("options", "targets"),
+    [
+        ("--top 1", ["t3"]),
+        ("--top 2", ["t3", "t2"]),
+        ("--top 0", ["t3", "t2"]),
+        ("--min-score 17", ["t3"]),
+        ("--min-score 1000", []),
+    ],
+)
+def test_hits_are_limited(
+    options: str, targets: list[str], run: Callable[..., SimpleNamespace]
+) -> None:
+    done = run(f"search query.fasta db.fasta --engine reference --format tsv {options}")
+    assert [row["target"] for row in rows(done.out)] == targets
+
+
+def test_hits_are_ten_unless_told(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "many.fasta").write_text("".join(f">t{k}\nPAWHEAE\n" for k in range(12)))
+    search = "search query.fasta many.fasta --engine reference --format tsv"
+    assert len(rows(run(search).out)) == 10
+    assert len(rows(run(f"{search} --top 0").out)) == 12
+
+
+def test_align_prints_one_alignment(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align query.fasta dna.fasta --engine reference --unknown X")
+    aligner = glsw.Aligner(engine="reference", unknown="X")
+    assert done.status == 0
+    assert done.out == f"{aligner.align(Path('query.fasta'), Path('dna.fasta'))}\n\n"
+    assert SUMMARY.fullmatch(done.err)
+    (row,) = rows(
+        run("align query.fasta dna.fasta --engine reference --unknown X --format tsv").out
+    )
+    assert (row["query"], row["target"]) == ("q1", "d")
+
+
+def test_align_of_nothing_in_common(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "other.fasta").write_text(">other\nCCC\n")
+    done = run("align query.fasta other.fasta --engine reference")
+    assert (done.status, done.out) == (0, "query q1: no alignment\n\n")
+
+
+def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring:
+    kept = []
+
+    def aligner(scoring: Scoring, **_: object) -> None:
+        kept.append(scoring)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(glsw.cli, "Aligner", aligner)
+    assert main(words.split()) == 2
+    return kept[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "gaps"),
+    [
+        ("", "BLOSUM62", (12, 1)),
+        ("--matrix pam250 --gapopen 10 --gapextend 2", "PAM250", (12, 2)),
+        ("--gapopen 0 --gapextend 8", "BLOSUM62", (8, 8)),
+        ("--match 2 --mismatch -3", "match 2 mismatch -3", (7, 2)),
+        ("--match 5 --mismatch -4 --gapopen 8 --gapextend 6", "match 5 mismatch -4", (14, 6)),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_gap_costs_are_in_the_words_of_blast(
+    options: str, name: str, gaps: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring = captured_scoring(f"search query.fasta db.fasta {options}", monkeypatch)
+    assert (scoring.name, (scoring.gap_open, scoring.gap_extend)) == (name, gaps)
+
+
+def test_decimal_costs_make_decimal_scores(run: Callable[..., SimpleNamespace]) -> None:
+    options = "--matrix GONNET1992 --gapopen 9.5 --gapextend 0.5 --engine reference --format tsv"
+    (row, *_) = rows(run(f"search query.fasta db.fasta {options}").out)
+    assert re.fullmatch(r"\d+\.\d", row["score"])
+
+
+def test_dna_is_searched_by_match_and_mismatch(run: Callable[..., SimpleNamespace]) -> None:
+    options = "--match 2 --mismatch -3 --engine reference --format tsv"
+    (row,) = rows(run(f"search dna.fasta dna.fasta {options}").out)
+    assert (row["score"], row["cigar"]) == ("20", "10=")
+
+
+def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search {DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'} --format tsv --top 3")
+    found = [(row["query"].split("|")[1], row["target"].split("|")[1]) for row in rows(done.out)]
+    assert found[:3] == [("P05093", "P05093"), ("P05093", "Q95328"), ("P05093", "Q9GMC8")]
+    assert found[3] == ("O35495", "O35495")
+    assert len(found) == 6
+    assert f"{(508 + 469) * 237892} cells" in done.err
+
+
+def test_devices_are_listed(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("devices")
+    assert done.out == "".join(f"{info}\n" for info in glsw.devices())
+    assert done.status == 0
+
+
+# input and output
+
+
+def test_gzip_is_read(run: Callable[..., SimpleNamespace]) -> None:
+    search = "search queries.fasta {} --engine reference --format tsv"
+    assert run(search.format("db.fasta.gz")).out == run(search.format("db.fasta")).out
+
+
+@pytest.mark.parametrize("inputs", ["queries.fasta -", "- db.fasta"])
+def test_standard_input_is_read(inputs: str, files: Path) -> None:
+    words = f"search {inputs} --engine reference --format tsv"
+    piped = gzip.compress(DATABASE.encode()) if inputs.endswith("-") else QUERIES.encode()
+    with process(words, files, stdin=subprocess.PIPE) as started:
+        out, err = started.communicate(piped)
+    assert started.returncode == 0, err
+    assert [row["target"] for row in rows(out.decode())][:3] == ["t3", "t2", "t3"]
+
+
+def test_output_file_holds_what_would_be_printed(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    search = "search queries.fasta db.fasta --engine reference --format tsv"
+    printed = run(search).out
+    done = run(f"{search} --output folder/höhe.tsv")
+    assert (done.status, done.out) == (0, "")
+    assert (files / "folder" / "höhe.tsv").read_text(encoding="utf-8") == printed
+
+
+def test_names_and_descriptions_hold_any_letter(files: Path) -> None:
+    (files / "größe 1.fasta").write_text(">é µ-opioid → β\nPAWHEAE\n", encoding="utf-8")
+    words = "search query.fasta 'größe 1.fasta' --engine reference"
+    for encoding in ("utf-8", "ascii"):
+        with process(words, files, env={"PYTHONIOENCODING": encoding}) as started:
+            out, err = started.communicate()
+        assert started.returncode == 0, err
+        assert ("→ β" in out.decode("utf-8")) == (encoding == "utf-8")
+
+
+def test_finished_queries_are_written_before_the_next_starts(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.chdir(files)
+    search = glsw.Aligner._search
+
+    def watched(self: glsw.Aligner, *arguments: Any) -> glsw.SearchResult:
+        seen.append(Path("out").read_text() if Path("out").exists() else "none")
+        return search(self, *arguments)
+
+    monkeypatch.setattr(glsw.Aligner, "_search", watched)
+    words = "search queries.fasta db.fasta --engine reference --format table --output out"
+    assert main(words.split()) == 0
+    assert seen[0] == "none"
+    assert seen[1].startswith("query q1 (10 letters)")
+    assert Path("out").read_text().startswith(seen[1])
+
+
+@pytest.mark.parametrize("silenced", [False, True])
+def test_progress_bar_is_shown_on_a_terminal(silenced: bool, files: Path) -> None:
+    words = "search queries.fasta db.fasta --engine reference"
+    terminal, its_end = pty.openpty()
+    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    with process(words + " --no-progress" * silenced, files, stderr=its_end) as started:
+        started.communicate()
+    os.close(its_end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert started.returncode == 0
+    assert ("cell/s" in shown) is not silenced
+    assert shown.splitlines()[-1].lstrip("\r ").startswith("glsw: 336 cells in ")
+
+
+# bad input
+
+SEARCH = "search query.fasta db.fasta --engine reference"
+BAD = {
+    "missing file": ("search missing.fasta db.fasta", "missing.fasta: No such file or directory"),
+    "missing database": ("search query.fasta no/db", "no/db: No such file or directory"),
+    "folder": ("search query.fasta folder", "folder: Is a directory"),
+    "empty file": ("search query.fasta empty.fasta", "empty.fasta: empty file"),
+    "blank lines": ("search blank.fasta db.fasta", "blank.fasta: no sequences"),
+    "not FASTA": ("search not.fasta db.fasta", "not.fasta: not FASTA or FASTQ"),
+    "malformed FASTQ": ("search half.fastq db.fasta", "half.fastq: truncated or malformed FASTQ"),
+    "truncated gzip": ("search query.fasta cut.fasta.gz", "cut.fasta.gz: truncated gzip"),
+    "standard input twice": ("search - -", "standard input ('-') can be read only once"),
+    "letter": (
+        "search query.fasta letter.fasta --engine reference",
+        "bad: letter 'J' at position 5 is not in the protein alphabet",
+    ),
+    "letter of a query": (
+        "search letter.fasta db.fasta --engine reference",
+        "bad: letter 'J' at position 5 is not in the protein alphabet",
+    ),
+    "protein as DNA": (
+        f"{SEARCH} --match 2 --mismatch -3",
+        "q1: letter 'E' at position 2 is not in the DNA alphabet",
+    ),
+    "unknown not in the alphabet": (f"{SEARCH} --unknown J", "unknown letter 'J' is not in"),
+    "unknown matrix": (f"{SEARCH} --matrix BLOSUM26", "did you mean BLOSUM62?"),
+    "negative penalty": (f"{SEARCH} --gapopen -11", "argument --gapopen: -11: costs are not neg"),
+    "negative extension": (f"{SEARCH} --gapextend -1", "argument --gapextend: -1: costs are not"),
+    "absurd penalty": (f"{SEARCH} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
+    "infinite penalty": (f"{SEARCH} --gapopen inf", "argument --gapopen: 'inf' is not a number"),
+    "penalty of too many decimals": (f"{SEARCH} --gapopen 0.123456", "more than 4 decimals"),
+    "penalty of letters": (f"{SEARCH} --gapextend one", "'one' is not a number"),
+    "positive mismatch": (f"{SEARCH} --match 2 --mismatch 3", "such as -3"),
+    "match without mismatch": (f"{SEARCH} --match 2", "--match and --mismatch are given together"),
+    "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
+    "no match": (f"{SEARCH} --match 0 --mismatch -3", "match 0 must be more than 0"),
+    "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "more than 1000000"),
+    "query beyond the texture limit": ("search long.fasta db.fasta --engine fragment", "texture l"),
+    "unknown engine": (f"{SEARCH} --engine warp", "unknown engine 'warp'; there are auto, ref"),
+    "unknown device": ("search query.fasta db.fasta --device voodoo", "no device 'voodoo'"),
+    "unknown device number": ("search query.fasta db.fasta --device 99", "no device 99"),
+    "output folder missing": (f"{SEARCH} --output no/out", "--output no/out: there is no folder"),
+    "output is a folder": (f"{SEARCH} --output folder", "--output folder: it is a folder"),
+    "output is an input": (f"{SEARCH} --output db.fasta", "it is an input"),
+    "unknown format": (f"{SEARCH} --format xml", "argument --format: invalid choice: 'xml'"),
+    "unknown ties": (f"{SEARCH} --ties all", "argument --ties: invalid choice: 'all'"),
+    "negative number of hits": (f"{SEARCH} --top -1", "argument --top: -1: a whole number"),
+    "half a hit": (f"{SEARCH} --top 1.5", "argument --top: 1.5: a whole number of 0 or more"),
+    "score that is no number": (f"{SEARCH} --min-score nan", "'nan' is not a number"),
+    "unknown option": (f"{SEARCH} --speed 9", "unrecognized arguments: --speed 9"),
+    "abbreviated option": (f"{SEARCH} --gapo 9", "unrecognized arguments: --gapo 9"),
+    "no command": ("", "arguments are required: COMMAND (see glsw --help)"),
+    "unknown command": ("find query.fasta", "invalid choice: 'find'"),
+    "no database": ("search query.fasta", "required: DB (see glsw search --help)"),
+    "several queries to align": (
+        "align queries.fasta query.fasta",
+        "queries.fasta: one sequence expected, 2 found",
+    ),
+    "several targets to align": (
+        "align query.fasta db.fasta",
+        "db.fasta: one sequence expected, 3 found",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_status_2(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
+    if words.startswith(("search", "align")) and "--output" not in words:
+        words += " --output out"
+    done = run(words)
+    assert done.status == 2
+    assert done.err.startswith("glsw: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+    assert done.out == ""
+    assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+
+
+def test_bad_input_leaves_an_old_file_as_it_is(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "out").write_text("old")
+    assert run("search letter.fasta db.fasta --engine reference --output out").status == 2
+    assert (files / "out").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (DeviceError("no OpenGL 3.3 device;\ninstall one"), "no OpenGL 3.3 device; install one"),
+        (ShaderError("fragment.frag:7: oh\nthe log\n"), "fragment.frag:7: oh"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("cannot allocate 9 TiB"), "out of memory: cannot allocate 9 TiB"),
+        (PermissionError(13, "Permission denied", "db"), "db: Permission denied"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+    ],
+)
+def test_other_errors_are_one_line(
+    error: Exception,
+    line: str,
+    run: Callable[..., SimpleNamespace],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(glsw.cli, "Aligner", fail)
+    done = run("search query.fasta db.fasta")
+    assert (done.status, done.out, done.err) == (2, "", f"glsw: {line}\n")
+
+
+def test_output_without_permission(
+    run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # the superuser may write anywhere
+    done = run(f"{SEARCH} --output out")
+    assert (done.status, done.err) == (2, "glsw: --output out: no permission to write\n")
+    assert not (files / "out").exists()
+
+
+def test_no_device_at_all(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> None:
+        raise DeviceError("no OpenGL 3.3 device")
+
+    monkeypatch.setattr(glsw.cli, "devices", none)
+    done = run("devices")
+    assert (done.status, done.err) == (2, "glsw: no OpenGL 3.3 device\n")
+
+
+# ends
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "search --help"])
+def test_help_and_version(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(words.split())
+    out = " ".join(capsys.readouterr().out.split())
+    if words == "--version":
+        assert out == f"glsw {glsw.__version__}"
+    else:
+        assert "exit status: 0 when done" in out
+    if words.startswith("search"):
+        assert "at 11/1 that is 12 for the first residue" in out
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "glsw", "--version"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout) == (0, f"glsw {glsw.__version__}\n")
+
+
+@pytest.mark.parametrize("form", ["tsv", "pairwise"])
+def test_a_reader_that_is_gone_is_no_error(form: str, files: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = f"search queries.fasta db.fasta --engine reference --format {form}"
+    with process(words, files, stdout=writer) as started:
+        os.close(writer)
+        _, err = started.communicate()
+    assert (started.returncode, err) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_full_disk(files: Path) -> None:
+    with (
+        open("/dev/full", "w") as full,
+        process(SEARCH, files, stdout=full) as started,
+    ):
+        _, err = started.communicate()
+    assert (started.returncode, err) == (2, b"glsw: No space left on device\n")
+
+
+def test_interrupt_keeps_finished_queries(files: Path) -> None:
+    (files / "two.fasta").write_text(f">short\nHEAGAWGHEE\n>endless\n{'HEAGAWGHEE' * 2000}\n")
+    (files / "db.fasta").write_text(f">t\n{'PAWHEAE' * 2000}\n")
+    words = "search two.fasta db.fasta --engine reference --format tsv --output out"
+    with process(words, files) as started:
+        written = files / "out"
+        deadline = time.monotonic() + 30
+        while not (written.exists() and "short" in written.read_text()):
+            assert time.monotonic() < deadline
+            assert started.poll() is None, started.communicate()
+            time.sleep(0.02)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err) == (130, b"", b"glsw: interrupted\n")
+    assert [row["query"] for row in rows(written.read_text())] == ["short"]
+
+
+def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
+    # The signal comes while the device is being opened.
+    code = (
+        "import os, glsw\n"
+        "def interrupted(*_, **__): os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.modules['glsw.align'].open_device = interrupted"
+    )
+    words = "search query.fasta db.fasta --engine fragment --output out"
+    with process(words, files, code=code) as started:
+        _, err = started.communicate()
+    assert (started.returncode, err) == (130, b"glsw: interrupted\n")
+    assert not (files / "out").exists()

@@ -46,7 +46,7 @@ void main() {
     int end = pair.target_length, strips = strips_in(pair.query_length);
     if (again == 1) {
         strip += first_strip(walks[p]);
-        strips = strips_in(walks[p].i);
+        strips = strips_ahead(walks[p]);
         end = walks[p].j;
     }
     load_scores();

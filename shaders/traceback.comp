@@ -16,7 +16,7 @@ uniform int pair_count;
 uniform int restart;  // 1: only put the walks at the best cells
 
 Walk walk_from(Best best) {
-    return best.score > 0 ? Walk(best.i + 1, best.d - best.i + 1, STOP, 0u) : Walk(0, 0, STOP, 0u);
+    return best.score > 0 ? Walk(best.i + 1, best.d - best.i + 1, STOP, 0u) : Walk(0, 0, OVER, 0u);
 }
 
 void main() {
@@ -30,23 +30,20 @@ void main() {
     Walk walk = walks[p];
     int top = first_strip(walk) * WORKGROUP * ROWS;
     uint move = STOP, run = 0u;
-    while (walk.i > top) {
+    while (walk.gap != OVER && walk.i > top && walk.j > 0) {
         int row = walk.i - 1 - top, strip = row / (WORKGROUP * ROWS), lane = row / ROWS % WORKGROUP;
         uint word = direction_word(strip, pair.target_length, lane, walk.j - 1);
         uint bits = directions[pair.directions + word] >> (4 * (row % ROWS));
-        uint next = walk.j == 0 ? STOP : walk.gap != STOP ? walk.gap : bits & SOURCE;
+        uint next = walk.gap != STOP ? walk.gap : bits & SOURCE;
         if (next != move && run > 0u) {
             paths[pair.path + walk.runs++] = run << 2 | move;
             run = 0u;
         }
         move = next;
-        if (next == STOP) {
-            walk.i = 0;
-            break;
-        }
+        bool closes = next == DIAGONAL || (bits & (next == UP ? F_CLOSES : E_CLOSES)) != 0u;
+        walk.gap = next == STOP ? OVER : closes ? STOP : next;
+        if (next == STOP) break;
         run += 1u;
-        bool closes = (bits & (next == UP ? F_CLOSES : E_CLOSES)) != 0u;
-        walk.gap = next == DIAGONAL || closes ? STOP : next;
         walk.i -= next == LEFT ? 0 : 1;
         walk.j -= next == UP ? 0 : 1;
     }

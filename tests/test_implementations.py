@@ -7,10 +7,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from cases import FEW
+from cases import CASES, CORE, FEW, build, configurations, label
 
+import glsw.shader
 from glsw.engines import ENGINES
-from glsw.shader import assemble, root
+from glsw.shader import assemble, explain, root
 
 TESTS = str(Path(__file__).parent)
 JUDGE = """
@@ -35,16 +36,12 @@ def able(version):
     }
 
 
+@pytest.mark.parametrize("implementation", ["llvmpipe", "zink", "gl41", "gl33", "softpipe"])
 def test_engines_everywhere(run_under, implementation):
-    version, names = judged(run_under(implementation, JUDGE.format(tests=TESTS, names=None)))
-    assert names == able(version)
-    assert "fragment" in names
-
-
-def test_engines_on_softpipe(run_under):
-    version, names = judged(run_under("softpipe", JUDGE.format(tests=TESTS, names=FEW)))
-    assert version == (3, 3)
-    assert "fragment" in names
+    names = FEW if implementation == "softpipe" else CORE
+    version, engines = judged(run_under(implementation, JUDGE.format(tests=TESTS, names=names)))
+    assert engines == able(version)
+    assert "fragment" in engines
 
 
 # glslangValidator
@@ -74,21 +71,45 @@ def validator():
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "defines"),
-    [(name, defines) for name, all_of_it in PERMUTATIONS.items() for defines in all_of_it],
-    ids=lambda value: value if isinstance(value, str) else defined(value),
-)
-def test_the_validator_reads_every_program(validator, name, defines):
+def validate(validator, name, defines):
     source, origins = assemble(name, defines)
     stage = name.rpartition(".")[2]
     done = subprocess.run(
         [validator, "--stdin", "-S", stage], input=source, capture_output=True, text=True
     )
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}{origins}"
+    assert done.returncode == 0, explain(f"\n{done.stdout}", {stage: origins}, name)
     assert "WARNING" not in done.stdout
 
 
-def test_every_shader_is_read():
-    shaders = {path.name for path in root().iterdir() if path.is_file()}
-    assert shaders == set(PERMUTATIONS)
+@pytest.mark.parametrize(
+    ("name", "defines"),
+    [(name, defines) for name, all_of_it in PERMUTATIONS.items() for defines in all_of_it],
+    ids=lambda value: value if isinstance(value, str) else defined(value),
+)
+def test_validator_reads_every_permutation(validator, name, defines):
+    validate(validator, name, defines)
+
+
+def test_permutations_are_of_every_shader_that_is_drawn():
+    assert {path.name for kind in ("vert", "frag") for path in root().glob(f"*.{kind}")} == set(
+        PERMUTATIONS
+    )
+
+
+@pytest.mark.parametrize("configuration", configurations(), ids=label)
+def test_validator_reads_every_program_of_an_engine(configuration, device, validator, monkeypatch):
+    programs = []
+
+    def watched(name, defines=None):
+        programs.append((name, dict(defines or {})))
+        return assemble(name, defines)
+
+    monkeypatch.setattr(glsw.shader, "assemble", watched)
+    monkeypatch.setattr(device, "programs", {})
+    for case in (CASES[name].part(slice(100, 103)) for name in FEW):
+        engine = build(configuration, case.scoring, device)
+        engine.scores(case.batch)
+        engine.ends(case.batch)
+    assert programs
+    for name, defines in programs:
+        validate(validator, name, defines)

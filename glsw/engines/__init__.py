@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from glsw.engines.base import TIES, Engine, Progress, Ties
+from glsw.engines.blocked import Blocked
+from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.reference import Reference
 
-ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (Reference, Fragment)}
+ENGINES: dict[str, type[Engine]] = {
+    engine.name: engine for engine in (Reference, Fragment, Diagonal, Blocked)
+}
 
-__all__ = ["ENGINES", "TIES", "Engine", "Fragment", "Progress", "Reference", "Ties"]
+__all__ = [
+    "ENGINES",
+    "TIES",
+    "Blocked",
+    "Diagonal",
+    "Engine",
+    "Fragment",
+    "Progress",
+    "Reference",
+    "Ties",
+]

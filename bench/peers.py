@@ -1,0 +1,144 @@
+"""Programs of others, on one core of the CPU: judges of the scores, and bars beside ours."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch, Sequences
+from glsw.engines import Reference
+from glsw.scoring import Scoring
+
+try:
+    import parasail
+except ImportError:
+    parasail = None
+
+_BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
+_LISTED = re.compile(r"\(\s*\d+\)\s+(\d+)\s*$")
+
+
+class Parasail:
+    """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
+
+    Linear gaps are left to its scan with 32 bits: there some scores of the striped functions of
+    version 1.3.4 are too low. Its time includes the Python loop and result object of its binding.
+    """
+
+    name = "parasail"
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.version = str(parasail.__version__)
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it is installed and has these scores."""
+        return parasail is not None and _is_blosum62(scoring)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the letters of one query and of the targets, what `scores` takes."""
+        yield _letters(self._scoring, batch)
+
+    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+        """Return the score of each pair."""
+        query, targets = prepared
+        opening, extending = self._scoring.gap_open, self._scoring.gap_extend
+        if self._scoring.linear:
+            align = parasail.sw_scan_profile_32
+            profile = parasail.profile_create_32(query, parasail.blosum62)
+        else:
+            align = parasail.sw_striped_profile_sat
+            profile = parasail.profile_create_sat(query, parasail.blosum62)
+        return np.array(
+            [align(profile, target, opening, extending).score for target in targets],
+            dtype=np.int32,
+        )
+
+
+class Ssearch36:
+    """``ssearch36`` of the FASTA package, the SSEARCH of the paper; lists its ten best scores.
+
+    Its time includes starting the program and reading the database from a file.
+    """
+
+    name = "ssearch36"
+    best = 10
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.version = _ssearch_version()
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it is installed and has these scores."""
+        return shutil.which("ssearch36") is not None and _is_blosum62(scoring)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give a folder with the query and the targets in files, what `scores` reads."""
+        query, targets = _letters(self._scoring, batch)
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+            Path(folder, "query").write_text(f">query\n{query}\n")
+            with Path(folder, "targets").open("w") as file:
+                file.writelines(f">{k}\n{target}\n" for k, target in enumerate(targets))
+            yield folder
+
+    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+        """Return the best scores, descending."""
+        extend = self._scoring.gap_extend
+        # Its -f is what a gap costs besides -g for every position, the first included.
+        words = ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
+        command = ["ssearch36", "-q", "-T", "1", "-s", "BP62", *words]
+        command += ["-z", "-1", "-d", "0", "-b", str(self.best), "query", "targets"]
+        done = subprocess.run(command, cwd=prepared, capture_output=True, text=True, check=True)
+        listed = (_LISTED.search(line) for line in done.stdout.splitlines())
+        return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
+
+
+Peer: TypeAlias = Parasail | Ssearch36
+
+
+def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
+    """Return who judges these pairs of one query, parasail or the reference, and its scores."""
+    if Parasail.available(scoring):
+        peer = Parasail(scoring)
+        with peer.prepared(batch) as work:
+            return peer.name, peer.scores(work)
+    return Reference.name, Reference(scoring).scores(batch)
+
+
+def portion(batch: Batch, cells: float) -> npt.NDArray[np.intp]:
+    """Return the indices of evenly spaced pairs with about so many cells, at least one pair."""
+    step = max(1, -(-batch.cells // max(1, int(cells))))
+    return np.arange(step // 2 if step < len(batch) else 0, len(batch), step)
+
+
+def _is_blosum62(scoring: Scoring) -> bool:
+    return scoring.alphabet == _BLOSUM62.alphabet and np.array_equal(
+        scoring.matrix, _BLOSUM62.matrix
+    )
+
+
+def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
+    decode = scoring.alphabet.decode
+    query: Sequences = batch.queries
+    return decode(query[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+
+
+@lru_cache
+def _ssearch_version() -> str:
+    done = subprocess.run(["ssearch36", "-h"], capture_output=True, text=True)
+    match = re.search(r"version:?\s+(\S+)", done.stdout + done.stderr)
+    return match[1] if match else "unknown"

@@ -1,0 +1,338 @@
+"""Engine ``blocked``: tiles on block anti-diagonals, for pairs of any length (Scan 2014)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.device import Device
+from glsw.engines import compute
+from glsw.engines.base import Progress, Ties, ends_of
+from glsw.engines.compute import ROWS, ComputeEngine
+from glsw.result import Paths
+from glsw.scoring import Scoring
+
+_SIDES, _KEPT = 6, 7
+"""Storage buffers of blocked.comp beside those of every compute engine."""
+_NEVER = 2**30
+"""A spacing with which nothing is kept."""
+_STOP, _OVER = 0, 3
+"""The gaps of a walk in H, and of one that has ended: see walk.glsl."""
+
+
+class Blocked(ComputeEngine):
+    """Cut a table into tiles and compute all tiles of a block anti-diagonal in a dispatch.
+
+    Only borders of tiles leave the work groups, so memory is linear in the lengths; a pair of any
+    length keeps the whole device busy. For alignments rows and columns of tiles are kept, as many
+    as the memory allows; the boxes between them that the path crosses are computed again, from the
+    last to the first, until the directions of a box fit the memory.
+
+    Parameters
+    ----------
+    workgroup : int, optional
+        Invocations of a work group, a power of two; each has 8 rows of a tile.
+    columns : int, optional
+        Columns of a tile.
+    memory : int
+        Bytes of device memory for borders, kept rows and columns, and directions.
+    prune : bool
+        Leave out tiles that cannot reach the best score so far. The result is the same.
+
+    Attributes
+    ----------
+    memory_used : int
+        Bytes that the largest pair took so far, sequences apart.
+    """
+
+    name = "blocked"
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        workgroup: int | None = None,
+        columns: int | None = None,
+        memory: int = 2**30,
+        prune: bool = True,
+    ) -> None:
+        super().__init__(scoring, device, workgroup=workgroup)
+        software = self.device.info.software
+        self._lanes = workgroup or (8 if software else 32)
+        self._columns = columns or (1024 if software else 256)
+        self._memory = memory
+        self._prune = prune
+        self._borders: dict[int, moderngl.Buffer] = {}
+        self.memory_used = 0
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, see `Engine.best`."""
+        found = np.zeros((len(batch), 3), dtype=np.int32)
+        for p, box in self._boxes(batch):
+            self._start(box)
+            self._fill(box, _Grid(), ends=ends, ties=ties, prune=self._prune, progress=progress)
+            found[p] = self._best_cell(box, ties)
+        return found
+
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths:
+        """Return the best local alignment of each pair, in memory linear in its lengths."""
+        self.check(batch)
+        cells = np.zeros((len(batch), 3), dtype=np.int32)
+        runs = [np.empty(0, np.uint32)] * len(batch)
+        for p, box in self._boxes(batch):
+            self._start(box)
+            grid = self._grid(box, level=0)
+            directions = grid.empty
+            if not directions:
+                self._keep_borders(box, grid)
+            self._fill(
+                box,
+                grid,
+                ends=True,
+                ties=ties,
+                prune=self._prune and not directions,
+                directions=directions,
+                progress=progress,
+            )
+            cells[p] = self._best_cell(box, ties)
+            score, d, i = map(int, cells[p])
+            if score:
+                walk = _Walk(i + 1, d - i + 1, _STOP)
+                found: list[npt.NDArray[np.uint32]] = []
+                if directions:
+                    self._follow(box, walk, found)
+                else:
+                    self._cross(box, grid, walk, found)
+                runs[p] = np.concatenate(found)
+        return Paths.of(ends_of(cells), runs)
+
+    def _boxes(self, batch: Batch) -> Iterator[tuple[int, _Box]]:
+        """Upload the sequences; yield each pair that has cells, and its whole table."""
+        self.upload_sequences(batch)
+        for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)):
+            query = int(batch.queries.offsets[batch.query_index[p]])
+            target = int(batch.targets.offsets[batch.target_index[p]])
+            m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
+            yield int(p), _Box(query, target, 0, 0, m, n)
+
+    # One box: its borders on the device, its tiles, its best cell.
+
+    def _tiles(self, box: _Box) -> tuple[int, int]:
+        """Return the number of tile rows and of tile columns."""
+        return -(-box.m // (self._lanes * ROWS)), -(-box.n // self._columns)
+
+    def _start(self, box: _Box) -> None:
+        """Make room, and set the borders of the whole table."""
+        rows, _ = self._tiles(box)
+        nothing = np.array([0, -self.scoring.gap_open], np.int32)
+        height = rows * self._lanes * ROWS + rows + 1
+        self.upload(compute.TOPS, np.tile(nothing, box.n))
+        self._write(_SIDES, np.tile(nothing, height))
+        self._bind(_KEPT, 0, 16)
+
+    def _fill(
+        self,
+        box: _Box,
+        grid: _Grid,
+        *,
+        ends: bool = False,
+        ties: Ties = "conventional",
+        prune: bool = False,
+        directions: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Compute all tiles of a box whose borders are on the device."""
+        rows, columns = self._tiles(box)
+        program = self.program(
+            "blocked.comp",
+            WORKGROUP=self._lanes,
+            COLUMNS=self._columns,
+            ENDS=1 if ends else None,
+            TIES_ANY=1 if ends and ties == "any" else None,
+            PRUNE=1 if prune else None,
+            DIRECTIONS=1 if directions else None,
+        )
+        program["tile_rows"], program["corner"] = rows, box.corner
+        program["row_spacing"], program["column_spacing"] = grid.rows, grid.columns
+        if prune:
+            program["gain"] = max(0, self.scoring.maximum)
+        self._describe(box)
+        self.zero(compute.BEST, 16 * (rows + 1))
+        if directions:
+            self.reserve(compute.DIRECTIONS, self._direction_bytes(box))
+        self._bind(_SIDES, 0, 0)
+        self._bind(_KEPT, grid.level, 0)
+        count, reported = rows + columns - 1, 0
+        for part in self._pace.slices(count):
+            for k in part:
+                first = max(0, k - columns + 1)
+                program["block_diagonal"], program["first_row"] = k, first
+                program.run(min(rows, k + 1) - first)
+                self.device.ctx.memory_barrier()
+            done = box.m * box.n * part.stop // count
+            if progress:
+                progress(done - reported)
+            reported = done
+        self.device.check("computing blocks")
+
+    def _describe(self, box: _Box) -> None:
+        """Tell the shaders which residues the box has."""
+        pair = np.zeros(1, compute.PAIR)
+        pair["query"], pair["target"] = box.query + box.i, box.target + box.j
+        pair["query_length"], pair["target_length"] = box.m, box.n
+        self.upload(compute.PAIRS, pair)
+
+    def _best_cell(self, box: _Box, ties: Ties) -> npt.NDArray[np.int32]:
+        """Return the best of the best cells of the tile rows."""
+        found = self.download(compute.BEST, (np.int32, 4), self._tiles(box)[0])[:, :3]
+        score, d, i = found.T
+        best: npt.NDArray[np.int32] = found[np.lexsort((i, -d, -score))[0]]
+        return best
+
+    # From the best cell back to the start, box by box.
+
+    def _trace(self, box: _Box, walk: _Walk, level: int, runs: _Runs) -> _Walk:
+        """Walk through a box whose borders are on the device; return where it is left."""
+        grid = self._grid(box, level)
+        if grid.empty:
+            self._fill(box, grid, directions=True)
+            return self._follow(box, walk, runs)
+        self._keep_borders(box, grid)
+        self._fill(box, grid)
+        return self._cross(box, grid, walk, runs)
+
+    def _cross(self, box: _Box, grid: _Grid, walk: _Walk, runs: _Runs) -> _Walk:
+        """Walk through the smaller boxes between the kept rows and columns of a box."""
+        height, width = grid.rows * self._lanes * ROWS, grid.columns * self._columns
+        while walk.gap != _OVER and walk.i > box.i and walk.j > box.j:
+            row, column = (walk.i - 1 - box.i) // height, (walk.j - 1 - box.j) // width
+            i, j = row * height, column * width
+            smaller = box._replace(
+                i=box.i + i, j=box.j + j, m=walk.i - box.i - i, n=walk.j - box.j - j
+            )
+            corner = self._take_borders(box, grid, smaller, row, column)
+            walk = self._trace(smaller._replace(corner=corner), walk, grid.level + 1, runs)
+        return walk
+
+    def _follow(self, box: _Box, walk: _Walk, runs: _Runs) -> _Walk:
+        """Walk along the directions of a box; see traceback.comp."""
+        program = self.program("traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1)
+        program["pair_count"], program["spacing"], program["restart"] = 1, _NEVER, 0
+        start = np.array([walk.i - box.i, walk.j - box.j, walk.gap, 0], np.int32)
+        self.upload(compute.WALKS, start)
+        self.reserve(compute.PATHS, 4 * (2 * min(box.m, box.n) + 2))
+        program.run(1)
+        self.device.ctx.memory_barrier()
+        self.device.check("tracing back")
+        i, j, gap, count = map(int, self.download(compute.WALKS, np.int32, 4))
+        runs.append(self.download(compute.PATHS, np.uint32, count))
+        return _Walk(box.i + i, box.j + j, gap)
+
+    # Rows and columns that are kept.
+
+    def _grid(self, box: _Box, level: int) -> _Grid:
+        """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
+        limit = self.device.info.limits["max_storage_block"]
+        share = min(self._memory // (2 if level == 0 else 8), limit)
+        excess = self._direction_bytes(box) / min(self._memory // 8, limit)
+        if excess <= 1:
+            return _Grid()
+        rows, columns = self._tiles(box)
+        affordable = share // (8 * (box.m + box.n + self._lanes * ROWS)) - 2
+        parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
+        return _Grid(level, max(1, rows // parts), max(1, columns // parts))
+
+    def _direction_bytes(self, box: _Box) -> int:
+        return 4 * self._tiles(box)[0] * self._lanes * (box.n + self._lanes - 1)
+
+    def _keep_borders(self, box: _Box, grid: _Grid) -> None:
+        """Make room for the kept rows and columns; the borders of the box are the first."""
+        rows, columns = self._tiles(box)
+        height = rows * self._lanes * ROWS
+        side = (rows // grid.rows + 1) * box.n
+        kept = self._bind(_KEPT, grid.level, 8 * (side + (columns // grid.columns + 1) * height))
+        ctx = self.device.ctx
+        ctx.copy_buffer(kept, self.reserve(compute.TOPS, 8 * box.n), size=8 * box.n)
+        ctx.copy_buffer(kept, self._borders[_SIDES], size=8 * box.m, write_offset=8 * side)
+
+    def _take_borders(self, box: _Box, grid: _Grid, smaller: _Box, row: int, column: int) -> int:
+        """Put the kept borders of a smaller box where tiles read them; return its corner."""
+        rows = self._tiles(box)[0]
+        height = rows * self._lanes * ROWS
+        side = (rows // grid.rows + 1) * box.n + column * height
+        i, j = smaller.i - box.i, smaller.j - box.j
+        kept, ctx = self._borders[_KEPT + grid.level], self.device.ctx
+        ctx.copy_buffer(
+            self.reserve(compute.TOPS, 8 * smaller.n),
+            kept,
+            size=8 * smaller.n,
+            read_offset=8 * (row * box.n + j),
+        )
+        ctx.copy_buffer(self._borders[_SIDES], kept, size=8 * smaller.m, read_offset=8 * (side + i))
+        if not i and not j:
+            return box.corner
+        at = row * box.n + j - 1 if j else side + i - 1
+        return int(np.frombuffer(kept.read(4, offset=8 * at), np.int32)[0])
+
+    def _bind(self, binding: int, level: int, size: int) -> moderngl.Buffer:
+        """Return a buffer of borders, bound, with room for ``size`` bytes; one a level of boxes."""
+        key = binding + level
+        buffer = self._borders.get(key)
+        if buffer is None or buffer.size < size:
+            if buffer is not None:
+                buffer.release()
+            with self.device.checked(f"allocating {size} bytes"):
+                buffer = self._borders[key] = self.device.ctx.buffer(reserve=max(16, size))
+            held = sum(each.size for each in (*self._borders.values(), *self._buffers.values()))
+            self.memory_used = max(self.memory_used, held)
+        buffer.bind_to_storage_buffer(binding)
+        return buffer
+
+    def _write(self, binding: int, data: npt.NDArray[np.int32]) -> None:
+        self._bind(binding, 0, data.nbytes).write(data.tobytes())
+
+
+_Runs = list[npt.NDArray[np.uint32]]
+
+
+class _Box(NamedTuple):
+    """Rows i .. i + m - 1 and columns j .. j + n - 1 of a table, and H above and left of them."""
+
+    query: int  # first residue of the query in its buffer
+    target: int
+    i: int
+    j: int
+    m: int
+    n: int
+    corner: int = 0
+
+
+class _Grid(NamedTuple):
+    """Tile rows between two kept rows, tile columns between two kept columns."""
+
+    level: int = 0
+    rows: int = _NEVER
+    columns: int = _NEVER
+
+    @property
+    def empty(self) -> bool:
+        return self.rows == _NEVER
+
+
+class _Walk(NamedTuple):
+    """Residues of query and target still ahead, and the gap that the path is in."""
+
+    i: int
+    j: int
+    gap: int

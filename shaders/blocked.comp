@@ -1,0 +1,97 @@
+#version 430
+// Schedule: tiles on block anti-diagonals (the "blocked anti-diagonal" of Scan 2014, section III).
+// A dispatch has the tiles (I, J) with I + J = block_diagonal; a tile is a strip of WORKGROUP x ROWS
+// rows over COLUMNS columns, and only its borders leave it: its last row in tops, its last column in
+// sides, so that memory is linear in m + n. The table may be a box of a larger one, with its borders
+// in tops and sides before the first dispatch. Every row_spacing tile rows (column_spacing tile
+// columns) a row (column) is kept, from which a smaller box can be computed again.
+layout(local_size_x = WORKGROUP) in;
+#include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
+#include "lib/recurrence.glsl"
+#include "lib/best.glsl"
+#include "lib/directions.glsl"
+#include "lib/sweep.glsl"
+#include "lib/best_of_group.glsl"
+#include "lib/prune.glsl"
+
+layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };    // H, F above tile row I, column j
+layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
+layout(std430, binding = 6) buffer Sides { ivec2 sides[]; };  // H, E left of tile column J, row i
+layout(std430, binding = 7) writeonly buffer Kept { ivec2 kept[]; };
+uniform int block_diagonal;
+uniform int first_row;       // I of the first work group
+uniform int tile_rows;
+uniform int row_spacing;
+uniform int column_spacing;
+uniform int corner;          // H above and left of the box
+
+Pair pair;
+int tile_row;
+
+ivec2 above_strip(int j) { return tops[j]; }
+
+void below_strip(int j, ivec2 hf) {
+    tops[j] = hf;
+    int row = (tile_row + 1) / row_spacing;
+    if ((tile_row + 1) % row_spacing == 0) kept[row * pair.target_length + j] = hf;
+}
+
+uint direction_place(int j) {
+    return direction_word(tile_row, pair.target_length, int(gl_LocalInvocationIndex), j);
+}
+
+void store_side(Lane lane, int tile_column) {
+    int rows = tile_rows * WORKGROUP * ROWS, column = (tile_column + 1) / column_spacing;
+    int place = tile_rows / row_spacing * pair.target_length + pair.target_length + column * rows;
+    for (int r = 0; r < ROWS; ++r) {
+        ivec2 he = ivec2(lane.h[r], lane.e[r]);
+        sides[lane.row + r] = he;
+        if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = he;
+    }
+}
+
+int highest_above(int first, int end) {
+    int h = 0;
+    for (int j = first + int(gl_LocalInvocationIndex); j < end; j += WORKGROUP) h = max(h, tops[j].x);
+    return h;
+}
+
+void main() {
+    int t = int(gl_LocalInvocationIndex);
+    pair = pair_at(0u);
+    tile_row = first_row + int(gl_WorkGroupID.x);
+    int tile_column = block_diagonal - tile_row, corners = tile_rows * WORKGROUP * ROWS;
+    int first = tile_column * COLUMNS, end = min(first + COLUMNS, pair.target_length);
+    Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
+    int side = 0;
+    for (int r = 0; r < ROWS; ++r) {
+        ivec2 he = sides[lane.row + r];
+        lane.h[r] = he.x;
+        lane.e[r] = he.y;
+        side = max(side, he.x);
+    }
+    // H above and left of a tile: the tile to its left has seen it, or in column 0 the tile above.
+    lane.corner = t > 0 ? sides[lane.row - 1].x : block_diagonal == 0 ? corner : sides[corners + tile_row].x;
+    if (t == WORKGROUP - 1 && tile_column == 0) sides[corners + tile_row + 1].x = lane.h[ROWS - 1];
+    load_scores();
+    barrier();
+    Best best = NOTHING;
+    int ahead = min(pair.query_length - tile_row * WORKGROUP * ROWS, pair.target_length - first);
+    if (hopeless(max(max(side, lane.corner), highest_above(first, end)), ahead, best_cells[tile_rows].x)) {
+        lane = lane_at_border(pair, lane.row);
+        lane.corner = tops[end - 1].x;
+        barrier();
+        for (int j = first + t; j < end; j += WORKGROUP)
+            below_strip(j, ivec2(border_cell().h, border_cell().f));
+    } else {
+        sweep(pair, first, end, lane, best);
+    }
+    store_side(lane, tile_column);
+    best = best_of_group(best);
+    if (t == 0) {
+        sides[corners + tile_row].x = lane.corner;
+        best_cells[tile_row] = stored(better(best_from(best_cells[tile_row]), best));
+        atomicMax(best_cells[tile_rows].x, best.score);
+    }
+}

@@ -1,0 +1,21 @@
+// Block pruning (exact): a tile is left out when no path through it can reach the best score so far:
+// the highest H on its borders plus `gain` for each pair of residues still ahead. E and F on a border
+// are not above H there. Every invocation calls it; the best score counts as invocation 0 sees it.
+// Without PRUNE no tile is left out.
+#ifdef PRUNE
+uniform int gain;  // the largest score of a pair of letters, at least 0
+shared int highest, to_beat;
+
+bool hopeless(int border_h, int ahead, int best_score) {
+    if (gl_LocalInvocationIndex == 0u) {
+        highest = 0;
+        to_beat = best_score;
+    }
+    barrier();
+    atomicMax(highest, border_h);
+    barrier();
+    return highest + gain * ahead < to_beat;
+}
+#else
+bool hopeless(int border_h, int ahead, int best_score) { return false; }
+#endif

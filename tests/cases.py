@@ -1,0 +1,264 @@
+"""Cases for every engine: scorings and pairs of sequences, the same in every process.
+
+A new engine is judged as soon as it is in ``ENGINES``; if small sequences do not cross its tiles
+and chunks by themselves, `OPTIONS` says how to make them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from glsw.alphabet import DNA, PROTEIN, custom
+from glsw.batch import Batch, Sequences
+from glsw.engines import ENGINES
+from glsw.engines.reference import Reference, rows
+from glsw.scoring import Scoring
+
+# Options of engines, each tried on every case, and options that make many chunks of few pairs.
+OPTIONS = {"fragment": ({}, {"tile": 4}, {"tile": 1})}
+CHUNKED = {"fragment": {"texels": 128}}
+# One below, at and one above the edges of tiles of 4 and 8 cells.
+EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)
+AB = custom("AB")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """Pairs and how to score them."""
+
+    name: str
+    scoring: Scoring
+    batch: Batch
+
+    @cached_property
+    def expected(self):
+        return Reference(self.scoring).ends(self.batch)
+
+    @cached_property
+    def possible(self):
+        """All ends (query_end, target_end) of best alignments, a set for each pair."""
+        return [self._possible(*self.batch.pair(p)) for p in range(len(self.batch))]
+
+    def _possible(self, query, target):
+        aligned = np.array([row.aligned for row in rows(query, target, self.scoring)])
+        if aligned.max() <= 0:
+            return {(0, 0)}
+        return set(map(tuple, np.argwhere(aligned == aligned.max()).tolist()))
+
+    def part(self, indices):
+        return Case(self.name, self.scoring, self.batch.select(indices))
+
+    def describe(self, p):
+        query, target = map(self.scoring.alphabet.decode, self.batch.pair(p))
+        return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
+
+
+def configurations():
+    """Return (name, options) of every engine to be judged."""
+    return [
+        (name, options)
+        for name in ENGINES
+        if name != Reference.name
+        for options in OPTIONS.get(name, ({},))
+    ]
+
+
+def label(value):
+    """Return the name of a configuration or case for pytest."""
+    if isinstance(value, Case):
+        return value.name.replace(" ", "-")
+    name, options = value
+    return "-".join([name, *(f"{key}{option}" for key, option in options.items())])
+
+
+def build(configuration, scoring, device):
+    name, options = configuration
+    return ENGINES[name](scoring, device, **options)
+
+
+def judge(engine, case):
+    """Compare scores and ends by both tie rules with the reference."""
+    expected = case.expected
+    _same(case, "score", engine.scores(case.batch), expected.score)
+    found = engine.ends(case.batch)
+    for field in ("score", "query_end", "target_end"):
+        _same(case, field, getattr(found, field), getattr(expected, field))
+    found = engine.ends(case.batch, ties="any")
+    _same(case, "score", found.score, expected.score)
+    ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
+    for p, (end, possible) in enumerate(zip(ends, case.possible, strict=True)):
+        assert end in possible, f"end {end} is none of {possible}: {case.describe(p)}"
+
+
+def judge_device(device, names):
+    """Judge the engines that run on a device by the cases named; return the engines' names."""
+    judged = set()
+    for configuration in configurations():
+        requires = ENGINES[configuration[0]].requires
+        if requires is None or requires > device.info.version:
+            continue
+        for name in names:
+            try:
+                judge(build(configuration, CASES[name].scoring, device), CASES[name])
+            except Exception as error:
+                raise AssertionError(f"{label(configuration)} on {device.info.name}") from error
+        judged.add(configuration[0])
+    return judged
+
+
+def _same(case, what, found, expected):
+    assert found.dtype == np.int32
+    assert found.shape == expected.shape
+    wrong = np.flatnonzero(found != expected)
+    if len(wrong):
+        p = wrong[0]
+        raise AssertionError(
+            f"{what} {found[p]} is not {expected[p]}: {case.describe(p)}; {len(wrong)} are wrong"
+        )
+
+
+# pairs
+
+
+def codes(*letters):
+    return np.array(letters, np.uint8)
+
+
+def mutated(rng, letters, sequence):
+    """Return a relative of a sequence: letters changed, put in and taken out."""
+    kept = sequence[rng.random(len(sequence)) > 0.1]
+    at = np.sort(rng.integers(0, len(kept) + 1, rng.integers(0, 6)))
+    changed = np.insert(kept, at, rng.integers(0, letters, len(at)))
+    where = rng.random(len(changed)) < 0.2
+    changed[where] = rng.integers(0, letters, where.sum())
+    return changed.astype(np.uint8)
+
+
+def pairs(scoring, seed):
+    """Return pairs of codes that every scoring is tried on."""
+    rng = np.random.default_rng(seed)
+    letters = len(scoring.alphabet)
+
+    def some(length, of=letters):
+        return rng.integers(0, of, length).astype(np.uint8)
+
+    found = [(some(m), some(n)) for m, n in product(EDGES, EDGES)]
+    # Relatives of unequal lengths, a piece of the query alone and inside a longer target.
+    for m in rng.integers(10, 50, 12):
+        query = some(m)
+        found.append((query, mutated(rng, letters, query)))
+        found.append((query, np.concatenate([some(9), query[m // 3 : m // 2], some(30)])))
+    found += [(some(2), some(150)), (some(150), some(2)), (some(5), some(90)), (some(90), some(5))]
+    # All letters equal, no letters alike, and ties: few letters, repeats.
+    a = int(scoring.matrix.diagonal().argmax())
+    unlike = np.unravel_index(int(scoring.matrix.argmin()), scoring.matrix.shape)
+    for m, n in ((8, 8), (9, 7), (33, 20), (1, 40)):
+        found.append((np.full(m, a, np.uint8), np.full(n, a, np.uint8)))
+        found.append((np.full(m, unlike[0], np.uint8), np.full(n, unlike[1], np.uint8)))
+    for m, n in ((12, 12), (9, 26), (31, 17)):
+        found.append((some(m, min(2, letters)), some(n, min(2, letters))))
+        unit = some(3)
+        found.append((np.resize(unit, m), np.resize(unit, n)))
+    # A long gap in the target and in the query.
+    left, right = some(20), some(20)
+    for inserted in (3, 30, 90):
+        longer = np.concatenate([left, some(inserted), right])
+        found += [(np.append(left, right), longer), (longer, np.append(left, right))]
+    return found
+
+
+def beyond_16_bits():
+    """Return pairs whose scores, with `LIMIT` below, are at and around 2**15 and 2**16."""
+    a, b, c = codes(0), codes(1), codes(2)
+    alike = [(31, 1, 0), (32, 0, 0), (32, 0, 1), (31, 1, 1), (63, 1, 0), (64, 0, 0), (96, 0, 3)]
+    equal = [np.repeat(codes(0, 1, 2), numbers) for numbers in alike]
+    found = [(x, x) for x in equal]
+    found += [(x, np.concatenate([x[:20], c, x[20:]])) for x in equal]
+    found += [(x, np.concatenate([x[:10], b, x[11:], np.tile(b, 50)])) for x in equal]
+    # The best cell is in the first tile of many.
+    found.append((np.append(np.tile(a, 40), np.tile(c, 40)), np.append(np.tile(a, 40), [2, 1] * 9)))
+    return [(x.astype(np.uint8), y.astype(np.uint8)) for x, y in found]
+
+
+# scorings
+
+
+def array(matrix, letters, *gaps):
+    return Scoring.from_array(np.array(matrix), letters, *gaps)
+
+
+def scorings():
+    """Return scorings by name."""
+    rng = np.random.default_rng(62)
+    asymmetric = rng.integers(-6, 7, (24, 24))
+    triples = tuple(f"{k:03}" for k in range(255))
+    largest = rng.integers(-9, 10, (255, 255))
+    limit = [[1024, -1, -1024], [-1, 1023, -1024], [-1024, -1024, 1]]
+    found = {
+        "BLOSUM62 12 1": Scoring.named("BLOSUM62", 12, 1),
+        "BLOSUM62 8 8": Scoring.named("BLOSUM62", 8, 8),
+        "BLOSUM62 4 0": Scoring.named("BLOSUM62", 4, 0),
+        "BLOSUM62 0 0": Scoring.named("BLOSUM62", 0, 0),
+        "BLOSUM62 32767 0": Scoring.named("BLOSUM62", 32767, 0),
+        "BLOSUM62 32768 1": Scoring.named("BLOSUM62", 32768, 1),
+        "DNA 10 1": Scoring.match_mismatch(5, -4, 10, 1),
+        "DNA 4 4": Scoring.match_mismatch(5, -4, 4, 4),
+        "DNA 2 0": Scoring.match_mismatch(5, -4, 2, 0),
+        "one letter 7 2": array([[5]], "A", 7, 2),
+        "one letter 1 1": array([[5]], "A", 1, 1),
+        "one letter of no worth": array([[0]], "A", 1, 1),
+        "nothing positive": array([[-1, 0], [-3, -2]], "AB", 2, 1),
+        "asymmetric 7 2": array(asymmetric, PROTEIN.letters, 7, 2),
+        "asymmetric 3 3": array(asymmetric, PROTEIN.letters, 3, 3),
+        "all positive 9 3": Scoring.named("RAO", 9, 3),
+        "all positive 3 3": Scoring.named("RAO", 3, 3),
+        "codons": Scoring.named("SCHNEIDER", 20.5, 3),
+        "255 letters": array(largest, triples, 6, 2),
+        "limit 900 1": array(limit, "ABC", 900, 1),
+        "limit 900 900": array(limit, "ABC", 900, 900),
+        "limit 32767 32767": array(limit, "ABC", 32767, 32767),
+        "largest of 16 bits": array([[32767, -32767], [-32767, 1]], "AB", 32767, 1),
+        "lowest beyond 16 bits": array([[32767, -32768], [-32768, 1]], "AB", 9, 1),
+        "highest beyond 16 bits": array([[32768, -5], [-7, 40000]], "AB", 9, 9),
+        "millions": Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**5),
+    }
+    for name, gaps in (("1 1", (1, 1)), ("2 1", (2, 1)), ("1 0", (1, 0)), ("0 0", (0, 0))):
+        found[f"two letters {name}"] = Scoring.match_mismatch(1, -1, *gaps, alphabet=AB)
+        found[f"mismatch 0, {name}"] = Scoring.match_mismatch(1, 0, *gaps, alphabet=AB)
+    return found
+
+
+def _case(name, scoring, seed):
+    chosen = pairs(scoring, seed)
+    if name.startswith("limit"):
+        chosen += beyond_16_bits()
+    return Case(name, scoring, Batch.pairwise(*zip(*chosen, strict=True)))
+
+
+CASES = {
+    name: _case(name, scoring, seed) for seed, (name, scoring) in enumerate(scorings().items())
+}
+# For other implementations of OpenGL: every kind of program. For the slowest: one or two.
+CORE = (
+    *("BLOSUM62 12 1", "BLOSUM62 8 8", "asymmetric 7 2", "two letters 0 0", "255 letters"),
+    *("limit 900 1", "limit 900 900", "largest of 16 bits", "highest beyond 16 bits"),
+)
+FEW = ("BLOSUM62 12 1", "limit 900 900")
+
+
+def shared(seed, *, queries=30, targets=40, count=150, alphabet=DNA):
+    """Return a batch of pairs that share their sequences, in no order."""
+    rng = np.random.default_rng(seed)
+    both = [
+        Sequences.of(
+            rng.integers(0, len(alphabet), length).astype(np.uint8)
+            for length in rng.integers(0, 30, number)
+        )
+        for number in (queries, targets)
+    ]
+    index = [rng.integers(0, number, count).astype(np.int32) for number in (queries, targets)]
+    return Batch(*both, *index)

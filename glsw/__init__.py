@@ -7,7 +7,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from glsw.align import Aligner, align, score, search
+from glsw.align import Aligner, align, alignments, score, search
 from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
 from glsw.engines import ENGINES
@@ -39,6 +39,7 @@ __all__ = [
     "ShaderError",
     "__version__",
     "align",
+    "alignments",
     "custom",
     "devices",
     "open_device",

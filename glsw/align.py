@@ -1,23 +1,24 @@
-"""The public verbs: score, align and search. Each encodes, asks an engine, and traces back."""
+"""The public verbs score, align(ments) and search: encode, ask an engine, trace back."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, Sequences
+from glsw.batch import Batch, Mask, Sequences
 from glsw.device import Device, open_device
 from glsw.engines import ENGINES, Engine
 from glsw.engines.base import TIES, Progress, Ties
 from glsw.result import Alignment, Ends, Hit, SearchResult
 from glsw.scoring import Scoring
 from glsw.sequences import Record, Single, Source, as_records, is_single
-from glsw.traceback import coordinates_of_runs, trace
+from glsw.traceback import best_end, coordinates_of_runs, trace
 
 AUTO = "fragment"
 """The engine that ``engine="auto"`` takes."""
@@ -151,12 +152,64 @@ class Aligner:
                   || |||.|
         target  2 TC-TATCA 8
         """
-        records = [
-            _one(source, what, self.scoring)
-            for source, what in ((query, "query"), (target, "target"))
-        ]
-        batch = Batch.pairwise(*([self._encode(record)] for record in records))
-        return next(self._alignments(batch, [(records[0], records[1])]))
+        batch, records = self._pair(query, target)
+        return next(self._traced(batch, [records]))
+
+    def alignments(
+        self,
+        query: Single | os.PathLike[str],
+        target: Single | os.PathLike[str],
+        *,
+        max_alignments: int | None = None,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> Iterator[Alignment]:
+        """Return all local alignments of two sequences that share no aligned pair of residues.
+
+        First comes that of `align`, then the best of those that align no two residues which it
+        aligns, then the best that has no pair of these two, and so on (Waterman and Eggert 1987).
+        Of several equally good ones it is always the same, chosen as in `align`.
+
+        Parameters
+        ----------
+        query, target : sequence or path
+        max_alignments : int or None
+            How many at most, None for all.
+        min_score : int or float
+            Least score of an alignment; those that score 0 or less never count.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        iterator of Alignment
+            Scores do not increase. Each alignment is computed when it is asked for, and takes
+            about as long as the first; engines that take no masks leave those after the first to
+            the host.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet, and if ``max_alignments`` is less than 1.
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Scoring
+        >>> aligner = Aligner(Scoring.match_mismatch(2, -3, 5, 2), engine="reference")
+        >>> for found in aligner.alignments("GGATCCATCC", "ATCC", min_score=4):
+        ...     print(found.score, found.query_start, found.query_end, found.cigar)
+        8 6 10 4=
+        8 2 6 4=
+        >>> [found.score for found in aligner.alignments("GGATCCATC", "ATCC", max_alignments=3)]
+        [8, 6, 2]
+        """
+        if max_alignments is not None and max_alignments < 1:
+            raise ValueError(
+                f"max_alignments {max_alignments}: at least 1, or None for all, expected"
+            )
+        batch, records = self._pair(query, target)
+        self.engine.check(batch)
+        return islice(self._disjoint(batch, records, min_score, progress), max_alignments)
 
     @overload
     def search(  # type: ignore[overload-overlap]
@@ -251,7 +304,7 @@ class Aligner:
         pairs = [(query, records[k]) for k in kept]
         hits = tuple(
             Hit(rank, alignment.target, alignment.score, alignment)
-            for rank, alignment in enumerate(self._alignments(batch.select(kept), pairs), start=1)
+            for rank, alignment in enumerate(self._traced(batch.select(kept), pairs), start=1)
         )
         return SearchResult(
             query=query,
@@ -264,17 +317,43 @@ class Aligner:
             residues=len(batch.targets.residues),
         )
 
-    def _alignments(
-        self, batch: Batch, records: list[tuple[Record, Record]]
+    def _disjoint(
+        self,
+        batch: Batch,
+        records: tuple[Record, Record],
+        min_score: float,
+        progress: Progress | None,
     ) -> Iterator[Alignment]:
-        paths = self.engine.paths(batch, ties=self.ties)
-        ends = paths.ends if paths else self.engine.ends(batch, ties=self.ties)
+        """Yield the best alignment of one pair, forbid what it aligns, and begin again."""
+        mask = Mask.nothing(len(batch.pair(0)[0]))
+        while True:
+            alignment = next(self._traced(batch, [records], progress))
+            if alignment.score <= 0 or alignment.score < min_score:
+                return
+            yield alignment
+            mask = mask.with_alignment(alignment.coordinates)
+            batch = batch.masked([mask])
+
+    def _traced(
+        self,
+        batch: Batch,
+        records: list[tuple[Record, Record]],
+        progress: Progress | None = None,
+    ) -> Iterator[Alignment]:
+        """Yield the best alignment of each pair."""
+        paths = None
+        if batch.masks is not None and not self.engine.masks:
+            ends = self._ends_on_host(batch, progress)
+        elif paths := self.engine.paths(batch, ties=self.ties, progress=progress):
+            ends = paths.ends
+        else:
+            ends = self.engine.ends(batch, ties=self.ties, progress=progress)
         for p, (query, target) in enumerate(records):
             end = int(ends.query_end[p]), int(ends.target_end[p])
             if paths:
                 coordinates = coordinates_of_runs(paths[p], *end)
             else:
-                coordinates, _ = trace(*batch.pair(p), self.scoring, *end)
+                coordinates, _ = trace(*batch.pair(p), self.scoring, *end, mask=batch.mask(p))
             yield Alignment(
                 self.scoring.display(int(ends.score[p])),
                 query,
@@ -283,6 +362,22 @@ class Aligner:
                 self.scoring,
                 self.unknown,
             )
+
+    def _ends_on_host(self, batch: Batch, progress: Progress | None) -> Ends:
+        found = np.empty((len(batch), 3), np.int32)
+        for p in range(len(batch)):
+            query, target = batch.pair(p)
+            found[p] = best_end(query, target, self.scoring, batch.mask(p))
+            if progress:
+                progress(len(query) * len(target))
+        return Ends(*found.T)
+
+    def _pair(
+        self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
+    ) -> tuple[Batch, tuple[Record, Record]]:
+        """Encode one pair."""
+        records = _one(query, "query", self.scoring), _one(target, "target", self.scoring)
+        return Batch.pairwise(*([self._encode(record)] for record in records)), records
 
     def _batch(self, queries: Source, targets: Source) -> tuple[Batch, bool]:
         """Encode; tell also whether both are single sequences."""
@@ -329,6 +424,31 @@ def align(
     '2=3X1='
     """
     return Aligner(scoring, **options).align(query, target)
+
+
+def alignments(
+    query: Single,
+    target: Single,
+    *,
+    max_alignments: int | None = None,
+    min_score: float = 1,
+    scoring: Scoring | None = None,
+    **options: Any,
+) -> Iterator[Alignment]:
+    """Return alignments that share no aligned pair: `Aligner.alignments` with these options.
+
+    Examples
+    --------
+    >>> from glsw.align import alignments
+    >>> for found in alignments("HEAGAWGHEE", "PAWHEAE", max_alignments=3):
+    ...     print(found.score, found.cigar)
+    17 2=3X1=
+    17 3=
+    13 2=
+    """
+    return Aligner(scoring, **options).alignments(
+        query, target, max_alignments=max_alignments, min_score=min_score
+    )
 
 
 @overload

@@ -1,10 +1,10 @@
-"""Encoded sequences side by side, and the pairs of them that an engine aligns."""
+"""Encoded sequences side by side, and the pairs of them that an engine aligns, perhaps masked."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -73,6 +73,89 @@ class Sequences:
 
 
 @dataclass(frozen=True, eq=False)
+class Mask:
+    """Pairs of residues of two sequences that no alignment may have, row by row.
+
+    Gaps may pass where a pair may not: only M(i, j) is minus infinity there (Waterman and
+    Eggert 1987).
+
+    Parameters
+    ----------
+    columns : ndarray of int32, shape (count,)
+        Residues of the target, counted from 0.
+    offsets : ndarray of int64, shape (m + 1,)
+        Residue i of the query may not be aligned with ``columns[offsets[i]:offsets[i + 1]]``,
+        which ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = Mask.nothing(4).with_alignment(np.array([[0, 2, 3, 4], [1, 3, 3, 4]]))
+    >>> [mask[i].tolist() for i in range(4)]
+    [[], [0], [1], [3]]
+    """
+
+    columns: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        _check_array("columns", self.columns, np.int32)
+        _check_array("offsets", self.offsets, np.int64)
+        bounds = self.offsets
+        if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.columns):
+            raise ValueError(f"offsets must go from 0 to the {len(self.columns)} columns")
+        if (np.diff(bounds) < 0).any():
+            raise ValueError("offsets must not decrease")
+        falls = np.flatnonzero(np.diff(self.columns) <= 0) + 1
+        if not np.isin(falls, bounds).all() or (self.columns < 0).any():
+            raise ValueError("columns must ascend in each row, from 0 or more")
+
+    @staticmethod
+    def nothing(m: int) -> Mask:
+        """Return the mask of a query of m residues that forbids nothing."""
+        return Mask(np.empty(0, np.int32), np.zeros(m + 1, np.int64))
+
+    @staticmethod
+    def of(rows: npt.ArrayLike, columns: npt.ArrayLike, m: int) -> Mask:
+        """Return the mask of the pairs (rows[k], columns[k]), in any order, of m rows."""
+        keys = np.unique(np.asarray(rows, np.int64) << 32 | np.asarray(columns, np.int64))
+        offsets = np.searchsorted(keys, np.arange(m + 1) << 32)
+        return Mask((keys & 0x7FFFFFFF).astype(np.int32), offsets.astype(np.int64))
+
+    def with_alignment(self, coordinates: npt.NDArray[np.int64]) -> Mask:
+        """Return a mask that forbids the aligned pairs of an alignment too.
+
+        ``coordinates``, shape (2, K), are those of a `glsw.Alignment`: row 0 in the target.
+        """
+        target, query = np.diff(coordinates)
+        aligned = (target > 0) & (query > 0)
+        runs = query[aligned]
+        step = np.arange(runs.sum()) - np.repeat(np.cumsum(runs) - runs, runs)
+        j, i = (np.repeat(first, runs) + step for first in coordinates[:, :-1][:, aligned])
+        return Mask.of(np.append(self.rows, i), np.append(self.columns, j), len(self))
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The residue of the query of each forbidden pair, shape (count,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def part(self, rows: slice, columns: slice) -> Mask:
+        """Return the mask of these residues of the query and of the target (slices of step 1)."""
+        first, end, _ = rows.indices(len(self))
+        left, right, _ = columns.indices(np.iinfo(np.int32).max)
+        chosen = slice(self.offsets[first], self.offsets[end])
+        i, j = self.rows[chosen], self.columns[chosen]
+        inside = (j >= left) & (j < right)
+        return Mask.of(i[inside] - first, j[inside] - left, end - first)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> npt.NDArray[np.int32]:
+        return self.columns[self.offsets[i] : self.offsets[i + 1]]
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """N pairs to align: pair ``p`` is ``queries[query_index[p]]``, ``targets[target_index[p]]``.
 
@@ -82,6 +165,8 @@ class Batch:
         What the pairs are made of; a sequence may be in any number of pairs.
     query_index, target_index : ndarray of int32, shape (N,)
         The two sequences of each pair.
+    masks : tuple of N Mask, optional
+        What may not be aligned in each pair; nothing is forbidden without.
 
     Examples
     --------
@@ -98,6 +183,7 @@ class Batch:
     targets: Sequences
     query_index: npt.NDArray[np.int32]
     target_index: npt.NDArray[np.int32]
+    masks: tuple[Mask, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, index, sequences in (
@@ -115,6 +201,8 @@ class Batch:
                 f"query_index has {len(self.query_index)} pairs, "
                 f"target_index {len(self.target_index)}"
             )
+        if self.masks is not None:
+            self._check_masks(self.masks)
 
     @classmethod
     def pairwise(
@@ -179,9 +267,31 @@ class Batch:
         chosen = indices if isinstance(indices, slice) else np.asarray(indices)
         if isinstance(chosen, np.ndarray) and chosen.size == 0:
             chosen = slice(0)
+        masks = self.masks
+        if masks is not None:
+            masks = tuple(masks[p] for p in np.arange(len(self))[chosen])
         return Batch(
-            self.queries, self.targets, self.query_index[chosen], self.target_index[chosen]
+            self.queries, self.targets, self.query_index[chosen], self.target_index[chosen], masks
         )
+
+    def masked(self, masks: Iterable[Mask]) -> Batch:
+        """Return the same pairs with these masks, one for each pair."""
+        return replace(self, masks=tuple(masks))
+
+    def mask(self, p: int) -> Mask | None:
+        """Return the mask of pair p."""
+        return self.masks[p] if self.masks is not None else None
+
+    def _check_masks(self, masks: tuple[Mask, ...]) -> None:
+        if len(masks) != len(self):
+            raise ValueError(f"{len(masks)} masks for {len(self)} pairs")
+        for mask, m, n in zip(masks, self.query_lengths, self.target_lengths, strict=True):
+            if len(mask) != m:
+                raise ValueError(f"a mask of {len(mask)} rows for a query of {m} residues")
+            if len(mask.columns) and mask.columns.max() >= n:
+                raise ValueError(
+                    f"a mask forbids column {mask.columns.max()}, the target has {n} residues"
+                )
 
 
 def padded(
@@ -195,9 +305,19 @@ def padded(
     lengths = sequences.lengths[chosen]
     rows = np.full((len(chosen), width), fill, dtype=np.uint8)
     inside = np.arange(width) < lengths[:, None]
-    starts = np.repeat(sequences.offsets[chosen] - np.cumsum(lengths) + lengths, lengths)
-    rows[inside] = sequences.residues[starts + np.arange(len(starts))]
+    rows[inside] = sequences.residues[ranges(sequences.offsets[chosen], lengths)]
     return rows
+
+
+def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return the whole numbers of many ranges, one range after the other.
+
+    >>> ranges([5, 0], [3, 2]).tolist()
+    [5, 6, 7, 0, 1]
+    """
+    first, lengths = np.asarray(starts, np.int64), np.asarray(counts, np.int64)
+    shifts = np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+    return shifts + np.arange(len(shifts))
 
 
 def chunks(
@@ -216,7 +336,8 @@ def chunks(
     pairs, queries : int
         Pairs, and distinct queries, in a chunk at most.
     waste : float
-        Padding as a fraction of the cells, unless the chunk has less than a sixteenth of ``area``.
+        Padding as a fraction of the cells, at most, but for chunks that are small: less than a
+        sixteenth of ``area``, and tables of 16 times ``area`` in all.
 
     Examples
     --------
@@ -239,7 +360,7 @@ def chunks(
         full = longest * widest * count > (1 + waste) * (
             filled[start + 1 : stop + 1] - filled[start]
         )
-        full &= longest * count > area // 16
+        full &= (longest * count > area // 16) | (longest * widest * count > 16 * area)
         full |= longest * count > area
         first = np.unique(batch.query_index[order[start:stop]], return_index=True)[1]
         if len(first) > queries:

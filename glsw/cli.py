@@ -13,20 +13,21 @@ import io
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeAlias
 
 from tqdm import tqdm
 
 from glsw import __version__
 from glsw.align import Aligner
 from glsw.device import DeviceError, devices
-from glsw.engines import ENGINES, TIES
+from glsw.engines import ENGINES, TIES, Progress
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, Format
-from glsw.result import SearchResult
+from glsw.result import Hit, SearchResult
 from glsw.scoring import Scoring, matrix_names
 from glsw.sequences import Record, as_records
 from glsw.shader import ShaderError
@@ -61,11 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _search(arguments: argparse.Namespace) -> None:
-    _run(arguments, FORMATS)
+    _run(arguments, FORMATS, _ranked)
 
 
 def _align(arguments: argparse.Namespace) -> None:
-    _run(arguments, ALIGNMENT_FORMATS, one_each=True)
+    _run(arguments, ALIGNMENT_FORMATS, _disjoint, one_each=True)
 
 
 def _devices(_: argparse.Namespace) -> None:
@@ -74,7 +75,11 @@ def _devices(_: argparse.Namespace) -> None:
 
 
 def _run(
-    arguments: argparse.Namespace, formats: Mapping[str, Format], *, one_each: bool = False
+    arguments: argparse.Namespace,
+    formats: Mapping[str, Format],
+    task: _Task,
+    *,
+    one_each: bool = False,
 ) -> None:
     """Compare the sequences of two files; what is cheap to find wrong comes first."""
     scoring = _scoring(arguments)
@@ -92,14 +97,60 @@ def _run(
         def progress(cells: int) -> None:
             bar.update(cells)
 
-        results = aligner.search(
-            queries,
-            targets,
-            top=arguments.top or None,
-            min_score=arguments.min_score,
-            progress=progress,
-        )
+        results = task(aligner, queries, targets, arguments, progress)
         _write(results, formats[arguments.format], arguments.output, bar)
+
+
+_Task: TypeAlias = Callable[
+    [Aligner, list[Record], list[Record], argparse.Namespace, Progress], Iterable[SearchResult]
+]
+
+
+def _ranked(
+    aligner: Aligner,
+    queries: list[Record],
+    targets: list[Record],
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> Iterable[SearchResult]:
+    return aligner.search(
+        queries,
+        targets,
+        top=arguments.top or None,
+        min_score=arguments.min_score,
+        progress=progress,
+    )
+
+
+def _disjoint(
+    aligner: Aligner,
+    queries: list[Record],
+    targets: list[Record],
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> Iterator[SearchResult]:
+    """Yield a result for each alignment of the one pair when it is there, or one without any."""
+    (query,), (target,) = queries, targets
+    found = aligner.alignments(
+        query,
+        target,
+        max_alignments=arguments.max_alignments or None,
+        min_score=arguments.min_score,
+        progress=progress,
+    )
+    m, n = (len(record) // aligner.scoring.alphabet.width for record in (query, target))
+    rank, start = 0, time.perf_counter()
+
+    def result(*hits: Hit) -> SearchResult:
+        seconds = time.perf_counter() - start
+        engine = aligner.engine
+        return SearchResult(query, hits, m * n, seconds, engine.name, engine.where, 1, n)
+
+    for rank, alignment in enumerate(found, start=1):
+        yield result(Hit(rank, target, alignment.score, alignment))
+        start = time.perf_counter()
+    if not rank:
+        yield result()
 
 
 def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], list[Record]]:
@@ -265,11 +316,25 @@ def _parser() -> argparse.ArgumentParser:
         "pairwise: ranked list and alignments; table: the list only; tsv: a line of columns a hit",
     )
 
-    align = command("align", _align, "align two sequences")
+    align = command("align", _align, "align two sequences, once or several times")
     align.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {files}")
     align.add_argument("target", metavar="TARGET", help="likewise")
-    align.set_defaults(top=1, min_score=1)
     _add_scoring(align)
+    several = align.add_argument_group("alignments")
+    several.add_argument(
+        "--max-alignments",
+        metavar="K",
+        type=_count,
+        default=1,
+        help="the K best of those that share no aligned pair of residues, 0 for all (1)",
+    )
+    several.add_argument(
+        "--min-score",
+        metavar="S",
+        type=_number,
+        default=1,
+        help="alignments of at least this score (1)",
+    )
     _add_running(align)
     _add_output(align, ALIGNMENT_FORMATS, "pairwise: text; tsv: a line of columns")
 

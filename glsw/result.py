@@ -63,11 +63,18 @@ class Paths:
     offsets: npt.NDArray[np.int64]
 
     @staticmethod
+    def empty(ends: Ends, counts: npt.NDArray[np.int64]) -> Paths:
+        """Make room for so many runs of each pair."""
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        return Paths(ends, np.zeros(offsets[-1], np.uint32), offsets)
+
+    @staticmethod
     def of(ends: Ends, runs: Sequence[npt.NDArray[np.uint32]]) -> Paths:
         """Join the runs of each pair."""
-        offsets = np.zeros(len(runs) + 1, np.int64)
-        np.cumsum([len(part) for part in runs], out=offsets[1:])
-        return Paths(ends, np.concatenate([*runs, np.empty(0, np.uint32)]), offsets)
+        paths = Paths.empty(ends, np.array([len(part) for part in runs], np.int64))
+        paths.runs[:] = np.concatenate([*runs, np.empty(0, np.uint32)])
+        return paths
 
     def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
         return self.runs[self.offsets[k] : self.offsets[k + 1]]

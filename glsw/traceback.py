@@ -1,5 +1,7 @@
 """From an end cell to the alignment: direction bits, the walk along them, and linear memory.
 
+Where an engine takes no masks, the end cell of masked tables is found here too.
+
 Several alignments may have the same score; this module gives one, always the same. Going back
 from the end cell,
 
@@ -15,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.batch import Mask
 from glsw.scoring import Scoring
 
 # Direction bits of a cell, and the moves of a path: where H comes from ...
@@ -47,6 +50,7 @@ def trace(
     query_end: int,
     target_end: int,
     *,
+    mask: Mask | None = None,
     memory: int = 64 * 2**20,
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Return the alignment that ends at a cell, and its score.
@@ -60,6 +64,8 @@ def trace(
     scoring : Scoring
     query_end, target_end : int
         Residues up to and including the last aligned pair, as engines return them.
+    mask : Mask, optional
+        Pairs that are not aligned.
     memory : int
         Bytes that the table of directions may take, one a cell. A larger table is cut at its
         middle row, again and again, until its parts fit: memory is then linear in ``target_end``,
@@ -97,12 +103,42 @@ def trace(
     for word, end, codes in (("query", query_end, query), ("target", target_end, target)):
         if not 0 <= end <= len(codes):
             raise ValueError(f"{word}_end must be between 0 and {len(codes)}, got {end}")
-    letters, rows = np.unique(query[:query_end], return_inverse=True)
-    dtype = _number_type(scoring, query_end, target_end)
-    profile = scoring.matrix[letters][:, target[:target_end]].astype(dtype)
-    box = _Box(profile, rows, scoring.gap_open, scoring.gap_extend, _FREE)
-    moves, score = _path(box, False, memory)
+    if mask is not None:
+        mask = mask.part(slice(query_end), slice(target_end))
+    moves, score = _path(
+        _table(query[:query_end], target[:target_end], scoring, mask), False, memory
+    )
     return _coordinates(moves, query_end, target_end), score
+
+
+def best_end(
+    query: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+    scoring: Scoring,
+    mask: Mask | None = None,
+) -> tuple[int, int, int]:
+    """Return the best score, and the query_end and target_end of its alignment.
+
+    The end is the conventional one, see `glsw.engines.Engine.ends`; all three are 0 if no
+    alignment scores more than 0. Parameters as in `trace`; memory is linear in ``len(target)``.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> encode = scoring.alphabet.encode
+    >>> best_end(encode("ATCTCGTATGAT"), encode("GTCTATCAC"), scoring)
+    (10, 11, 8)
+    """
+    row = _Row(_table(query, target, scoring, mask))
+    best = 0, 0, 0
+    for i in range(1, len(query) + 1 if len(target) else 0):
+        row.next()
+        top = int(row.aligned.max())
+        if top >= max(1, best[0]):
+            j = len(target) - int(row.aligned[::-1].argmax())
+            best = max(best, (top, i + j, -i))
+    score, diagonal, minus_i = best
+    return score, -minus_i, diagonal + minus_i
 
 
 def walk(directions: _Bytes, *, in_f: bool = False) -> bytes:
@@ -159,27 +195,45 @@ class _Box(NamedTuple):
     gap_open: int
     gap_extend: int
     first: _Node
+    mask: Mask | None
 
     @property
     def cells(self) -> int:
         return (len(self.rows) + 1) * (int(self.profile.shape[1]) + 1)
 
     def above(self, row: int, column: int) -> _Box:
-        return self._replace(profile=self.profile[:, :column], rows=self.rows[:row])
+        return self._part(slice(row), slice(column))
 
     def below(self, row: int, first: _Node) -> _Box:
-        return self._replace(
-            profile=self.profile[:, first.column :], rows=self.rows[row:], first=first
-        )
+        return self._part(slice(row, None), slice(first.column, None))._replace(first=first)
+
+    def _part(self, rows: slice, columns: slice) -> _Box:
+        mask = None if self.mask is None else self.mask.part(rows, columns)
+        return self._replace(profile=self.profile[:, columns], rows=self.rows[rows], mask=mask)
+
+
+def _table(
+    query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], scoring: Scoring, mask: Mask | None
+) -> _Box:
+    """Return the box that is the whole table."""
+    letters, rows = np.unique(query, return_inverse=True)
+    dtype = _number_type(scoring, len(query), len(target))
+    profile = scoring.matrix[letters][:, target].astype(dtype)
+    return _Box(profile, rows, scoring.gap_open, scoring.gap_extend, _FREE, mask)
 
 
 class _Row:
-    """A row of H, E and F, from row 0 of a box downward, and what each cell comes from."""
+    """A row of H, E and F, from row 0 of a box downward, and what each cell comes from.
+
+    ``aligned`` is H(i-1, j-1) + s(i, j) in the columns 1..n, 0 for a pair that the mask forbids.
+    """
 
     def __init__(self, box: _Box) -> None:
         columns, dtype = box.profile.shape[1] + 1, box.profile.dtype
         self._profile, self._gap_open, self._gap_extend = box.profile, box.gap_open, box.gap_extend
+        self._letters, self._mask, self._count = box.rows, box.mask, 0
         self.h, self.e, self.f, self._diagonal = np.zeros((4, columns), dtype)
+        self.aligned = self._diagonal[1:]
         self._opened_above, self._opened, self._closed, self._scan = np.zeros((4, columns), dtype)
         self._ramp = box.gap_extend * np.arange(columns, dtype=dtype)
         self._lag = self._ramp[1:] + (box.gap_open - box.gap_extend)
@@ -190,9 +244,12 @@ class _Row:
         self._closed[0] = box.first.value
         self._finish()
 
-    def next(self, letter: int) -> None:
-        """Go to the next row, which has this letter of the profile."""
-        np.add(self.h[:-1], self._profile[letter], out=self._diagonal[1:])
+    def next(self) -> None:
+        """Go to the next row."""
+        i, self._count = self._count, self._count + 1
+        np.add(self.h[:-1], self._profile[self._letters[i]], out=self.aligned)
+        if self._mask is not None:
+            self.aligned[self._mask[i]] = 0
         self.f -= self._gap_extend
         np.maximum(self.f, self._opened, out=self.f)
         np.maximum(self._diagonal, self.f, out=self._closed)
@@ -246,7 +303,7 @@ def _directions(box: _Box, in_f: bool) -> tuple[_Bytes, int]:
     shifted = np.empty(len(row.h), np.uint8)
     for i in range(len(bits)):
         if i:
-            row.next(box.rows[i - 1])
+            row.next()
         row.decide()
         np.multiply(row.e_closes, np.uint8(E_CLOSES), out=bits[i])
         np.multiply(row.f_closes, np.uint8(F_CLOSES), out=shifted)
@@ -261,15 +318,15 @@ def _crossing(box: _Box, middle: int, in_f: bool) -> tuple[_Node, int]:
     A path that begins further down has no such node: the answer is then ``_FREE``.
     """
     row = _Row(box)
-    for letter in box.rows[:middle]:
-        row.next(letter)
+    for _ in range(middle):
+        row.next()
     h, f = row.h.copy(), row.f.copy()
     columns = np.arange(len(h))
     # A node of row ``middle`` is known by the number 2 * column + in_f.
     via_h, via_f, last_via_h = 2 * columns, 2 * columns + 1, np.empty_like(columns)
     anchor = np.zeros_like(columns)
-    for letter in box.rows[middle:]:
-        row.next(letter)
+    for _ in range(middle, len(box.rows)):
+        row.next()
         row.decide()
         via_h, last_via_h = last_via_h, via_h
         np.copyto(via_f, last_via_h, where=row.f_closes)

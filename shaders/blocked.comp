@@ -27,14 +27,13 @@ uniform int column_spacing;
 uniform int corner;          // H above and left of the box
 
 Pair pair;
-int tile_row;
+int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
 
 ivec2 above_strip(int j) { return tops[j]; }
 
 void below_strip(int j, ivec2 hf) {
     tops[j] = hf;
-    int row = (tile_row + 1) / row_spacing;
-    if ((tile_row + 1) % row_spacing == 0) kept[row * pair.target_length + j] = hf;
+    if (kept_row >= 0) kept[kept_row + j] = hf;
 }
 
 uint direction_place(int j) {
@@ -61,6 +60,8 @@ void main() {
     int t = int(gl_LocalInvocationIndex);
     pair = pair_at(0u);
     tile_row = first_row + int(gl_WorkGroupID.x);
+    int multiple = (tile_row + 1) / row_spacing;
+    kept_row = multiple * row_spacing == tile_row + 1 ? multiple * pair.target_length : -1;
     int tile_column = block_diagonal - tile_row, corners = tile_rows * WORKGROUP * ROWS;
     int first = tile_column * COLUMNS, end = min(first + COLUMNS, pair.target_length);
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
@@ -76,7 +77,8 @@ void main() {
     if (t == WORKGROUP - 1 && tile_column == 0) sides[corners + tile_row + 1].x = lane.h[ROWS - 1];
     load_scores();
     barrier();
-    Best best = NOTHING;
+    // What cannot beat the best of the tiles before need not be looked at.
+    Best best = better(best_from(best_cells[tile_row]), at_least(best_cells[tile_rows].x));
     int ahead = min(pair.query_length - tile_row * WORKGROUP * ROWS, pair.target_length - first);
     if (hopeless(max(max(side, lane.corner), highest_above(first, end)), ahead, best_cells[tile_rows].x)) {
         lane = lane_at_border(pair, lane.row);
@@ -91,7 +93,7 @@ void main() {
     best = best_of_group(best);
     if (t == 0) {
         sides[corners + tile_row].x = lane.corner;
-        best_cells[tile_row] = stored(better(best_from(best_cells[tile_row]), best));
+        best_cells[tile_row] = stored(best);
         atomicMax(best_cells[tile_rows].x, best.score);
     }
 }

@@ -51,11 +51,11 @@ void main() {
     }
     load_scores();
     barrier();
-    Best best = NOTHING;
+    Best best = best_from(best_cells[p]);
     if (strip < strips) {
         Lane lane = lane_at_border(pair, (strip * WORKGROUP + t) * ROWS);
         sweep(pair, 0, end, lane, best);
     }
     best = best_of_group(best);
-    if (t == 0) best_cells[p] = stored(better(best_from(best_cells[p]), best));
+    if (t == 0) best_cells[p] = stored(best);
 }

@@ -30,11 +30,11 @@ void main() {
         target_residues(here.y, column, letters);
         for (int c = 0; c < TILE; ++c) {
             query_scores(pair, row, letters[c], scores);
-            Cell up = Cell(top.h[c], 0, top.gap[c], 0), above_left = Cell(corner, 0, 0, 0);
+            Cell up = upper_cell(top.h[c], top.gap[c]), above_left = upper_cell(corner, 0);
             corner = top.h[c];
             // left holds H and E of column c - 1 from row r on, of column c before it.
             for (int r = 0; r < TILE; ++r) {
-                Cell beside = Cell(left.h[r], left.gap[r], 0, 0);
+                Cell beside = left_cell(left.h[r], left.gap[r]);
                 up = cell(above_left, beside, up, scores[r]);
                 best = better(best, up.m, row * TILE + r, column * TILE + c);
                 left.h[r] = up.h;

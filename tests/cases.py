@@ -18,9 +18,14 @@ from glsw.engines import ENGINES
 from glsw.engines.reference import Reference, rows
 from glsw.scoring import Scoring
 
-# Options of engines, each tried on every case, and options that make many chunks of few pairs.
-OPTIONS = {"fragment": ({}, {"tile": 4}, {"tile": 1})}
-CHUNKED = {"fragment": {"texels": 128}}
+# Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
+OPTIONS = {
+    "fragment": ({}, {"tile": 4}, {"tile": 1}),
+    "diagonal": ({}, {"workgroup": 2}),
+    "blocked": ({}, {"workgroup": 2, "columns": 16}),
+}
+# Options that make many chunks of few pairs.
+CHUNKED = {"fragment": {"texels": 128}, "diagonal": {"memory": 4096}, "blocked": {"memory": 4096}}
 # One below, at and one above the edges of tiles of 4 and 8 cells.
 EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)
 AB = custom("AB")

@@ -42,6 +42,7 @@ IMPLEMENTATIONS = {
         {"MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"},
         r"llvmpipe .* GL 3\.3",
     ),
+    "softpipe": ({"GALLIUM_DRIVER": "softpipe"}, r"softpipe.* GL 3\.3"),
 }
 DESCRIBE = (
     "from glsw.device import open_device; info = open_device().info;"
@@ -94,7 +95,7 @@ def run_under() -> Callable[..., str]:
     """
     checked: set[str] = set()
 
-    def run_under(implementation: str, code: str, *, timeout: float = 120) -> str:
+    def run_under(implementation: str, code: str, *, timeout: float = 400) -> str:
         if implementation not in checked:
             _, expected = IMPLEMENTATIONS[implementation]
             try:

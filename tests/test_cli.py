@@ -180,6 +180,54 @@ def test_align_of_nothing_in_common(run: Callable[..., SimpleNamespace], files: 
     assert (done.status, done.out) == (0, "query q1: no alignment\n\n")
 
 
+REPEATS = "align copies.fasta unit.fasta --engine reference --match 2 --mismatch -3 --gapopen 9"
+
+
+@pytest.fixture
+def repeats(files: Path) -> None:
+    unit = "ACCGTTAGCATG"
+    (files / "copies.fasta").write_text(f">copies\n{unit}TTT{unit}CC{unit}\n")
+    (files / "unit.fasta").write_text(f">unit\n{unit}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"),
+    [
+        ("", ["30"]),
+        ("--max-alignments 2", ["30", "16"]),
+        ("--max-alignments 3 --min-score 20", ["30", "16", "1"]),
+        ("--max-alignments 0 --min-score 20", ["30", "16", "1"]),
+        ("--max-alignments 0 --min-score 24.5", []),
+    ],
+)
+@pytest.mark.usefixtures("repeats")
+def test_align_several_times(
+    options: str, starts: list[str], run: Callable[..., SimpleNamespace]
+) -> None:
+    done = run(f"{REPEATS} {options} --format tsv")
+    found = rows(done.out)
+    assert [row["query_start"] for row in found] == starts
+    assert [row["rank"] for row in found] == [str(k + 1) for k in range(len(starts))]
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == 41 * 12 * max(1, len(starts))
+
+
+@pytest.mark.usefixtures("repeats")
+def test_several_alignments_as_text(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{REPEATS} --max-alignments 2")
+    aligner = glsw.Aligner(Scoring.match_mismatch(2, -3, 11, 2), engine="reference")
+    found = aligner.alignments(Path("copies.fasta"), Path("unit.fasta"), max_alignments=2)
+    assert done.out == "".join(f"{alignment}\n\n" for alignment in found)
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "many"])
+def test_bad_number_of_alignments(number: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{REPEATS} --max-alignments {number}")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "--max-alignments" in done.err
+
+
 def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring:
     kept = []
 

@@ -35,6 +35,8 @@ class Engine(ABC):
     name: ClassVar[str]
     requires: ClassVar[tuple[int, int] | None] = None
     """The OpenGL version needed, None without OpenGL."""
+    masks: ClassVar[bool] = False
+    """Whether pairs may have masks; elsewhere `check` refuses them."""
 
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
         self.scoring = scoring
@@ -99,7 +101,9 @@ class Engine(ABC):
         return None
 
     def check(self, batch: Batch) -> None:
-        """Raise ValueError if the score of a pair could leave int32."""
+        """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
+        if batch.masks is not None and not self.masks:
+            raise ValueError(f"engine {self.name!r} takes no masks")
         if self._device:
             self._device.activate()
         if len(batch):

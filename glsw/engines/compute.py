@@ -18,7 +18,8 @@ from glsw.scoring import Scoring
 
 # Storage buffers.
 QUERIES, TARGETS, PAIRS, TOPS, BEST, DIRECTIONS, WALKS, PATHS = range(8)
-_SUBSTITUTION = 0  # uniform buffer
+_SUBSTITUTION = 0  # uniform block, or texture unit
+_LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
 
@@ -31,7 +32,7 @@ PAIR = np.dtype(
         ("tops", np.uint32),
         ("directions", np.uint32),
         ("path", np.uint32),
-        ("spare", np.uint32),
+        ("mask", np.uint32),
     ]
 )
 """A pair as pairs.glsl has it."""
@@ -56,6 +57,7 @@ class ComputeEngine(Engine):
         self._pace = Pace(self.device, first=1)
         self._buffers: dict[int, moderngl.Buffer] = {}
         self._uploaded: dict[int, Sequences] = {}
+        self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
         self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS}
         self._uniforms: dict[str, int] = {"gap_open": scoring.gap_open}
@@ -67,19 +69,29 @@ class ComputeEngine(Engine):
             self._defines |= {"SCORES": 0, "AMBIGUOUS": scoring.match_and_mismatch[2]}
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]
         else:
-            self._defines["SCORES"] = 1 if self.device.info.software else 2
-            padded = np.full((letters, letters + 1), -(2**31), np.int32)
-            padded[:, :letters] = scoring.matrix.T
-            words = np.zeros(-(-padded.size // 4) * 4, np.int32)
-            words[: padded.size] = padded.ravel()
-            self._substitution = self.device.ctx.buffer(words.tobytes())
+            self._defines["SCORES"] = self._upload_scores()
+
+    def _upload_scores(self) -> int:
+        """Put the matrix where scoring.glsl finds it; return which place that is."""
+        letters, ctx = len(self.scoring.alphabet), self.device.ctx
+        padded = np.full((letters, letters + 1), -(2**31), np.int32)
+        padded[:, :letters] = self.scoring.matrix.T
+        words = np.zeros(-(-padded.size // 4) * 4, np.int32)
+        words[: padded.size] = padded.ravel()
+        if letters > _LETTERS_IN_BLOCK:
+            self._substitution = ctx.texture((letters + 1, letters), 1, padded, dtype="i4")
+            return 3
+        self._substitution = ctx.buffer(words.tobytes())
+        return 1 if self.device.info.software else 2
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the costs set that its text declares."""
         program = shader.compute(self.device, name, **(self._defines | defines))
         self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
-        if self._defines["SCORES"]:
+        if isinstance(self._substitution, moderngl.Buffer):
             self._substitution.bind_to_uniform_block(_SUBSTITUTION)
+        elif self._substitution is not None:
+            self._substitution.use(_SUBSTITUTION)
         return program
 
     @staticmethod

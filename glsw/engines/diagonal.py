@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.batch import Batch, ranges
 from glsw.device import Device
 from glsw.engines import compute
 from glsw.engines.base import Progress, Ties, ends_of
@@ -23,6 +25,9 @@ _SOFTWARE_WORKGROUP = 8
 _MOST_PAIRS = 65535
 _HARDWARE_PAIRS, _SOFTWARE_PAIRS = 4096, 32  # in a dispatch
 _TRACERS = 32  # invocations in a work group of traceback.comp
+_MASKS = compute.PATHS
+"""Storage buffer of diagonal.comp; traceback.comp, which needs no masks, has the paths there."""
+_NO_COLUMN = 2**31 - 1
 
 
 class Diagonal(ComputeEngine):
@@ -50,6 +55,7 @@ class Diagonal(ComputeEngine):
     """
 
     name = "diagonal"
+    masks = True
 
     def __init__(
         self,
@@ -63,6 +69,7 @@ class Diagonal(ComputeEngine):
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
         self._spacing = spacing
+        self._masks: moderngl.Buffer | None = None
         self.memory_used = 0
 
     def best(
@@ -89,28 +96,32 @@ class Diagonal(ComputeEngine):
         """
         self.check(batch)
         cells = np.zeros((len(batch), 4), dtype=np.int32)
-        runs: list[npt.NDArray[np.uint32]] = [np.empty(0, np.uint32)] * len(batch)
+        counts = np.zeros(len(batch), dtype=np.int64)
+        parts = []
         for plan in self._plans(batch, trace=True):
             self._prepare(plan)
             at_once = plan.spacing >= plan.strips
             self._fill(plan, True, ties, directions=at_once, progress=progress)
             self._trace(plan, at_once)
             cells[plan.chosen] = self.download(compute.BEST, (np.int32, 4), len(plan.chosen))
-            for p, path in zip(plan.chosen, self._paths(plan), strict=True):
-                runs[p] = path
-        return Paths.of(ends_of(cells), runs)
+            counts[plan.chosen], runs = self._download_paths(plan)
+            parts.append((plan.chosen, runs))
+        paths = Paths.empty(ends_of(cells), counts)
+        for chosen, runs in parts:
+            paths.runs[ranges(paths.offsets[chosen], counts[chosen])] = runs
+        return paths
 
     def _plans(self, batch: Batch, *, trace: bool) -> Iterator[_Plan]:
         """Cut the pairs into chunks that fit the memory, the largest pairs of a kind first."""
         m, n = batch.query_lengths, batch.target_lengths
         todo = np.flatnonzero((m > 0) & (n > 0))
         workgroup = self._workgroups(m)
-        spacing = np.full(len(batch), _EVERYTHING)
-        if trace:
-            for p in todo:
-                spacing[p] = self._spacing or self._affordable(
-                    _Plan(batch, np.array([p]), int(workgroup[p]), _EVERYTHING, trace)
-                )
+        spacing = np.full(len(batch), (self._spacing if trace else None) or _EVERYTHING)
+        if trace and not self._spacing:
+            for size in np.unique(workgroup):
+                plan = _Plan(batch, todo[workgroup[todo] == size], int(size), _EVERYTHING, trace)
+                for p in plan.chosen[plan.each > self._room]:
+                    spacing[p] = self._affordable(replace(plan, chosen=np.array([p])))
         order = todo[np.lexsort((-(m * n)[todo], spacing[todo], workgroup[todo]))]
         kinds = np.stack([workgroup, spacing])[:, order]
         for part in np.split(order, np.flatnonzero(np.diff(kinds).any(axis=0)) + 1):
@@ -131,18 +142,16 @@ class Diagonal(ComputeEngine):
         sizes = np.array(_WORKGROUPS)
         return sizes[np.minimum(np.searchsorted(sizes * ROWS, m), len(sizes) - 1)]
 
+    @property
+    def _room(self) -> int:
+        """Bytes that a chunk may keep, all in one buffer if need be."""
+        return min(self._memory, self.device.info.limits["max_storage_block"])
+
     def _fits(self, plan: _Plan) -> bool:
-        return (
-            len(plan.chosen) <= _MOST_PAIRS
-            and plan.bytes <= self._memory
-            and max(plan.tops.sum(), plan.directions.sum(), plan.paths.sum())
-            <= self.device.info.limits["max_storage_block"]
-        )
+        return len(plan.chosen) <= _MOST_PAIRS and plan.bytes <= self._room
 
     def _affordable(self, plan: _Plan) -> int:
         """Return the largest spacing with which a plan of one pair fits, or the smallest one."""
-        if self._fits(plan):
-            return _EVERYTHING
         low, high = 1, plan.strips
         while low < high:
             middle = (low + high + 1) // 2
@@ -154,13 +163,19 @@ class Diagonal(ComputeEngine):
     def _prepare(self, plan: _Plan) -> None:
         """Upload the sequences and the pairs, and make room for what the plan keeps."""
         self.upload_sequences(plan.batch)
-        self.upload(compute.PAIRS, plan.pairs())
+        self.upload(compute.PAIRS, plan.pairs)
         self.reserve(compute.TOPS, int(plan.tops.sum()))
         self.zero(compute.BEST, 16 * len(plan.chosen))
         self.reserve(compute.WALKS, 16 * len(plan.chosen))
         if plan.trace:
             self.reserve(compute.DIRECTIONS, int(plan.directions.sum()))
             self.reserve(compute.PATHS, int(plan.paths.sum()))
+        if self._masks:
+            self._masks.release()
+            self._masks = None
+        if plan.masks.any():
+            self._masks = self.device.ctx.buffer(plan.mask_words().tobytes())
+            self.device.check("uploading masks")
 
     def _fill(
         self,
@@ -179,7 +194,10 @@ class Diagonal(ComputeEngine):
             ENDS=1 if ends else None,
             TIES_ANY=1 if ends and ties == "any" else None,
             DIRECTIONS=1 if directions else None,
+            MASKED=1 if self._masks else None,
         )
+        if self._masks:
+            self._masks.bind_to_storage_buffer(_MASKS)
         program["spacing"], program["again"] = plan.spacing, int(again)
         block = _SOFTWARE_PAIRS if self.device.info.software else _HARDWARE_PAIRS
         strips = min(plan.strips, plan.spacing) if again else plan.strips
@@ -205,17 +223,17 @@ class Diagonal(ComputeEngine):
         for block in range(-(-plan.strips // plan.spacing) + 1):
             if block and not at_once:
                 self._fill(plan, True, "conventional", directions=True, again=True)
+            self.reserve(compute.PATHS, 0)
             program["restart"] = int(block == 0)
             program.run(-(-len(plan.chosen) // _TRACERS))
             self.device.ctx.memory_barrier()
         self.device.check("tracing back")
 
-    def _paths(self, plan: _Plan) -> Iterator[npt.NDArray[np.uint32]]:
-        """Download the runs of each path."""
+    def _download_paths(self, plan: _Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """Return how many runs each path has, shape (N,), and the runs of all in turn."""
         counts = self.download(compute.WALKS, (np.uint32, 4), len(plan.chosen))[:, 3]
         words = self.download(compute.PATHS, np.uint32, int(plan.paths.sum()) // 4)
-        for first, count in zip(plan.pairs()["path"], counts, strict=True):
-            yield words[first : first + count]
+        return counts.astype(np.int64), words[ranges(plan.pairs["path"], counts)]
 
 
 @dataclass(frozen=True)
@@ -228,11 +246,11 @@ class _Plan:
     spacing: int
     trace: bool
 
-    @property
+    @cached_property
     def m(self) -> npt.NDArray[np.int64]:
         return self.batch.query_lengths[self.chosen]
 
-    @property
+    @cached_property
     def n(self) -> npt.NDArray[np.int64]:
         return self.batch.target_lengths[self.chosen]
 
@@ -241,7 +259,7 @@ class _Plan:
         """Strips of the longest query."""
         return int(self._strips.max())
 
-    @property
+    @cached_property
     def _strips(self) -> npt.NDArray[np.int64]:
         return -(-self.m // (self.workgroup * ROWS))
 
@@ -261,11 +279,26 @@ class _Plan:
         return self.trace * 4 * (2 * np.minimum(self.m, self.n) + 1 + blocks)
 
     @property
-    def bytes(self) -> int:
-        """Everything but the sequences."""
-        each = self.tops + self.directions + self.paths
-        return int(each.sum()) + len(self.chosen) * (compute.PAIR.itemsize + 16 + 16)
+    def masks(self) -> npt.NDArray[np.int64]:
+        masks = self.batch.masks
+        if masks is None:
+            return 0 * self.m
+        forbidden = np.array([len(masks[p].columns) for p in self.chosen], np.int64)
+        words: npt.NDArray[np.int64] = 2 * (self.m + 1) + forbidden
+        return 4 * words
 
+    @cached_property
+    def each(self) -> npt.NDArray[np.int64]:
+        """Everything but the sequences, pair by pair."""
+        fixed = compute.PAIR.itemsize + 16 + 16
+        total: npt.NDArray[np.int64] = self.tops + self.directions + self.paths + self.masks + fixed
+        return total
+
+    @property
+    def bytes(self) -> int:
+        return int(self.each.sum())
+
+    @cached_property
     def pairs(self) -> npt.NDArray[np.void]:
         """Return what pairs.glsl reads, shape (N,): lengths and where the parts begin."""
         pairs = np.zeros(len(self.chosen), compute.PAIR)
@@ -276,6 +309,19 @@ class _Plan:
             ("tops", self.tops, 8),
             ("directions", self.directions, 4),
             ("path", self.paths, 4),
+            ("mask", self.masks, 4),
         ):
             pairs[name] = (np.cumsum(sizes) - sizes) // unit
         return pairs
+
+    def mask_words(self) -> npt.NDArray[np.int32]:
+        """Return what mask.glsl reads."""
+        masks = self.batch.masks or ()
+        words = np.full(int(self.masks.sum()) // 4, _NO_COLUMN, np.int32)
+        for p, first in zip(self.chosen, self.pairs["mask"].tolist(), strict=True):
+            mask = masks[p]
+            rows = np.arange(len(mask) + 1)
+            columns = first + len(rows)
+            words[first:columns] = columns + mask.offsets + rows
+            words[columns + np.arange(len(mask.columns)) + mask.rows] = mask.columns
+        return words

@@ -122,7 +122,9 @@ class Fragment(Engine):
         self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
         self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets))
         drawn = (quad.tile, quad.rows, batch.queries, queries.tobytes())
-        if drawn != self._profile_of:
+        if drawn == self._profile_of:
+            self._inputs[_PROFILE].use(_PROFILE)
+        else:
             self._draw_profile(quad, queries)
             self._profile_of = drawn
 
@@ -140,6 +142,7 @@ class Fragment(Engine):
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
         program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
         canvas = self.device.ctx.framebuffer([profile])
+        canvas.viewport = (0, 0, quad.rows, len(queries) * (letters + 1))
         with self.device.ctx.scope(canvas, moderngl.NOTHING):
             self.device.ctx.vertex_array(program, []).render(moderngl.TRIANGLE_STRIP, vertices=4)
         canvas.release()
@@ -156,9 +159,11 @@ class Fragment(Engine):
         """Bind a new texture to a unit instead of the one that it had."""
         if unit in self._inputs:
             self._inputs[unit].release()
-        content = None if data is None else np.ascontiguousarray(data)
         with self.device.checked(f"allocating a texture of {size[0]} x {size[1]}"):
-            texture = self.device.ctx.texture(size, components, content, alignment=1, dtype=dtype)
+            texture = self.device.ctx.texture(_uneven(self.device, size), components, dtype=dtype)
+            if data is not None:
+                content = np.ascontiguousarray(data)
+                texture.write(content, viewport=(0, 0, *size), alignment=1)
         texture.use(unit)
         self._inputs[unit] = texture
         return texture
@@ -218,6 +223,16 @@ class Fragment(Engine):
         return np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
 
 
+def _uneven(device: Device, size: tuple[int, int]) -> tuple[int, int]:
+    """Return a size that has room for this one and no power of two in it, if the device allows.
+
+    llvmpipe compiles a shader anew for each combination of sizes that are powers of two or not.
+    """
+    limit = device.info.limits["max_texture_size"]
+    width, height = (min(limit, n + 1 + (n == 1)) if n & (n - 1) == 0 else n for n in size)
+    return width, height
+
+
 @dataclass(frozen=True)
 class _Quad:
     """N pairs that are drawn together: rows x columns tiles each."""
@@ -260,7 +275,7 @@ class _Buffers:
 
     def __init__(self, device: Device, quad: _Quad, linear: bool) -> None:
         ctx = device.ctx
-        self._size = quad.rows, len(quad.batch)
+        self._size = _uneven(device, (quad.rows, len(quad.batch)))
         self._components = quad.components
         with device.checked(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles"):
             self._planes = [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.batch import Batch, Mask
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.scoring import Scoring
 
@@ -45,6 +45,7 @@ class Reference(Engine):
     """
 
     name = "reference"
+    masks = True
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -54,13 +55,15 @@ class Reference(Engine):
         for p in range(len(batch)):
             query, target = batch.pair(p)
             cell = best_cell if ends and ties == "conventional" else first_best_cell
-            score, i, j = cell(query, target, self.scoring)
+            score, i, j = cell(query, target, self.scoring, batch.mask(p))
             found.append((score, i + j - 2, i - 1))
             progress(len(query) * len(target))
         return np.array(found, dtype=np.int32).reshape(len(batch), 3)
 
 
-def rows(query: _Codes, target: _Codes, scoring: Scoring) -> Iterator[Row]:
+def rows(
+    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+) -> Iterator[Row]:
     """Yield rows 0..m of the tables (Gotoh 1982; Liu et al. 2006, section 2).
 
     ::
@@ -69,22 +72,26 @@ def rows(query: _Codes, target: _Codes, scoring: Scoring) -> Iterator[Row]:
         F(i, j) = max(H(i-1, j) - gap_open, F(i-1, j) - gap_extend)
         H(i, j) = max(0, H(i-1, j-1) + s(i, j), E(i, j), F(i, j))
 
-    In row 0 and column 0, H is 0 and the others are minus infinity.
+    In row 0 and column 0, H is 0 and the others are minus infinity. So is H(i-1, j-1) + s(i, j)
+    for a pair that the mask forbids.
 
     Parameters
     ----------
     query : ndarray of uint8, shape (m,)
     target : ndarray of uint8, shape (n,)
     scoring : Scoring
+    mask : Mask, optional
     """
     gap_open, gap_extend = scoring.gap_open, scoring.gap_extend
     matrix = scoring.matrix.astype(np.int64)
     nothing = np.full(len(target) + 1, MINUS_INFINITY, np.int64)
     above = Row(nothing, np.zeros_like(nothing), nothing, nothing)
     yield above
-    for letter in query:
+    for i, letter in enumerate(query):
         aligned, f = nothing.copy(), nothing.copy()
         aligned[1:] = above.h[:-1] + matrix[letter, target]
+        if mask is not None:
+            aligned[mask[i] + 1] = MINUS_INFINITY
         f[1:] = np.maximum(above.h[1:] - gap_open, above.f[1:] - gap_extend)
         without_e = np.maximum(0, np.maximum(aligned, f)).tolist()
         h, e = [0], [MINUS_INFINITY]
@@ -95,7 +102,9 @@ def rows(query: _Codes, target: _Codes, scoring: Scoring) -> Iterator[Row]:
         yield above
 
 
-def fill(query: _Codes, target: _Codes, scoring: Scoring) -> tuple[_Int64, _Int64, _Int64]:
+def fill(
+    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+) -> tuple[_Int64, _Int64, _Int64]:
     """Return the tables H, E and F, each of shape (m + 1, n + 1); see `rows`.
 
     >>> scoring = Scoring.match_mismatch(1, -1, 1, 1)  # Sudo et al. 2012, figure 3
@@ -107,19 +116,21 @@ def fill(query: _Codes, target: _Codes, scoring: Scoring) -> tuple[_Int64, _Int6
            [0, 1, 0, 0, 2],
            [0, 0, 0, 1, 1]])
     """
-    table = list(rows(query, target, scoring))
+    table = list(rows(query, target, scoring, mask))
     h, e, f = (np.stack([getattr(row, name) for row in table]) for name in ("h", "e", "f"))
     return h, e, f
 
 
-def best_cell(query: _Codes, target: _Codes, scoring: Scoring) -> tuple[int, int, int]:
+def best_cell(
+    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+) -> tuple[int, int, int]:
     """Return score, i and j of the best pair to end with, by the conventional rule.
 
     Among pairs of equal score it is the one with the largest i + j, then with the smallest i;
     i and j count from 1, all three are 0 if no alignment scores more than 0.
     """
     best = (0, 0, 0)
-    for i, row in enumerate(rows(query, target, scoring)):
+    for i, row in enumerate(rows(query, target, scoring, mask)):
         top = int(row.aligned.max())
         if top > 0:
             j = int(np.flatnonzero(row.aligned == top)[-1])
@@ -128,10 +139,12 @@ def best_cell(query: _Codes, target: _Codes, scoring: Scoring) -> tuple[int, int
     return score, -minus_i, diagonal + minus_i
 
 
-def first_best_cell(query: _Codes, target: _Codes, scoring: Scoring) -> tuple[int, int, int]:
+def first_best_cell(
+    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+) -> tuple[int, int, int]:
     """Return what `best_cell` does, but among pairs of equal score the first, row by row."""
     best = (0, 0, 0)
-    for i, row in enumerate(rows(query, target, scoring)):
+    for i, row in enumerate(rows(query, target, scoring, mask)):
         j = int(row.aligned.argmax())
         if row.aligned[j] > best[0]:
             best = int(row.aligned[j]), i, j

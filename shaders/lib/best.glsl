@@ -7,6 +7,8 @@ struct Best { int score, d, i; };  // d = i + j
 
 const Best NOTHING = Best(0, 0, 0);
 
+Best at_least(int score) { return Best(score, -1, 0); }  // any cell of this score is better
+
 Best better(Best a, Best b) {
 #ifdef TIES_ANY
     return a.score >= b.score ? a : b;
@@ -25,6 +27,8 @@ ivec4 stored(Best b) { return ivec4(b.score, b.d, b.i, 0); }
 struct Best { int score; };
 
 const Best NOTHING = Best(0);
+
+Best at_least(int score) { return Best(score); }
 
 Best better(Best a, Best b) { return Best(max(a.score, b.score)); }
 

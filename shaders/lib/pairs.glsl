@@ -9,7 +9,7 @@ struct Pair {
     uint tops;           // first column in the buffer of border rows
     uint directions;     // first word of direction bits
     uint path;           // first word of the path
-    uint spare;
+    uint mask;           // first word of its mask
 };
 
 layout(std430, binding = 0) readonly buffer Queries { uint query_words[]; };

@@ -12,9 +12,16 @@ uniform int gap_open;
 uniform int gap_extend;
 #endif
 
-struct Cell { int h, e, f, m; };
+// A cell and, as t, its H but for F: since gap_open >= gap_extend, F never gains from opening a gap
+// where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
+struct Cell { int h, e, f, m, t; };
 
-Cell border_cell() { return Cell(0, -gap_open, -gap_open, 0); }
+Cell border_cell() { return Cell(0, -gap_open, -gap_open, 0, 0); }
+
+// A neighbour of which H and the gap that is extended from it are known.
+Cell left_cell(int h, int e) { return Cell(h, e, 0, 0, h); }
+
+Cell upper_cell(int h, int f) { return Cell(h, 0, f, 0, h); }
 
 int extend_gap(int h, int gap) {
 #ifdef LINEAR
@@ -24,14 +31,25 @@ int extend_gap(int h, int gap) {
 #endif
 }
 
+int extend_down(Cell up) {
+#ifdef LINEAR
+    return up.h - gap_open;
+#else
+    return extend_gap(up.t, up.f);
+#endif
+}
+
 bool opens_gap(int gap, int h) { return gap == h - gap_open; }
 
 Cell begin(Cell diagonal, Cell up, int s) {
-    int m = diagonal.h + s, f = extend_gap(up.h, up.f);
-    return Cell(max(max(m, 0), f), -gap_open, f, m);
+    int m = diagonal.h + s, f = extend_down(up), t = max(m, 0);
+    return Cell(max(t, f), -gap_open, f, m, t);
 }
 
-Cell finish(Cell c, int e) { return Cell(max(c.h, e), e, c.f, c.m); }
+Cell finish(Cell c, int e) {
+    int t = max(c.t, e);
+    return Cell(max(t, c.f), e, c.f, c.m, t);
+}
 
 Cell cell(Cell diagonal, Cell left, Cell up, int s) {
     return finish(begin(diagonal, up, s), extend_gap(left.h, left.e));

@@ -1,6 +1,8 @@
-// Substitution scores in one of three places, by what the device is fastest with (SCORES):
-// 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by load_scores().
-// Row LETTERS is padding, which no alignment survives.
+// Substitution scores in one of four places (SCORES), by what there is room for and what is fast:
+// 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by load_scores();
+// 3 a texture.
+// A query letter is given as profiled() returns it, once for many columns. No alignment survives
+// PADDING, the score of row LETTERS.
 #define PADDING (-0x7fffffff - 1)
 #if SCORES == 0
 uniform int match;
@@ -8,11 +10,21 @@ uniform int mismatch;
 
 void load_scores() {}
 
-int score(int query, int target) {
-    return query == LETTERS ? PADDING : query == target && query < AMBIGUOUS ? match : mismatch;
-}
+int profiled(int query) { return query < AMBIGUOUS ? query : -1; }
+
+int score(int query, int target) { return query == target ? match : mismatch; }
+#elif SCORES == 3
+layout(binding = 0) uniform isampler2D substitution;  // x = letter of the query, y = of the target
+
+void load_scores() {}
+
+int profiled(int query) { return query; }
+
+int score(int query, int target) { return texelFetch(substitution, ivec2(query, target), 0).r; }
 #else
 layout(std140, binding = 0) uniform Substitution { ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4]; };
+
+int profiled(int query) { return query; }
 
 int stored_score(int k) { return substitution[k >> 2][k & 3]; }
 #if SCORES == 1

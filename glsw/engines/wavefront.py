@@ -1,0 +1,42 @@
+"""Engine ``wavefront``: plain anti-diagonals over global memory, to compare others with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from glsw.engines.parts import Chunk, PartsEngine
+
+_WORKGROUP = 256
+_CELL = 16  # bytes
+
+
+class Wavefront(PartsEngine):
+    """Compute an anti-diagonal in a dispatch, a cell in an invocation.
+
+    This is the method that the papers on row scans compare themselves with ("Optimizing Parallel
+    Scan Smith Waterman Algorithm On GPU", 2014, section III): nothing is kept in registers or
+    shared memory. Parameters and attributes as in `PartsEngine`.
+    """
+
+    name = "wavefront"
+
+    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
+        """Return the bytes of three diagonals, and a part for each row."""
+        return 3 * _CELL * rows, rows
+
+    def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
+        """Return the number of anti-diagonals, and what dispatches one."""
+        workgroup = self._workgroup or _WORKGROUP
+        program = self.program("wavefront.comp", WORKGROUP=workgroup, **chunk.defines)
+        program["stride"] = chunk.rows
+        ends = -np.maximum.accumulate((chunk.m + chunk.n)[::-1])[::-1]
+
+        def step(d: int) -> None:
+            first = max(0, d - chunk.columns + 1)
+            program["diagonal"], program["first_row"] = d, first
+            rows = min(d + 1, chunk.rows) - first
+            self.dispatch(program, -(-rows // workgroup), int(np.searchsorted(ends, -d - 1)))
+
+        return chunk.rows + chunk.columns - 1, step

@@ -1,0 +1,26 @@
+// A column of a row in a storage buffer: the row above is ended by its E, then F and H' of this row
+// are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
+#include "lib/rows.glsl"
+
+layout(std430, binding = 5) buffer BestOfColumns { ivec4 best_of_parts[]; };
+uniform int row;
+
+// P(j - 1) in the row above, see gap_scan.glsl; what includes this defines it.
+int prefix_above(uint p, int j);
+
+Cell above(uint p, int j) {
+    if (row == 0 || j < 0) return border_cell();
+    Cell c = upper_cell(values[h_place(p, row - 1, j)], values[f_place(p, j)]);
+    return finish(c, gap_after(prefix_above(p, j)));
+}
+
+Cell begin_column(uint p, Pair pair, int j) {
+    int s = score(profiled(query_letter(pair, row)), target_letter(pair, j));
+    Cell c = begin(above(p, j - 1), above(p, j), s);
+    values[h_place(p, row, j)] = c.h;
+    values[f_place(p, j)] = c.f;
+    int part = int(p) * stride + j;
+    Best best = best_from(best_of_parts[part]);
+    if (c.m >= best.score) best_of_parts[part] = stored(better(best, c.m, row, j));
+    return c;
+}

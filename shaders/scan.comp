@@ -1,0 +1,87 @@
+#version 430
+// Schedule: a row at a time by a prefix maximum, as in scan_blocks.comp, but many rows a dispatch and
+// rows in registers (the future work of Lin et al. 2015 and of the 2014 paper). A work group has a
+// block of WORKGROUP * COLUMNS columns and computes `rows` rows of it. Each block is one such strip
+// behind its left neighbour, so that H and E left of it are there from the dispatch before.
+#include "lib/subgroups.glsl"
+layout(local_size_x = WORKGROUP) in;
+#include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
+#include "lib/recurrence.glsl"
+#include "lib/gap_scan.glsl"
+#include "lib/from_left.glsl"
+#include "lib/best.glsl"
+#include "lib/best_of_group.glsl"
+
+// Of each pair H and F above the next strip, an ivec2 a column and one for the corner an invocation;
+// then, from `sides` on, H and E right of the block that was last in a row, which the next one takes.
+layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };
+layout(std430, binding = 5) buffer BestOfBlocks { ivec4 best_of_parts[]; };
+uniform int next_strip;  // of block 0
+uniform int first_block;
+uniform int rows;
+uniform int stride;  // of a pair in tops
+uniform int sides;
+uniform int blocks;  // of the longest target
+
+void main() {
+    int p = int(gl_WorkGroupID.y), block = first_block + int(gl_WorkGroupID.x), t = lane();
+    Pair pair = pair_at(uint(p));
+    int first_row = (next_strip - block) * rows, end = min(first_row + rows, pair.query_length);
+    int first = (block * WORKGROUP + t) * COLUMNS, inside = pair.target_length - first;
+    bool idle = first_row < 0 || first_row >= end || first - t * COLUMNS >= pair.target_length;
+    if (idle) return;
+    load_scores();
+    barrier();
+
+    int top = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
+    int side = p * stride + sides;
+    int h[COLUMNS], f[COLUMNS], letters[COLUMNS];
+    int corner = first_row == 0 ? border_cell().h : tops[top + COLUMNS * WORKGROUP].x;
+    for (int c = 0; c < COLUMNS; ++c) {
+        ivec2 hf = ivec2(border_cell().h, border_cell().f);
+        if (first_row > 0) hf = tops[top + c * WORKGROUP];
+        h[c] = hf.x;
+        f[c] = hf.y;
+        letters[c] = target_letter(pair, min(first + c, pair.target_length - 1));
+    }
+    ivec2 border = ivec2(border_cell().h, border_cell().e);
+    ivec2 next_left = block == 0 ? border : tops[side + first_row];
+    int next_letter = query_letter(pair, first_row);
+    Best best = NOTHING;
+    for (int i = first_row; i < end; ++i) {
+        ivec2 left = next_left;
+        int letter = profiled(next_letter), ahead = min(i + 1, end - 1);
+        if (block > 0) next_left = tops[side + ahead];
+        next_letter = query_letter(pair, ahead);
+        // F and H' of the columns, and E behind them when no gap enters.
+        Cell diagonal = upper_cell(corner, 0);
+        int e = border_cell().e, most = 0, at = 0;
+        for (int c = 0; c < COLUMNS; ++c) {
+            Cell up = upper_cell(h[c], f[c]);
+            Cell here = begin(diagonal, up, score(letter, letters[c]));
+            diagonal = up;
+            if (c < inside && here.m >= most) {
+                most = here.m;
+                at = c;
+            }
+            e = extend_gap(finish(here, e).h, e);
+            h[c] = here.h;
+            f[c] = here.f;
+        }
+        best = better(best, most, i, first + at);
+        left = from_left(ivec2(h[COLUMNS - 1], e), left);
+        corner = left.x;
+        e = left.y;
+        for (int c = 0; c < COLUMNS; ++c) {
+            h[c] = finish(upper_cell(h[c], 0), e).h;
+            e = extend_gap(h[c], e);
+        }
+        if (t == WORKGROUP - 1) tops[side + i] = ivec2(h[COLUMNS - 1], e);
+    }
+    for (int c = 0; c < COLUMNS; ++c) tops[top + c * WORKGROUP] = ivec2(h[c], f[c]);
+    tops[top + COLUMNS * WORKGROUP].x = corner;
+    best = best_of_group(best);
+    int part = p * blocks + block;
+    if (t == 0) best_of_parts[part] = stored(better(best_from(best_of_parts[part]), best));
+}

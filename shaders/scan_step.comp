@@ -1,0 +1,21 @@
+#version 430
+// Schedule: a step of the single-stage prefix maximum (2014 paper, figure 7): each column looks
+// `reach` columns to the left, twice as far in every step, log2 of n steps for n columns.
+layout(local_size_x = WORKGROUP) in;
+#include "lib/pairs.glsl"
+#include "lib/recurrence.glsl"
+#include "lib/gap_scan.glsl"
+#include "lib/rows.glsl"
+
+uniform int turn;
+uniform int reach;
+
+void main() {
+    uint p = gl_WorkGroupID.y;
+    int j = int(gl_GlobalInvocationID.x);
+    if (j >= pair_at(p).target_length) return;
+    int x = values[scan_place(p, turn, j)];
+    if (j >= reach)
+        x = max(x, values[scan_place(p, turn, j - reach)] - decay(reach));
+    values[scan_place(p, turn + 1, j)] = x;
+}

@@ -1,0 +1,419 @@
+"""All local alignments of a pair: against an oracle that tries every gap; their properties."""
+
+import os
+from itertools import pairwise
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from glsw.align import Aligner, alignments
+from glsw.alphabet import custom
+from glsw.batch import Batch, Mask
+from glsw.engines import ENGINES
+from glsw.engines.diagonal import Diagonal
+from glsw.engines.reference import Reference, best_cell, fill
+from glsw.scoring import Scoring
+from glsw.traceback import best_end, coordinates_of_runs, trace
+
+TOY = custom("ABC")
+# Work groups so small that short sequences take several strips, and checkpoints between them.
+DIAGONALS = ({}, {"workgroup": 1}, {"workgroup": 2, "spacing": 1}, {"workgroup": 1, "spacing": 2})
+
+
+def toy(match, mismatch, extend, more):
+    return Scoring.match_mismatch(match, mismatch, extend + more, extend, alphabet=TOY)
+
+
+# Few, so that programs are compiled once.
+TOYS = [
+    toy(2, -1, 1, 0),
+    toy(1, -1, 0, 0),
+    toy(3, -2, 1, 2),
+    toy(2, -3, 0, 2),
+    toy(1, 0, 2, 0),
+    Scoring.from_array(np.array([[2, -1, 0], [-1, 3, 1], [0, -2, 1]]), "ABC", 2, 1),
+]
+toys = st.sampled_from(TOYS)
+
+
+def codes(longest, letters=3):
+    return st.lists(st.integers(0, letters - 1), max_size=longest).map(
+        lambda x: np.array(x, np.uint8)
+    )
+
+
+# The oracle: in the manner of naive.py, with pairs (i, j), counted from 1, that are forbidden.
+
+
+def aligned(h, query, target, scoring, forbidden, i, j):
+    if (i, j) in forbidden:
+        return -(10**9)
+    return h[i - 1][j - 1] + int(scoring.matrix[query[i - 1], target[j - 1]])
+
+
+def masked_table(query, target, scoring, forbidden):
+    cost = naive.gap_cost
+    h = [[0] * (len(target) + 1) for _ in range(len(query) + 1)]
+    for i in range(1, len(query) + 1):
+        for j in range(1, len(target) + 1):
+            values = [0, aligned(h, query, target, scoring, forbidden, i, j)]
+            values += [h[i - k][j] - cost(scoring, k) for k in range(1, i + 1)]
+            values += [h[i][j - k] - cost(scoring, k) for k in range(1, j + 1)]
+            h[i][j] = max(values)
+    return h
+
+
+def first_path(h, query, target, scoring, forbidden, end):
+    """Return the preferred steps, first one first: a pair, a short gap before a long one, F, E."""
+    (i, j), steps = end, []
+    while h[i][j]:
+        if aligned(h, query, target, scoring, forbidden, i, j) == h[i][j]:
+            move, length = naive.DIAGONAL, 1
+        else:
+            gaps = [(naive.UP, k, h[i - k][j]) for k in range(1, i + 1)]
+            gaps += [(naive.LEFT, k, h[i][j - k]) for k in range(1, j + 1)]
+            move, length = next(
+                (move, k)
+                for move, k, before in gaps
+                if before - naive.gap_cost(scoring, k) == h[i][j]
+            )
+        steps += [move] * length
+        i, j = i - move[0] * length, j - move[1] * length
+    return steps[::-1]
+
+
+def oracle(query, target, scoring):
+    """Yield (score, coordinates) of each alignment until none scores more than 0."""
+    forbidden = set()
+    while True:
+        h = masked_table(query, target, scoring, forbidden)
+        cells = [
+            (aligned(h, query, target, scoring, forbidden, i, j), i + j, -i)
+            for i in range(1, len(query) + 1)
+            for j in range(1, len(target) + 1)
+        ]
+        score, d, minus_i = max(cells, default=(0, 0, 0))
+        if score <= 0:
+            return
+        end = -minus_i, d + minus_i
+        path = first_path(h, query, target, scoring, forbidden, end)
+        coordinates = naive.coordinates(path, end)
+        yield score, coordinates.tolist()
+        forbidden |= {(i + 1, j + 1) for i, j in pairs_of(coordinates)}
+
+
+def pairs_of(coordinates):
+    """Return the aligned residues (of the query, of the target), counted from 0."""
+    pairs = set()
+    for (j, i), (j_end, i_end) in pairwise(np.array(coordinates).T.tolist()):
+        pairs |= set(zip(range(i, i_end), range(j, j_end), strict=False))
+    return pairs
+
+
+# Engines.
+
+
+@pytest.fixture(params=ENGINES)
+def aligner(request, device):
+    """``aligner(scoring)``: the public verb on each engine in turn."""
+    requires = ENGINES[request.param].requires
+    if requires and requires > device.info.version:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
+
+    def aligner(scoring, **options):
+        where = device if requires else None
+        return Aligner(scoring, engine=request.param, device=where, **options)
+
+    return aligner
+
+
+@pytest.fixture(scope="module")
+def diagonals(device):
+    """``diagonals(scoring)``: engines of that name with all `DIAGONALS`."""
+    if not device.info.compute:
+        pytest.skip(f"{device.info.name} has no compute shaders")
+    made = {}
+
+    def diagonals(scoring):
+        if scoring not in made:
+            made[scoring] = [Diagonal(scoring, device, **options) for options in DIAGONALS]
+        return made[scoring]
+
+    return diagonals
+
+
+def letters(scoring, sequence):
+    return scoring.alphabet.decode(sequence)
+
+
+def found_by(aligner, query, target, **options):
+    both = (letters(aligner.scoring, each) for each in (query, target))
+    return [
+        (each.score, each.coordinates.tolist()) for each in aligner.alignments(*both, **options)
+    ]
+
+
+def related(seed, letters, length):
+    rng = np.random.default_rng(seed)
+    query = rng.integers(0, letters, length).astype(np.uint8)
+    target = np.delete(query, rng.integers(0, length, length // 8))
+    target = np.insert(target, length // 3, rng.integers(0, letters, length // 5))
+    wrong = rng.random(len(target)) < 0.2
+    target[wrong] = rng.integers(0, letters, wrong.sum())
+    return query, target
+
+
+# The definition.
+
+
+@settings(deadline=None, max_examples=150)
+@given(codes(8), codes(8), toys)
+@example(np.array([0, 0, 0], np.uint8), np.array([0, 0, 0, 0], np.uint8), toy(1, 0, 0, 0))
+def test_reference_equals_the_oracle(query, target, scoring):
+    aligner = Aligner(scoring, engine="reference")
+    assert found_by(aligner, query, target) == list(oracle(query, target, scoring))
+
+
+@given(codes(7), codes(7), toys, st.data())
+def test_tables_of_any_mask(query, target, scoring, data):
+    cells = [(i, j) for i in range(len(query)) for j in range(len(target))]
+    forbidden = data.draw(st.sets(st.sampled_from(cells))) if cells else set()
+    mask = Mask.of(*zip(*forbidden, strict=True), len(query)) if forbidden else None
+    h = masked_table(query, target, scoring, {(i + 1, j + 1) for i, j in forbidden})
+    assert fill(query, target, scoring, mask)[0].tolist() == h
+
+
+# The host.
+
+
+@settings(deadline=None, max_examples=100)
+@given(codes(25), codes(25), toys, st.sampled_from((0, 20, 100)))
+def test_host_equals_the_reference(query, target, scoring, memory):
+    mask = Mask.nothing(len(query))
+    for _ in range(6):
+        score, *end = best_cell(query, target, scoring, mask)
+        assert best_end(query, target, scoring, mask) == (score, *end)
+        coordinates, value = trace(query, target, scoring, *end, mask=mask)
+        divided, same = trace(query, target, scoring, *end, mask=mask, memory=memory)
+        assert value == same == score
+        assert divided.tolist() == coordinates.tolist()
+        mask = mask.with_alignment(coordinates)
+
+
+# All engines.
+
+
+@pytest.mark.parametrize("scoring", TOYS, ids=lambda s: f"{s.name} {s.gap_open} {s.gap_extend}")
+def test_engines_equal_the_oracle(aligner, scoring):
+    engine = aligner(scoring)
+    for seed in range(3):
+        query, target = related(seed, 2 + seed % 2, 9 + seed)
+        assert found_by(engine, query, target) == list(oracle(query, target, scoring))
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        Scoring.named("BLOSUM62", 12, 1),
+        Scoring.named("BLOSUM62", 6, 6),
+        Scoring.named("GONNET1992", 9.5, 0.5),
+    ],
+    ids=lambda s: f"{s.name} {s.gap_open} {s.gap_extend}",
+)
+def test_alignments_share_no_pair_and_get_no_better(aligner, scoring):
+    query, target = related(5, 20, 120)
+    expected = found_by(Aligner(scoring, engine="reference"), query, target, max_alignments=5)
+    found = found_by(aligner(scoring), query, target, max_alignments=5)
+    assert found == expected
+    assert len(found) == 5
+    seen = set()
+    for score, coordinates in found:
+        array = np.array(coordinates)
+        assert score == scoring.display(naive.path_score(query, target, scoring, array))
+        pairs = pairs_of(coordinates)
+        assert pairs
+        assert not pairs & seen
+        seen |= pairs
+    scores = [score for score, _ in found]
+    assert scores == sorted(scores, reverse=True)
+    one = aligner(scoring).align(letters(scoring, query), letters(scoring, target))
+    assert (one.score, one.coordinates.tolist()) == found[0]
+
+
+def test_any_ties_share_no_pair(aligner):
+    query, target = related(6, 3, 30)
+    for scoring in TOYS[:3]:
+        seen, scores = set(), []
+        for score, coordinates in found_by(aligner(scoring, ties="any"), query, target):
+            assert score == naive.path_score(query, target, scoring, np.array(coordinates))
+            assert not pairs_of(coordinates) & seen
+            seen |= pairs_of(coordinates)
+            scores.append(score)
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] == naive.score(query, target, scoring)
+
+
+def test_tandem_repeats(aligner):
+    """One copy aligns with each of three in turn; what lies between costs a gap too long."""
+    scoring = Scoring.match_mismatch(2, -3, 9, 2)
+    repeat = "ACCGTTAGCATG"
+    found = list(
+        aligner(scoring).alignments(f"{repeat}TTT{repeat}CC{repeat}", repeat, min_score=20)
+    )
+    assert [each.query_start for each in found] == [29, 15, 0]
+    assert [each.cigar for each in found] == ["12="] * 3
+
+
+def test_a_repeat_against_itself(aligner):
+    """The main diagonal first; its pairs forbidden, copies shifted by one, then by two."""
+    scoring = Scoring.match_mismatch(2, -3, 9, 2)
+    sequence = "ACCGTTAGCATG" * 3
+    found = list(aligner(scoring).alignments(sequence, sequence, min_score=20))
+    assert [each.score for each in found] == [72, 48, 48, 24, 24]
+    shifts = [each.query_start - each.target_start for each in found]
+    assert sorted(shifts) == [-24, -12, 0, 12, 24]
+    assert shifts[1:3] == [-12, 12]
+
+
+def test_limits(aligner):
+    engine = aligner(Scoring.match_mismatch(2, -1, 1, 1))
+    every = [each.score for each in engine.alignments("ACGTACGT", "ACGGT")]
+    assert every[-1] > 0
+    assert len(every) > 2
+    for k in (1, 2, len(every), len(every) + 10):
+        found = engine.alignments("ACGTACGT", "ACGGT", max_alignments=k)
+        assert [each.score for each in found] == every[:k]
+    for least in (every[0] + 1, every[0], 3, 1, 0, -5):
+        found = engine.alignments("ACGTACGT", "ACGGT", min_score=least)
+        assert [each.score for each in found] == [score for score in every if score >= least]
+
+
+@pytest.mark.parametrize(("query", "target"), [("", ""), ("", "AC"), ("AC", ""), ("AA", "CC")])
+def test_nothing_in_common(aligner, query, target):
+    assert list(aligner(Scoring.match_mismatch(2, -1, 1, 1)).alignments(query, target)) == []
+
+
+def test_each_is_computed_when_asked_for(aligner):
+    engine = aligner(Scoring.match_mismatch(2, -1, 1, 1))
+    finished = []
+    found = engine.alignments("ACGTACGT", "ACGGT", progress=finished.append)
+    assert finished == []
+    for k in (1, 2, 3):
+        next(found)
+        assert sum(finished) == k * 8 * 5
+
+
+# Masks on the device.
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(codes(40), codes(30)), min_size=1, max_size=5), toys, st.data())
+def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
+    """Any sets of pairs, not only those of alignments; rows and columns forbidden as a whole."""
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    masks = []
+    for query, target in pairs:
+        density = data.draw(st.sampled_from((0, 0.1, 0.5, 1)))
+        seed = data.draw(st.integers(0, 99))
+        chosen = np.random.default_rng(seed).random((len(query), len(target))) < density
+        masks.append(Mask.of(*np.nonzero(chosen), len(query)))
+    masked = batch.masked(masks)
+    expected = Reference(scoring).ends(masked)
+    for engine in diagonals(scoring):
+        paths = engine.paths(masked)
+        for name in ("score", "query_end", "target_end"):
+            assert getattr(paths.ends, name).tolist() == getattr(expected, name).tolist()
+        assert engine.scores(masked).tolist() == expected.score.tolist()
+        for p, (query, target) in enumerate(pairs):
+            end = int(expected.query_end[p]), int(expected.target_end[p])
+            coordinates, _ = trace(query, target, scoring, *end, mask=masks[p])
+            assert coordinates_of_runs(paths[p], *end).tolist() == coordinates.tolist()
+
+
+def test_masks_come_and_go(diagonals):
+    scoring = TOYS[2]
+    query, target = related(7, 3, 60)
+    batch = Batch.pairwise([query] * 3, [target] * 3)
+    coordinates, _ = trace(query, target, scoring, *best_cell(query, target, scoring)[1:])
+    nothing = Mask.nothing(len(query))
+    some = nothing.with_alignment(coordinates)
+    best, second = (best_cell(query, target, scoring, mask)[0] for mask in (nothing, some))
+    assert best > second
+    for engine in diagonals(scoring):
+        for masks in ([nothing, some, nothing], [some] * 3, [nothing] * 3):
+            expected = [second if mask is some else best for mask in masks]
+            assert engine.scores(batch.masked(masks)).tolist() == expected
+            assert engine.scores(batch).tolist() == [best] * 3
+            chosen = batch.masked(masks).select([1, 0])
+            assert engine.paths(chosen).ends.score.tolist() == [expected[1], expected[0]]
+    assert all(engine.memory_used for engine in diagonals(scoring))
+
+
+# Masks as data, and what is refused.
+
+
+def test_mask_of_alignments():
+    coordinates = np.array([[1, 3, 3, 5, 7], [2, 4, 5, 7, 7]])  # 2 pairs, a gap, 2 pairs, a gap
+    mask = Mask.nothing(8).with_alignment(coordinates)
+    assert [mask[i].tolist() for i in range(8)] == [[], [], [1], [2], [], [3], [4], []]
+    more = mask.with_alignment(np.array([[0, 2], [2, 4]])).with_alignment(coordinates)
+    assert [more[i].tolist() for i in range(8)] == [[], [], [0, 1], [1, 2], [], [3], [4], []]
+    assert more.rows.tolist() == [2, 2, 3, 3, 5, 6]
+    part = more.part(slice(3, 6), slice(2, None))
+    assert [part[i].tolist() for i in range(len(part))] == [[0], [], [1]]
+    assert len(Mask.nothing(0)) == 0
+    assert Mask.nothing(3).with_alignment(np.array([[0], [0]])).columns.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "offsets", "message"),
+    [
+        ([0, 1], [0, 1], "offsets must go from 0 to the 2 columns"),
+        ([0, 1], [0, 2, 1, 2], "offsets must not decrease"),
+        ([1, 0], [0, 2], "columns must ascend in each row"),
+        ([1, 1], [0, 2], "columns must ascend in each row"),
+        ([-1], [0, 1], "columns must ascend in each row, from 0"),
+    ],
+)
+def test_bad_masks(columns, offsets, message):
+    with pytest.raises(ValueError, match=message):
+        Mask(np.array(columns, np.int32), np.array(offsets, np.int64))
+
+
+def test_masks_that_do_not_fit():
+    batch = Batch.pairwise([np.zeros(3, np.uint8)], [np.zeros(2, np.uint8)])
+    for masks, message in (
+        ([], "0 masks for 1 pairs"),
+        ([Mask.nothing(2)], "a mask of 2 rows for a query of 3 residues"),
+        ([Mask.of([0], [2], 3)], "a mask forbids column 2, the target has 2 residues"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            batch.masked(masks)
+    with pytest.raises(TypeError, match="columns must be an array of int32, got int64"):
+        Mask(np.zeros(0, np.int64), np.zeros(1, np.int64))
+
+
+def test_engines_refuse_masks_or_obey(aligner):
+    engine = aligner(TOYS[0]).engine
+    letters = np.zeros(4, np.uint8)
+    everything = Mask.of(*np.nonzero(np.ones((4, 4))), 4)
+    batch = Batch.pairwise([letters], [letters]).masked([everything])
+    if engine.masks:
+        assert engine.scores(batch).tolist() == [0]
+    else:
+        with pytest.raises(ValueError, match=f"engine '{engine.name}' takes no masks"):
+            engine.scores(batch)
+
+
+def test_bad_arguments():
+    aligner = Aligner(engine="reference")
+    with pytest.raises(ValueError, match="max_alignments 0: at least 1, or None for all"):
+        aligner.alignments("MKV", "MKV", max_alignments=0)
+    with pytest.raises(ValueError, match="letter 'J'"):
+        aligner.alignments("MJV", "MKV")
+    with pytest.raises(ValueError, match="max_alignments -1"):
+        alignments("MKV", "MKV", max_alignments=-1, engine="reference")

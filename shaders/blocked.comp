@@ -28,6 +28,7 @@ uniform int corner;          // H above and left of the box
 
 Pair pair;
 int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
+uint first_word;         // of the directions, in column 0
 
 ivec2 above_strip(int j) { return tops[j]; }
 
@@ -36,9 +37,7 @@ void below_strip(int j, ivec2 hf) {
     if (kept_row >= 0) kept[kept_row + j] = hf;
 }
 
-uint direction_place(int j) {
-    return direction_word(tile_row, pair.target_length, int(gl_LocalInvocationIndex), j);
-}
+uint direction_place(int j) { return first_word + next_word(j); }
 
 void store_side(Lane lane, int tile_column) {
     int rows = tile_rows * WORKGROUP * ROWS, column = (tile_column + 1) / column_spacing;
@@ -60,6 +59,7 @@ void main() {
     int t = int(gl_LocalInvocationIndex);
     pair = pair_at(0u);
     tile_row = first_row + int(gl_WorkGroupID.x);
+    first_word = direction_word(tile_row, pair.target_length, t, 0);
     int multiple = (tile_row + 1) / row_spacing;
     kept_row = multiple * row_spacing == tile_row + 1 ? multiple * pair.target_length : -1;
     int tile_column = block_diagonal - tile_row, corners = tile_rows * WORKGROUP * ROWS;

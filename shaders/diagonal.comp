@@ -20,35 +20,38 @@ uniform int next_strip;  // in the table, or with `again` in the block that the 
 uniform int again;
 
 Pair pair;
-int strip;
+bool first_of_table;
+uint row_above, row_below, first_word;  // places in tops and directions, of column 0
 
 ivec2 above_strip(int j) {
-    if (strip == 0) return ivec2(border_cell().h, border_cell().f);
-    int row = strip % spacing == 0 ? strip / spacing : 0;
-    return tops[pair.tops + uint(row * pair.target_length + j)];
+    return first_of_table ? ivec2(border_cell().h, border_cell().f) : tops[row_above + uint(j)];
 }
 
-void below_strip(int j, ivec2 hf) {
-    int row = (strip + 1) % spacing == 0 ? (strip + 1) / spacing : 0;
-    tops[pair.tops + uint(row * pair.target_length + j)] = hf;
-}
+void below_strip(int j, ivec2 hf) { tops[row_below + uint(j)] = hf; }
 
-uint direction_place(int j) {
-    int lane = int(gl_LocalInvocationIndex);
-    return pair.directions + direction_word(strip % spacing, pair.target_length, lane, j);
+uint direction_place(int j) { return first_word + next_word(j); }
+
+// The row between strips s - 1 and s: a checkpoint if a block begins there, else the one that rolls.
+uint row_place(int s) {
+    int row = s % spacing == 0 ? s / spacing : 0;
+    return pair.tops + uint(row * pair.target_length);
 }
 
 void main() {
     uint p = gl_WorkGroupID.x + uint(first_pair);
     int t = int(gl_LocalInvocationIndex);
     pair = pair_at(p);
-    strip = next_strip;
+    int strip = next_strip;
     int end = pair.target_length, strips = strips_in(pair.query_length);
     if (again == 1) {
         strip += first_strip(walks[p]);
         strips = strips_ahead(walks[p]);
         end = walks[p].j;
     }
+    first_of_table = strip == 0;
+    row_above = row_place(strip);
+    row_below = row_place(strip + 1);
+    first_word = pair.directions + direction_word(strip % spacing, pair.target_length, t, 0);
     load_scores();
     barrier();
     Best best = best_from(best_cells[p]);

@@ -32,7 +32,6 @@ void main() {
     bool idle = first_row < 0 || first_row >= end || first - t * COLUMNS >= pair.target_length;
     if (idle) return;
     load_scores();
-    barrier();
 
     int top = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
     int side = p * stride + sides;

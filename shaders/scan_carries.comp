@@ -14,17 +14,17 @@ shared int reached[WORKGROUP];
 void main() {
     uint p = gl_WorkGroupID.y;
     int t = int(gl_LocalInvocationIndex), carry = border_cell().h;
-    int end = (pair_at(p).target_length + WORKGROUP - 1) / WORKGROUP;
+    int end = (pair_at(p).target_length + BLOCK - 1) / BLOCK;
     for (int first = 0; first < end; first += WORKGROUP) {
         int block = first + t;
         int x = block < end ? carries[total_place(p, block)] : 0;
         for (int d = 1; d < WORKGROUP; d *= 2) {
             reached[t] = x;
             barrier();
-            if (t >= d) x = max(x, reached[t - d] - decay(d * WORKGROUP));
+            if (t >= d) x = max(x, reached[t - d] - decay(d * BLOCK));
             barrier();
         }
-        x = max(x, carry - decay((t + 1) * WORKGROUP));
+        x = max(x, carry - decay((t + 1) * BLOCK));
         reached[t] = x;
         barrier();
         if (block < end) carries[carry_place(p, block)] = t > 0 ? reached[t - 1] : carry;

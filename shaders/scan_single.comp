@@ -19,7 +19,6 @@ void main() {
     int j = int(gl_GlobalInvocationID.x);
     Pair pair = pair_at(p);
     load_scores();
-    barrier();
     if (row >= pair.query_length || j >= pair.target_length) return;
     Cell c = begin_column(p, pair, j);
     if (j == 0) values[scan_place(p, turn + 1, 0)] = border_cell().h;

@@ -26,7 +26,6 @@ void main() {
     int i = first_row + int(gl_GlobalInvocationID.x), j = diagonal - i;
     Pair pair = pair_at(p);
     load_scores();
-    barrier();
     if (i >= pair.query_length || j < 0 || j >= pair.target_length) return;
     ivec4 corner = cell_at(p, i - 1, j - 1), left = cell_at(p, i, j - 1), up = cell_at(p, i - 1, j);
     int s = score(profiled(query_letter(pair, i)), target_letter(pair, j));

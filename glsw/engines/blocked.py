@@ -37,7 +37,9 @@ class Blocked(ComputeEngine):
     Parameters
     ----------
     workgroup : int, optional
-        Invocations of a work group, a power of two; each has 8 rows of a tile.
+        Invocations of a work group, a power of two.
+    rows : int
+        Rows of a tile that each invocation has, up to 8.
     columns : int, optional
         Columns of a tile.
     memory : int
@@ -60,12 +62,15 @@ class Blocked(ComputeEngine):
         *,
         workgroup: int | None = None,
         columns: int | None = None,
+        rows: int = ROWS,
         memory: int = 2**30,
         prune: bool = True,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         software = self.device.info.software
         self._lanes = workgroup or (8 if software else 32)
+        self._defines["ROWS"] = rows
+        self._height = self._lanes * rows
         self._columns = columns or (1024 if software else 256)
         self._memory = memory
         self._prune = prune
@@ -130,13 +135,13 @@ class Blocked(ComputeEngine):
 
     def _tiles(self, box: _Box) -> tuple[int, int]:
         """Return the number of tile rows and of tile columns."""
-        return -(-box.m // (self._lanes * ROWS)), -(-box.n // self._columns)
+        return -(-box.m // (self._height)), -(-box.n // self._columns)
 
     def _start(self, box: _Box) -> None:
         """Make room, and set the borders of the whole table."""
         rows, _ = self._tiles(box)
         nothing = np.array([0, -self.scoring.gap_open], np.int32)
-        height = rows * self._lanes * ROWS + rows + 1
+        height = rows * self._height + rows + 1
         self.upload(compute.TOPS, np.tile(nothing, box.n))
         self._write(_SIDES, np.tile(nothing, height))
         self._bind(_KEPT, 0, 16)
@@ -214,7 +219,7 @@ class Blocked(ComputeEngine):
 
     def _cross(self, box: _Box, grid: _Grid, walk: _Walk, runs: _Runs) -> _Walk:
         """Walk through the smaller boxes between the kept rows and columns of a box."""
-        height, width = grid.rows * self._lanes * ROWS, grid.columns * self._columns
+        height, width = grid.rows * self._height, grid.columns * self._columns
         while walk.gap != _OVER and walk.i > box.i and walk.j > box.j:
             row, column = (walk.i - 1 - box.i) // height, (walk.j - 1 - box.j) // width
             i, j = row * height, column * width
@@ -249,7 +254,7 @@ class Blocked(ComputeEngine):
         if excess <= 1:
             return _Grid()
         rows, columns = self._tiles(box)
-        affordable = share // (8 * (box.m + box.n + self._lanes * ROWS)) - 2
+        affordable = share // (8 * (box.m + box.n + self._height)) - 2
         parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
         return _Grid(level, max(1, rows // parts), max(1, columns // parts))
 
@@ -259,7 +264,7 @@ class Blocked(ComputeEngine):
     def _keep_borders(self, box: _Box, grid: _Grid) -> None:
         """Make room for the kept rows and columns; the borders of the box are the first."""
         rows, columns = self._tiles(box)
-        height = rows * self._lanes * ROWS
+        height = rows * self._height
         side = (rows // grid.rows + 1) * box.n
         kept = self._bind(_KEPT, grid.level, 8 * (side + (columns // grid.columns + 1) * height))
         ctx = self.device.ctx
@@ -269,7 +274,7 @@ class Blocked(ComputeEngine):
     def _take_borders(self, box: _Box, grid: _Grid, smaller: _Box, row: int, column: int) -> int:
         """Put the kept borders of a smaller box where tiles read them; return its corner."""
         rows = self._tiles(box)[0]
-        height = rows * self._lanes * ROWS
+        height = rows * self._height
         side = (rows // grid.rows + 1) * box.n + column * height
         i, j = smaller.i - box.i, smaller.j - box.j
         kept, ctx = self._borders[_KEPT + grid.level], self.device.ctx

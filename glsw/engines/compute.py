@@ -110,8 +110,9 @@ class ComputeEngine(Engine):
                 self._buffers[binding].bind_to_storage_buffer(binding)
 
     def upload(self, binding: int, data: npt.NDArray[Any]) -> None:
-        """Write an array to the start of a buffer."""
+        """Write an array to the start of a buffer, and zeros up to a whole word."""
         content = np.ascontiguousarray(data).tobytes()
+        content += bytes(-len(content) % 4)
         buffer = self.reserve(binding, len(content))
         if content:
             buffer.write(content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import moderngl
 import numpy as np
@@ -21,20 +22,35 @@ PARTS = compute.DIRECTIONS
 """The storage buffer of the best cells of the parts: of columns, rows or blocks of a table."""
 _MOST_PAIRS = 65535
 _COLLECTORS = 64  # invocations in a work group of best.comp
+_HARDWARE_CELLS, _SOFTWARE_CELLS = 2**28, 2**24  # in a step
+
+
+class Sizes(NamedTuple):
+    """What a pair takes.
+
+    Attributes
+    ----------
+    bytes : int
+        In the buffer of rows, `compute.TOPS`.
+    parts : int
+        Parts of its table, each of which keeps its best cell.
+    cells : int
+        Cells computed in a step.
+    """
+
+    bytes: int
+    parts: int
+    cells: int
 
 
 @dataclass(frozen=True)
 class Chunk:
     """Pairs that are computed together, the longest queries first.
 
-    Attributes
+    Parameters
     ----------
     batch : Batch
         The N pairs, none with an empty sequence.
-    m, n : ndarray of int64, shape (N,)
-        Lengths of the queries and of the targets.
-    rows, columns : int
-        The largest of each.
     defines : mapping
         What is compiled into the shaders: the task and the tie rule.
     """
@@ -44,18 +60,22 @@ class Chunk:
 
     @property
     def m(self) -> npt.NDArray[np.int64]:
+        """Lengths of the queries, shape (N,)."""
         return self.batch.query_lengths
 
     @property
     def n(self) -> npt.NDArray[np.int64]:
+        """Lengths of the targets, shape (N,)."""
         return self.batch.target_lengths
 
     @property
     def rows(self) -> int:
+        """Length of the longest query."""
         return int(self.m[0])
 
     @property
     def columns(self) -> int:
+        """Length of the longest target."""
         return int(self.n.max())
 
 
@@ -92,8 +112,8 @@ class PartsEngine(ComputeEngine):
         self.memory_used = 0
 
     @abstractmethod
-    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return bytes of a pair in the buffer of rows (`compute.TOPS`), and its parts."""
+    def sizes(self, rows: int, columns: int) -> Sizes:
+        """Return what each pair takes in a chunk of so many rows and columns at most."""
 
     @abstractmethod
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
@@ -121,16 +141,18 @@ class PartsEngine(ComputeEngine):
 
     def _chunks(self, batch: Batch) -> Iterator[npt.NDArray[np.intp]]:
         """Cut the pairs into chunks of targets within a factor of 2, the longest queries first."""
+        info = self.device.info
+        cells = _SOFTWARE_CELLS if info.software else _HARDWARE_CELLS
         m, n = batch.query_lengths, batch.target_lengths
         todo = np.flatnonzero((m > 0) & (n > 0))
         bins = np.frexp(n[todo].astype(np.float64))[1]
         order = todo[np.lexsort((-m[todo], -bins))]
         for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
             while len(part):
-                size, parts = self.sizes(int(m[part[0]]), int(n[part].max()))
-                room = self._memory // (size + 16 * parts)
-                limit = self.device.info.limits["max_storage_block"] // max(size, 16 * parts)
-                count = max(1, min(room, limit, _MOST_PAIRS))
+                each = self.sizes(int(m[part[0]]), int(n[part].max()))
+                room = self._memory // (each.bytes + 16 * each.parts)
+                block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.parts)
+                count = max(1, min(room, block, cells // each.cells, _MOST_PAIRS))
                 yield part[:count]
                 part = part[count:]
 
@@ -141,7 +163,7 @@ class PartsEngine(ComputeEngine):
         pairs["query_length"], pairs["target_length"] = chunk.m, chunk.n
         pairs["query"] = batch.queries.offsets[batch.query_index]
         pairs["target"] = batch.targets.offsets[batch.target_index]
-        size, parts = self.sizes(chunk.rows, chunk.columns)
+        size, parts, _ = self.sizes(chunk.rows, chunk.columns)
         self.upload_sequences(batch)
         self.upload(compute.PAIRS, pairs)
         self.reserve(compute.TOPS, len(batch) * size)
@@ -159,7 +181,7 @@ class PartsEngine(ComputeEngine):
     def _collect(self, chunk: Chunk) -> npt.NDArray[np.int32]:
         """Return the best cells of the pairs from those of their parts, shape (N, 4)."""
         program = self.program("best.comp", WORKGROUP=_COLLECTORS, **chunk.defines)
-        program["parts"] = self.sizes(chunk.rows, chunk.columns)[1]
+        program["parts"] = self.sizes(chunk.rows, chunk.columns).parts
         program.run(len(chunk.batch))
         self.device.ctx.memory_barrier()
         self.device.check(f"computing with engine {self.name!r}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from glsw.device import Device
 from glsw.engines import compute
-from glsw.engines.parts import Chunk, PartsEngine
+from glsw.engines.parts import Chunk, PartsEngine, Sizes
 from glsw.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
@@ -18,6 +18,10 @@ _CARRIES = compute.WALKS
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1
+# Of the fused form: as many columns as stay in registers, and so many rows that a dispatch costs
+# little, but blocks need not wait long for their left neighbours.
+_HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 16, 32
+_HARDWARE_ROWS, _SOFTWARE_ROWS, _ROWS_ALONE = 64, 256, 512
 
 
 class Scan(PartsEngine):
@@ -45,8 +49,8 @@ class Scan(PartsEngine):
     workgroup : int, optional
         Invocations in a work group, a power of two: 256 columns are a block in the paper. In the
         fused form by default a subgroup.
-    columns : int
-        Columns of an invocation, in the fused form.
+    columns : int, optional
+        Columns of an invocation at most, in the fused form.
     rows : int, optional
         Rows of a dispatch, in the fused form.
     memory : int
@@ -68,7 +72,7 @@ class Scan(PartsEngine):
         *,
         form: Form = "fused",
         workgroup: int | None = None,
-        columns: int = 16,
+        columns: int | None = None,
         rows: int | None = None,
         memory: int = 2**30,
     ) -> None:
@@ -85,18 +89,20 @@ class Scan(PartsEngine):
             self._group = workgroup or info.subgroup_size or (8 if info.software else 32)
             # from_left.glsl: a gap across a whole block must stay inside int32.
             farthest = (_LARGEST - scoring.gap_open) // max(1, scoring.gap_extend)
+            columns = columns or (_SOFTWARE_COLUMNS if info.software else _HARDWARE_COLUMNS)
             self._columns = max(1, min(columns, farthest // self._group))
-            self._rows = rows or (256 if info.software else 64)
+            self._rows = rows
             self._subgroups = 1 if self._group == info.subgroup_size else None
         else:
             self._group = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
 
-    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return bytes for rows or their tops, and a part for each column or block."""
+    def sizes(self, rows: int, columns: int) -> Sizes:
+        """Return bytes for rows or their tops, a part for each column or block, cells of a step."""
         if self._form != "fused":
-            return 5 * 4 * columns, columns
-        blocks = self._blocks(columns)
-        return 8 * (blocks * self._group * (self._columns + 1) + rows), blocks
+            return Sizes(5 * 4 * columns, columns, columns)
+        plan = self._plan(columns)
+        tops = plan.blocks * self._group * (plan.columns + 1)
+        return Sizes(8 * (tops + rows), plan.blocks, min(rows, plan.rows) * columns)
 
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps, and what dispatches one; see the forms."""
@@ -106,15 +112,19 @@ class Scan(PartsEngine):
             return self._rows_in_steps(chunk)
         return self._strips(chunk)
 
-    def _blocks(self, columns: int) -> int:
-        width = self._group * (self._columns if self._form == "fused" else 1)
-        return -(-columns // width)
+    def _plan(self, columns: int) -> _Plan:
+        """Return how the fused form cuts tables of so many columns."""
+        each = min(self._columns, _power(-(-columns // self._group)))
+        blocks = -(-columns // (self._group * each))
+        several = _SOFTWARE_ROWS if self.device.info.software else _HARDWARE_ROWS
+        return _Plan(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))
 
     def _rows_in_blocks(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
-        blocks = self._blocks(chunk.columns)
+        blocks = -(-chunk.columns // self._group)
         self.reserve(_CARRIES, 8 * len(chunk.batch) * blocks)
-        sweep = self.program("scan_blocks.comp", WORKGROUP=self._group, **chunk.defines)
-        carry = self.program("scan_carries.comp", WORKGROUP=self._group)
+        block = self._group
+        sweep = self.program("scan_blocks.comp", WORKGROUP=block, **chunk.defines)
+        carry = self.program("scan_carries.comp", WORKGROUP=min(block, _power(blocks)), BLOCK=block)
         sweep["stride"] = chunk.columns
         sweep["blocks"] = carry["blocks"] = blocks
 
@@ -150,31 +160,40 @@ class Scan(PartsEngine):
         return chunk.rows, step
 
     def _strips(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
+        plan = self._plan(chunk.columns)
         program = self.program(
             "scan.comp",
             WORKGROUP=self._group,
-            COLUMNS=self._columns,
+            COLUMNS=plan.columns,
             NEAR=min(4, self._group - 1),
             SUBGROUPS=self._subgroups,
             **chunk.defines,
         )
-        size, blocks = self.sizes(chunk.rows, chunk.columns)
-        strips = -(-chunk.rows // self._rows)
-        values = {
-            "rows": self._rows,
-            "stride": size // 8,
-            "sides": size // 8 - chunk.rows,
-            "blocks": blocks,
-        }
-        self.set(program, values)
+        stride = self.sizes(chunk.rows, chunk.columns).bytes // 8
+        strips = -(-chunk.rows // plan.rows)
+        program["rows"], program["blocks"] = plan.rows, plan.blocks
+        program["stride"], program["sides"] = stride, stride - chunk.rows
 
         def step(k: int) -> None:
             first = max(0, k - strips + 1)
             program["next_strip"], program["first_block"] = k, first
-            pairs = _longer(chunk, (k - blocks + 1) * self._rows)
-            self.dispatch(program, min(k + 1, blocks) - first, pairs)
+            pairs = _longer(chunk, (k - plan.blocks + 1) * plan.rows)
+            self.dispatch(program, min(k + 1, plan.blocks) - first, pairs)
 
-        return strips + blocks - 1, step
+        return strips + plan.blocks - 1, step
+
+
+class _Plan(NamedTuple):
+    """How the fused form cuts tables: columns of an invocation, blocks, rows of a dispatch."""
+
+    columns: int
+    blocks: int
+    rows: int
+
+
+def _power(count: int) -> int:
+    """Return the smallest power of two that is not below ``count``."""
+    return 1 << (count - 1).bit_length()
 
 
 def _longer(chunk: Chunk, row: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from glsw.engines.parts import Chunk, PartsEngine
+from glsw.engines.parts import Chunk, PartsEngine, Sizes
 
 _WORKGROUP = 256
 _CELL = 16  # bytes
@@ -22,9 +22,9 @@ class Wavefront(PartsEngine):
 
     name = "wavefront"
 
-    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return the bytes of three diagonals, and a part for each row."""
-        return 3 * _CELL * rows, rows
+    def sizes(self, rows: int, columns: int) -> Sizes:
+        """Return the bytes of three diagonals, a part for each row, the cells of a diagonal."""
+        return Sizes(3 * _CELL * rows, rows, min(rows, columns))
 
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of anti-diagonals, and what dispatches one."""

@@ -7,6 +7,9 @@ uint direction_word(int strip, int columns, int lane, int column) {
     return uint((strip * (columns + WORKGROUP - 1) + column + lane) * WORKGROUP + lane);
 }
 
+// From the word of column 0 to that of another column.
+uint next_word(int column) { return uint(column * WORKGROUP); }
+
 #ifdef DIRECTIONS
 layout(std430, binding = 5) buffer Directions { uint directions[]; };
 

@@ -25,6 +25,13 @@ int query_letter(Pair pair, int i) {
     return i < pair.query_length ? letter_of(query_words[at >> 2], at) : LETTERS;
 }
 
+// A letter in two parts, so that the word can be loaded long before it is looked at.
+uint target_word(Pair pair, int j) {
+    return target_words[(pair.target + uint(clamp(j, 0, pair.target_length - 1))) >> 2];
+}
+
+int letter_in(uint word, Pair pair, int j) { return letter_of(word, pair.target + uint(j)); }
+
 int target_letter(Pair pair, int j) {
     uint at = pair.target + uint(j);
     return j < pair.target_length ? letter_of(target_words[at >> 2], at) : LETTERS;

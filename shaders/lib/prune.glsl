@@ -4,17 +4,17 @@
 // Without PRUNE no tile is left out.
 #ifdef PRUNE
 uniform int gain;  // the largest score of a pair of letters, at least 0
-shared int highest, to_beat;
+shared int highest, beaten_by;
 
 bool hopeless(int border_h, int ahead, int best_score) {
     if (gl_LocalInvocationIndex == 0u) {
         highest = 0;
-        to_beat = best_score;
+        beaten_by = best_score;
     }
     barrier();
     atomicMax(highest, border_h);
     barrier();
-    return highest + gain * ahead < to_beat;
+    return highest + gain * ahead < beaten_by;
 }
 #else
 bool hopeless(int border_h, int ahead, int best_score) { return false; }

@@ -37,6 +37,7 @@ shared int scores[LETTERS * (LETTERS + 1)];
 void load_scores() {
     for (uint k = gl_LocalInvocationIndex; k < scores.length(); k += WORKGROUP)
         scores[k] = stored_score(int(k));
+    barrier();
 }
 
 int score(int query, int target) { return scores[target * (LETTERS + 1) + query]; }

@@ -76,7 +76,6 @@ void main() {
     lane.corner = t > 0 ? sides[lane.row - 1].x : block_diagonal == 0 ? corner : sides[corners + tile_row].x;
     if (t == WORKGROUP - 1 && tile_column == 0) sides[corners + tile_row + 1].x = lane.h[ROWS - 1];
     load_scores();
-    barrier();
     // What cannot beat the best of the tiles before need not be looked at.
     Best best = better(best_from(best_cells[tile_row]), at_least(best_cells[tile_rows].x));
     int ahead = min(pair.query_length - tile_row * WORKGROUP * ROWS, pair.target_length - first);

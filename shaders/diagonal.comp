@@ -53,7 +53,6 @@ void main() {
     row_below = row_place(strip + 1);
     first_word = pair.directions + direction_word(strip % spacing, pair.target_length, t, 0);
     load_scores();
-    barrier();
     Best best = best_from(best_cells[p]);
     if (strip < strips) {
         Lane lane = lane_at_border(pair, (strip * WORKGROUP + t) * ROWS);

@@ -23,9 +23,19 @@ OPTIONS = {
     "fragment": ({}, {"tile": 4}, {"tile": 1}),
     "diagonal": ({}, {"workgroup": 2}),
     "blocked": ({}, {"workgroup": 2, "columns": 16}),
+    "scan": (
+        {},
+        {"workgroup": 4, "columns": 2, "rows": 3},
+        {"form": "blocks", "workgroup": 4},
+        {"form": "single-stage", "workgroup": 4},
+    ),
+    "wavefront": ({}, {"workgroup": 4}),
 }
 # Options that make many chunks of few pairs.
-CHUNKED = {"fragment": {"texels": 128}, "diagonal": {"memory": 4096}, "blocked": {"memory": 4096}}
+CHUNKED = {
+    "fragment": {"texels": 128},
+    **{name: {"memory": 4096} for name in ("diagonal", "blocked", "scan", "wavefront")},
+}
 # One below, at and one above the edges of tiles of 4 and 8 cells.
 EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)
 AB = custom("AB")

@@ -7,9 +7,11 @@ from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.reference import Reference
+from glsw.engines.scan import Scan
+from glsw.engines.wavefront import Wavefront
 
 ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine for engine in (Reference, Fragment, Diagonal, Blocked)
+    engine.name: engine for engine in (Reference, Fragment, Diagonal, Blocked, Scan, Wavefront)
 }
 
 __all__ = [
@@ -21,5 +23,7 @@ __all__ = [
     "Fragment",
     "Progress",
     "Reference",
+    "Scan",
     "Ties",
+    "Wavefront",
 ]

@@ -67,13 +67,11 @@ class Blocked(ComputeEngine):
         prune: bool = True,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
-        software = self.device.info.software
-        self._lanes = workgroup or (8 if software else 32)
-        self._defines["ROWS"] = rows
-        self._height = self._lanes * rows
-        self._columns = columns or (1024 if software else 256)
+        self._workgroup, self._tile_columns = workgroup, columns
+        self._rows = self._defines["ROWS"] = rows
         self._memory = memory
         self._prune = prune
+        self._lanes = self._height = self._columns = 0
         self._borders: dict[int, moderngl.Buffer] = {}
         self.memory_used = 0
 
@@ -122,6 +120,17 @@ class Blocked(ComputeEngine):
                 runs[p] = np.concatenate(found)
         return Paths.of(ends_of(cells), runs)
 
+    def _shape(self, m: int) -> None:
+        """Choose tiles for queries of m residues: as large as leaves many of them in a column."""
+        if self.device.info.software:
+            lanes, columns = 8, 1024
+        else:
+            lanes = 32 if m < 2**14 else 64 if m < 2**16 else 128
+            columns = 4 * lanes
+        self._lanes = self._workgroup or lanes
+        self._height = self._lanes * self._rows
+        self._columns = self._tile_columns or columns
+
     def _boxes(self, batch: Batch) -> Iterator[tuple[int, _Box]]:
         """Upload the sequences; yield each pair that has cells, and its whole table."""
         self.upload_sequences(batch)
@@ -129,13 +138,14 @@ class Blocked(ComputeEngine):
             query = int(batch.queries.offsets[batch.query_index[p]])
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
+            self._shape(m)
             yield int(p), _Box(query, target, 0, 0, m, n)
 
     # One box: its borders on the device, its tiles, its best cell.
 
     def _tiles(self, box: _Box) -> tuple[int, int]:
         """Return the number of tile rows and of tile columns."""
-        return -(-box.m // (self._height)), -(-box.n // self._columns)
+        return -(-box.m // self._height), -(-box.n // self._columns)
 
     def _start(self, box: _Box) -> None:
         """Make room, and set the borders of the whole table."""
@@ -184,7 +194,7 @@ class Blocked(ComputeEngine):
                 first = max(0, k - columns + 1)
                 program["block_diagonal"], program["first_row"] = k, first
                 program.run(min(rows, k + 1) - first)
-                self.device.ctx.memory_barrier()
+                self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
             done = box.m * box.n * part.stop // count
             if progress:
                 progress(done - reported)

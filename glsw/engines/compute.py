@@ -22,6 +22,8 @@ _SUBSTITUTION = 0  # uniform block, or texture unit
 _LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
+STEP = 2
+"""Columns that an invocation computes between two barriers."""
 
 PAIR = np.dtype(
     [
@@ -59,13 +61,13 @@ class ComputeEngine(Engine):
         self._uploaded: dict[int, Sequences] = {}
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
-        self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS}
+        self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS, "STEP": STEP}
         self._uniforms: dict[str, int] = {"gap_open": scoring.gap_open}
         if scoring.linear:
             self._defines["LINEAR"] = 1
         else:
             self._uniforms["gap_extend"] = scoring.gap_extend
-        if scoring.match_and_mismatch:
+        if scoring.match_and_mismatch and self.device.info.software:
             self._defines |= {"SCORES": 0, "AMBIGUOUS": scoring.match_and_mismatch[2]}
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]
         else:

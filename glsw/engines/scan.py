@@ -20,7 +20,7 @@ _BLOCK = 256
 _LARGEST = 2**31 - 1
 # Of the fused form: as many columns as stay in registers, and so many rows that a dispatch costs
 # little, but blocks need not wait long for their left neighbours.
-_HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 16, 32
+_FEWEST_COLUMNS, _HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 4, 16, 32
 _HARDWARE_ROWS, _SOFTWARE_ROWS, _ROWS_ALONE = 64, 256, 512
 
 
@@ -114,7 +114,7 @@ class Scan(PartsEngine):
 
     def _plan(self, columns: int) -> _Plan:
         """Return how the fused form cuts tables of so many columns."""
-        each = min(self._columns, _power(-(-columns // self._group)))
+        each = min(self._columns, max(_FEWEST_COLUMNS, _power(-(-columns // self._group))))
         blocks = -(-columns // (self._group * each))
         several = _SOFTWARE_ROWS if self.device.info.software else _HARDWARE_ROWS
         return _Plan(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))

@@ -20,9 +20,11 @@ void note(inout uint word, int r, Cell c, Cell left, Cell up) {
     word |= source << (4 * r);
 }
 
-void keep(uint at, uint word) { directions[at] = word; }
+void keep(bool inside, uint at, uint word) {
+    if (inside) directions[at] = word;
+}
 #else
 void note(inout uint word, int r, Cell c, Cell left, Cell up) {}
 
-void keep(uint at, uint word) {}
+void keep(bool inside, uint at, uint word) {}
 #endif

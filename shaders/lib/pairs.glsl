@@ -21,8 +21,9 @@ Pair pair_at(uint p) { return pairs[p]; }
 int letter_of(uint word, uint at) { return int(word >> (8u * (at & 3u)) & 255u); }
 
 int query_letter(Pair pair, int i) {
-    uint at = pair.query + uint(i);
-    return i < pair.query_length ? letter_of(query_words[at >> 2], at) : LETTERS;
+    uint at = pair.query + uint(min(i, pair.query_length - 1));
+    int letter = letter_of(query_words[at >> 2], at);
+    return i < pair.query_length ? letter : LETTERS;
 }
 
 // A letter in two parts, so that the word can be loaded long before it is looked at.
@@ -33,6 +34,6 @@ uint target_word(Pair pair, int j) {
 int letter_in(uint word, Pair pair, int j) { return letter_of(word, pair.target + uint(j)); }
 
 int target_letter(Pair pair, int j) {
-    uint at = pair.target + uint(j);
-    return j < pair.target_length ? letter_of(target_words[at >> 2], at) : LETTERS;
+    int letter = letter_in(target_word(pair, j), pair, j);
+    return j < pair.target_length ? letter : LETTERS;
 }

@@ -144,7 +144,8 @@ def measure(
         Seconds after which no further repeat begins, the first run and the warm-up included; one
         repeat is always timed.
     warm_up : float, optional
-        Seconds of work before timing; by default `WARM_UP` on hardware. The first run counts.
+        Seconds of work before timing, after the first run was checked; by default `WARM_UP` on
+        hardware.
     """
     if warm_up is None:
         warm_up = 0.0 if device is None or device.info.software else WARM_UP
@@ -152,7 +153,8 @@ def measure(
     checked = check(run())
     if not checked.passed:
         return Measurement(checked, cells)
-    while time.perf_counter() - start < warm_up:
+    checked_at = time.perf_counter()
+    while time.perf_counter() - checked_at < warm_up:
         run()
     wall: list[float] = []
     clock: list[float] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -30,6 +31,24 @@ def counts(text: str) -> list[int]:
     [63, 127]
     """
     return [count(word) for word in text.split(",")]
+
+
+def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what reads some of these words, with commas between them.
+
+    >>> choices(["up", "left"])("left")
+    ['left']
+    """
+    words = tuple(known)
+
+    def read(text: str) -> list[str]:
+        chosen = text.split(",")
+        for word in chosen:
+            if word not in words:
+                raise argparse.ArgumentTypeError(f"{word!r}: {', '.join(words)} are known")
+        return chosen
+
+    return read
 
 
 def device(text: str) -> int | str:

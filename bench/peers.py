@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,62 @@ class Ssearch36:
         return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
 
 
-Peer: TypeAlias = Parasail | Ssearch36
+Method: TypeAlias = Literal["plain", "simd", "trace"]
+
+
+class ParasailPairs:
+    """parasail on pairs that each have a query of their own, for every matrix of single letters.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    method : str
+        ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
+        sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
+        ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
+    """
+
+    name = "parasail"
+
+    def __init__(self, scoring: Scoring, method: Method = "simd") -> None:
+        self._scoring, self._method = scoring, method
+        self.version = str(parasail.__version__)
+        kind = "scan" if scoring.linear else "striped"
+        self.function = {
+            "plain": "sw",
+            "simd": f"sw_{kind}_sat",
+            "trace": f"sw_trace_{kind}_sat",
+        }[method]
+        letters = len(scoring.alphabet)
+        self._matrix = parasail.matrix_create("".join(scoring.alphabet.letters), 0, 0)
+        for (row, column), score in np.ndenumerate(scoring.matrix[:letters, :letters]):
+            self._matrix.set_value(row, column, int(score))
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it is installed and knows such letters."""
+        return parasail is not None and isinstance(scoring.alphabet.letters, str)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the letters of the pairs, what `scores` takes."""
+        decode = self._scoring.alphabet.decode
+        yield [tuple(map(decode, batch.pair(p))) for p in range(len(batch))]
+
+    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+        """Return the score of each pair."""
+        align = getattr(parasail, self.function)
+        costs = self._scoring.gap_open, self._scoring.gap_extend
+        found = np.zeros(len(prepared), np.int32)
+        for p, (query, target) in enumerate(prepared):
+            result = align(query, target, *costs, self._matrix)
+            if self._method == "trace":
+                result.cigar  # noqa: B018  walks back
+            found[p] = result.score
+        return found
+
+
+Peer: TypeAlias = Parasail | ParasailPairs | Ssearch36
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:

@@ -1,4 +1,4 @@
-"""Generated sequences: protein databases like Swiss-Prot, databases of one length, queries.
+"""Generated sequences: protein databases like Swiss-Prot, queries, random DNA, relatives.
 
 All are drawn from a seed, so that two machines measure the same letters.
 """
@@ -107,3 +107,48 @@ def uniform(count: int, length: int, seed: int = 2006) -> Sequences:
 def queries(lengths: Sequence[int], seed: int = 7800) -> Sequences:
     """Return a random protein of each of these lengths."""
     return proteins(lengths, seed)
+
+
+def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
+    """Return random DNA of these lengths, all four letters equally often.
+
+    Examples
+    --------
+    >>> from glsw.alphabet import DNA
+    >>> DNA.decode(dna([8, 3], seed=1)[0])
+    'CGTTAACT'
+    """
+    sizes = np.asarray(lengths, dtype=np.int64)
+    drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)
+    return Sequences(drawn, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences:
+    """Return a relative of each sequence, as long as it: about 90 % of the letters are the same.
+
+    A letter in ten is drawn again from the first ``letters`` of the alphabet, one in a hundred is
+    taken out, and before one in a hundred another is put in.
+
+    Examples
+    --------
+    >>> sequences = dna([1000, 5])
+    >>> found = relatives(sequences, 4)
+    >>> found.lengths.tolist(), np.array_equal(found[0], sequences[0])
+    ([1000, 5], False)
+    """
+    random = np.random.default_rng(seed)
+    return Sequences.of(_relative(codes, letters, random) for codes in sequences)
+
+
+def _relative(
+    codes: npt.NDArray[np.uint8], letters: int, random: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    def drawn(count: int) -> npt.NDArray[np.uint8]:
+        return random.integers(0, letters, count, dtype=np.uint8)
+
+    kept = codes[random.random(len(codes)) >= 0.01]
+    at = np.flatnonzero(random.random(len(kept)) < 0.01)
+    changed = np.insert(kept, at, drawn(len(at)))
+    where = np.flatnonzero(random.random(len(changed)) < 0.1)
+    changed[where] = drawn(len(where))
+    return np.append(changed, drawn(len(codes)))[: len(codes)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Iterator
@@ -20,9 +21,6 @@ from glsw.scoring import Scoring
 from glsw.sequences import Record, Single, Source, as_records, is_single
 from glsw.traceback import best_end, coordinates_of_runs, trace
 
-AUTO = "fragment"
-"""The engine that ``engine="auto"`` takes."""
-
 
 class Aligner:
     """A scoring, an engine and a device, ready to align.
@@ -33,13 +31,17 @@ class Aligner:
         BLOSUM62 with gaps of 12 for the first position and 1 for each further one (what BLAST
         calls 11/1) unless given.
     engine : str
-        A name in `glsw.ENGINES`, or ``"auto"``.
+        A name in `glsw.ENGINES`; ``"auto"`` chooses for every pair, see `glsw.engines.Auto`.
     device : int, str or Device, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
     ties : {"conventional", "any"}
         Which of several equally good cells an alignment ends in: see `Engine.ends`.
     unknown : str, optional
         The letter of the alphabet to take for letters outside it, which are an error otherwise.
+
+    memory : int, optional
+        Bytes of device memory that a chunk of pairs may take, sequences apart, with engines that
+        keep more than borders; 1 GiB unless given. A pair that needs more is done in parts.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Aligner:
         device: int | str | Device | None = None,
         ties: Ties = "conventional",
         unknown: str | None = None,
+        memory: int | None = None,
     ) -> None:
         self.scoring = Scoring.blast() if scoring is None else scoring
         if not isinstance(self.scoring, Scoring):
@@ -81,7 +84,7 @@ class Aligner:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.ties = ties
         self.unknown = unknown
-        self.engine = _engine(engine, self.scoring, device)
+        self.engine = _engine(engine, self.scoring, device, memory)
 
     # A str is also an iterable of str: the overloads overlap.
     @overload
@@ -311,10 +314,11 @@ class Aligner:
             hits=hits,
             cells=batch.cells,
             seconds=time.perf_counter() - start,
-            engine=self.engine.name,
+            engine=self.engine.label,
             device=self.engine.where,
             sequences=len(records),
             residues=len(batch.targets.residues),
+            memory=self.engine.memory_used,
         )
 
     def _disjoint(
@@ -479,18 +483,24 @@ def search(
     )
 
 
-def _engine(name: str, scoring: Scoring, device: int | str | Device | None) -> Engine:
-    chosen = AUTO if name == "auto" else name
-    if chosen not in ENGINES:
-        raise ValueError(f"unknown engine {name!r}; there are auto, {', '.join(ENGINES)}")
-    kind = ENGINES[chosen]
+def _engine(
+    name: str, scoring: Scoring, device: int | str | Device | None, memory: int | None
+) -> Engine:
+    if name not in ENGINES:
+        raise ValueError(f"unknown engine {name!r}; there are {', '.join(ENGINES)}")
+    kind = ENGINES[name]
+    options = {} if memory is None else {"memory": memory}
+    if options and "memory" not in inspect.signature(kind).parameters:
+        raise ValueError(f"engine {name!r} takes no memory limit")
+    if memory is not None and memory < 2**20:
+        raise ValueError(f"memory {memory}: at least 1 MiB expected")
     if kind.requires is None:
         if device is not None:
-            raise ValueError(f"engine {chosen!r} runs on the CPU and takes no device")
+            raise ValueError(f"engine {name!r} runs on the CPU and takes no device")
         return kind(scoring)
     if not isinstance(device, Device):
         device = open_device(device, require=kind.requires)
-    return kind(scoring, device)
+    return kind(scoring, device, **options)
 
 
 def _one(source: Source, what: str, scoring: Scoring) -> Record:

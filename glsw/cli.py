@@ -91,6 +91,7 @@ def _run(
         device=arguments.device,
         ties=arguments.ties,
         unknown=arguments.unknown,
+        memory=arguments.memory,
     )
     with _bar(arguments, scoring, queries, targets) as bar:
 
@@ -144,7 +145,9 @@ def _disjoint(
     def result(*hits: Hit) -> SearchResult:
         seconds = time.perf_counter() - start
         engine = aligner.engine
-        return SearchResult(query, hits, m * n, seconds, engine.name, engine.where, 1, n)
+        return SearchResult(
+            query, hits, m * n, seconds, engine.label, engine.where, 1, n, engine.memory_used
+        )
 
     for rank, alignment in enumerate(found, start=1):
         yield result(Hit(rank, target, alignment.score, alignment))
@@ -208,9 +211,10 @@ def _write(results: Iterable[SearchResult], form: Format, output: str, bar: tqdm
             seconds += result.seconds
     bar.close()
     rate = cells / seconds / 1e9 if seconds else 0
+    memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
     print(
         f"glsw: {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
-        f"engine {first.engine} on {first.device}",
+        f"engine {result.engine} on {result.device}{memory}",
         file=sys.stderr,
     )
 
@@ -387,10 +391,16 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
 def _add_running(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument(
-        "--engine", metavar="NAME", default="auto", help=f"auto, {', '.join(ENGINES)} (auto)"
+        "--engine", metavar="NAME", default="auto", help=f"{', '.join(ENGINES)} (auto)"
     )
     group.add_argument(
         "--device", metavar="N", help="number of the device or part of its name, see glsw devices"
+    )
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_size,
+        help="device memory to use at most beside the sequences, such as 512M or 2G (1G)",
     )
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
@@ -431,6 +441,14 @@ def _not_positive(text: str) -> float:
             f"{text}: a score of 0 or less expected, such as -{number}"
         )
     return number
+
+
+def _size(text: str) -> int:
+    """Return bytes, from a number with or without K, M, G or T for powers of 1024."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in ("", *"KMGT"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G")
+    return int(_cost(number) * 1024 ** " KMGT".index(unit or " "))
 
 
 def _count(text: str) -> int:

@@ -76,6 +76,19 @@ class Paths:
         paths.runs[:] = np.concatenate([*runs, np.empty(0, np.uint32)])
         return paths
 
+    @staticmethod
+    def merged(count: int, parts: Sequence[tuple[npt.NDArray[np.intp], Paths]]) -> Paths:
+        """Put the paths of some pairs and those of others together, by their numbers."""
+        score, query_end, target_end = np.zeros((3, count), np.int32)
+        runs = [np.empty(0, np.uint32)] * count
+        for chosen, part in parts:
+            score[chosen] = part.ends.score
+            query_end[chosen] = part.ends.query_end
+            target_end[chosen] = part.ends.target_end
+            for k, p in enumerate(chosen):
+                runs[p] = part[k]
+        return Paths.of(Ends(score, query_end, target_end), runs)
+
     def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
         return self.runs[self.offsets[k] : self.offsets[k + 1]]
 
@@ -323,6 +336,8 @@ class SearchResult:
         What computed the scores.
     sequences, residues : int
         Size of the database.
+    memory : int
+        Bytes of device memory that the largest chunk took beside the sequences, where counted.
     """
 
     query: Record
@@ -333,6 +348,7 @@ class SearchResult:
     device: str
     sequences: int
     residues: int
+    memory: int = 0
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

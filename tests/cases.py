@@ -14,9 +14,10 @@ import numpy as np
 
 from glsw.alphabet import DNA, PROTEIN, custom
 from glsw.batch import Batch, Sequences
-from glsw.engines import ENGINES
+from glsw.engines import ENGINES, Engine
 from glsw.engines.reference import Reference, rows
 from glsw.scoring import Scoring
+from glsw.traceback import coordinates_of_runs, trace
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS = {
@@ -30,6 +31,21 @@ OPTIONS = {
         {"form": "single-stage", "workgroup": 4},
     ),
     "wavefront": ({}, {"workgroup": 4}),
+}
+# The same for engines that trace back; little memory keeps rows (and columns) for a second pass.
+PATH_OPTIONS = {
+    "diagonal": (
+        {},
+        {"workgroup": 1, "spacing": 1},
+        {"workgroup": 2, "spacing": 2},
+        {"workgroup": 1, "memory": 2000},
+    ),
+    "blocked": (
+        {},
+        {"workgroup": 1, "columns": 4, "memory": 3000},
+        {"workgroup": 2, "columns": 6, "memory": 1000, "prune": False},
+        {"workgroup": 1, "columns": 8, "rows": 4, "memory": 5000},
+    ),
 }
 # Options that make many chunks of few pairs.
 CHUNKED = {
@@ -64,6 +80,16 @@ class Case:
             return {(0, 0)}
         return set(map(tuple, np.argwhere(aligned == aligned.max()).tolist()))
 
+    def alignment(self, p, end):
+        """Return the coordinates of the alignment of pair p that ends there, traced on the host."""
+        if (p, end) not in self._alignments:
+            self._alignments[p, end] = trace(*self.batch.pair(p), self.scoring, *end)[0]
+        return self._alignments[p, end]
+
+    @cached_property
+    def _alignments(self):
+        return {}
+
     def part(self, indices):
         return Case(self.name, self.scoring, self.batch.select(indices))
 
@@ -79,6 +105,16 @@ def configurations():
         for name in ENGINES
         if name != Reference.name
         for options in OPTIONS.get(name, ({},))
+    ]
+
+
+def path_configurations():
+    """Return (name, options) of every engine that traces back on the device."""
+    return [
+        (name, options)
+        for name, engine in ENGINES.items()
+        if engine.paths is not Engine.paths
+        for options in PATH_OPTIONS.get(name, ({},))
     ]
 
 
@@ -102,23 +138,46 @@ def judge(engine, case):
     found = engine.ends(case.batch)
     for field in ("score", "query_end", "target_end"):
         _same(case, field, getattr(found, field), getattr(expected, field))
-    found = engine.ends(case.batch, ties="any")
-    _same(case, "score", found.score, expected.score)
+    _judge_any(case, engine.ends(case.batch, ties="any"))
+
+
+def _judge_any(case, found):
+    _same(case, "score", found.score, case.expected.score)
     ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
     for p, (end, possible) in enumerate(zip(ends, case.possible, strict=True)):
         assert end in possible, f"end {end} is none of {possible}: {case.describe(p)}"
 
 
+def judge_paths(engine, case):
+    """Compare alignments traced back on the device, by both tie rules, with those of the host."""
+    for ties in ("conventional", "any"):
+        paths = engine.paths(case.batch, ties=ties)
+        found, expected = paths.ends, case.expected
+        if ties == "any":
+            _judge_any(case, found)
+        else:
+            for field in ("score", "query_end", "target_end"):
+                _same(case, field, getattr(found, field), getattr(expected, field))
+        assert len(paths.offsets) == len(case.batch) + 1
+        ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
+        for p, end in enumerate(ends):
+            alignment = coordinates_of_runs(paths[p], *end).tolist()
+            host = case.alignment(p, end).tolist()
+            assert alignment == host, f"{alignment} is not {host}: {case.describe(p)}"
+
+
 def judge_device(device, names):
     """Judge the engines that run on a device by the cases named; return the engines' names."""
     judged = set()
-    for configuration in configurations():
+    everything = [(judge, each) for each in configurations()]
+    everything += [(judge_paths, each) for each in path_configurations()]
+    for judgement, configuration in everything:
         requires = ENGINES[configuration[0]].requires
         if requires is None or requires > device.info.version:
             continue
         for name in names:
             try:
-                judge(build(configuration, CASES[name].scoring, device), CASES[name])
+                judgement(build(configuration, CASES[name].scoring, device), CASES[name])
             except Exception as error:
                 raise AssertionError(f"{label(configuration)} on {device.info.name}") from error
         judged.add(configuration[0])

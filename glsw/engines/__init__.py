@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glsw.engines.auto import Auto
 from glsw.engines.base import TIES, Engine, Progress, Ties
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
@@ -11,12 +12,14 @@ from glsw.engines.scan import Scan
 from glsw.engines.wavefront import Wavefront
 
 ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine for engine in (Reference, Fragment, Diagonal, Blocked, Scan, Wavefront)
+    engine.name: engine
+    for engine in (Auto, Reference, Fragment, Diagonal, Blocked, Scan, Wavefront)
 }
 
 __all__ = [
     "ENGINES",
     "TIES",
+    "Auto",
     "Blocked",
     "Diagonal",
     "Engine",

@@ -35,7 +35,9 @@ class Engine(ABC):
     name: ClassVar[str]
     requires: ClassVar[tuple[int, int] | None] = None
     """The OpenGL version needed, None without OpenGL."""
-    masks: ClassVar[bool] = False
+    memory_used: int = 0
+    """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
+    masks: bool = False
     """Whether pairs may have masks; elsewhere `check` refuses them."""
 
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
@@ -49,6 +51,11 @@ class Engine(ABC):
         """The device of an engine that needs one."""
         assert self._device is not None
         return self._device
+
+    @property
+    def label(self) -> str:
+        """Which engine it was, for results."""
+        return self.name
 
     @property
     def where(self) -> str:

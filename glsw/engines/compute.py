@@ -20,6 +20,8 @@ from glsw.scoring import Scoring
 QUERIES, TARGETS, PAIRS, TOPS, BEST, DIRECTIONS, WALKS, PATHS = range(8)
 _SUBSTITUTION = 0  # uniform block, or texture unit
 _LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
+COMPUTE = (4, 3)
+"""The OpenGL version that has compute shaders."""
 ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
 STEP = 2
@@ -49,7 +51,7 @@ class ComputeEngine(Engine):
         Invocations in a work group; by default what suits the device.
     """
 
-    requires = (4, 3)
+    requires = COMPUTE
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import moderngl
 import numpy as np
@@ -45,8 +46,11 @@ class Diagonal(ComputeEngine):
         need, up to 64, or 8 on a software renderer.
     memory : int
         Bytes of device memory for what a chunk of pairs keeps: border rows, directions, paths.
+    traceback : {"directions", "checkpoints"}, optional
+        Keep the directions of all cells, or rows of the table; by default directions as long as
+        they fit the memory.
     spacing : int, optional
-        Strips between two kept rows, for alignments; by default as many as the memory allows.
+        Strips between two kept rows; by default as many as the memory allows.
 
     Attributes
     ----------
@@ -64,11 +68,17 @@ class Diagonal(ComputeEngine):
         *,
         workgroup: int | None = None,
         memory: int = 2**30,
+        traceback: Literal["directions", "checkpoints"] | None = None,
         spacing: int | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
-        self._spacing = spacing
+        if traceback not in (None, "directions", "checkpoints"):
+            raise ValueError(f"traceback {traceback!r}: 'directions' or 'checkpoints' expected")
+        if spacing is not None and spacing < 1:
+            raise ValueError(f"spacing {spacing}: at least 1 strip expected")
+        self._spacing = _EVERYTHING if traceback == "directions" else spacing
+        self._checkpoints = traceback == "checkpoints"
         self._masks: moderngl.Buffer | None = None
         self.memory_used = 0
 
@@ -120,7 +130,7 @@ class Diagonal(ComputeEngine):
         if trace and not self._spacing:
             for size in np.unique(workgroup):
                 plan = _Plan(batch, todo[workgroup[todo] == size], int(size), _EVERYTHING, trace)
-                for p in plan.chosen[plan.each > self._room]:
+                for p in plan.chosen[(plan.each > self._room) | self._checkpoints]:
                     spacing[p] = self._affordable(replace(plan, chosen=np.array([p])))
         order = todo[np.lexsort((-(m * n)[todo], spacing[todo], workgroup[todo]))]
         kinds = np.stack([workgroup, spacing])[:, order]
@@ -152,7 +162,7 @@ class Diagonal(ComputeEngine):
 
     def _affordable(self, plan: _Plan) -> int:
         """Return the largest spacing with which a plan of one pair fits, or the smallest one."""
-        low, high = 1, plan.strips
+        low, high = 1, max(1, plan.strips - 1)
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (

@@ -1,0 +1,156 @@
+"""The 2014 paper, figures 8 and 9: anti-diagonals, blocked anti-diagonals and scan, one pair.
+
+    python -m bench.scan2014 --output bench/results/scan2014-llvmpipe.json
+
+Score and end cell of two unrelated DNA sequences of 512 to 8000 letters, with constant and with
+affine gaps; how many times as fast as one core each method is, and whether the scan beats plain
+anti-diagonals over global memory. Exit status 1 if a result was wrong: it has no time.
+("Optimizing Parallel Scan Smith Waterman Algorithm On GPU", IJACEN 2(9), 2014.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from bench import options, pairs, workloads
+from bench.measure import report, write
+from glsw.batch import Batch
+from glsw.device import DeviceError, open_device
+from glsw.scoring import Scoring
+from glsw.shader import ShaderError
+
+LENGTHS = (512, 1024, 2048, 4096, 8000)
+"""Section V: from 512 to 8000."""
+
+GAPS = {
+    "constant": Scoring.match_mismatch(5, -3, 8, 8),
+    "affine": Scoring.match_mismatch(5, -3, 8, 1),
+}
+"""The scores of the paper's figure 3; a constant gap costs 8 at every position."""
+
+PAPER = {"constant": (2.0, 6.0), "affine": (1.5, 4.5)}
+"""How many times as fast as a core of an i3-550 the scan was on a GTX 480: figures 8 and 9."""
+
+FIGURES = {"constant": 8, "affine": 9}
+
+METHODS = ("wavefront", "blocked", "single-stage", "blocks", "fused")
+_PLAIN = "wavefront"
+_SCANS = ("single-stage", "blocks", "fused")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return _run(arguments)
+    except (OSError, ValueError, DeviceError, ShaderError) as error:
+        print(f"bench.scan2014: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    device = open_device(arguments.device, require=(4, 3))
+    settings = {
+        "methods": {name: pairs.MEANING[name] for name in METHODS},
+        "lengths": arguments.lengths,
+        "scoring": {
+            "match": 5,
+            "mismatch": -3,
+            "gaps": {gaps: [each.gap_open, each.gap_extend] for gaps, each in GAPS.items()},
+        },
+        "task": "ends",
+        "budget": arguments.budget,
+        "paper": PAPER,
+    }
+    print(f"score and end of one pair of DNA sequences, 5/-3, on {device.info.name}")
+    for name in METHODS:
+        print(f"  {name:<13} {pairs.MEANING[name]}")
+    results: list[dict[str, Any]] = []
+    for gaps, scoring in GAPS.items():
+        print(f"\n{gaps} gaps, {scoring.gap_open} and {scoring.gap_extend}: milliseconds")
+        _print_line("length", [*METHODS, "core", "SIMD"])
+        for length in arguments.lengths:
+            sequences = workloads.dna([length, length], length)
+            batch = Batch.pairwise([sequences[0]], [sequences[1]])
+            found = pairs.race(METHODS, scoring, batch, device, arguments.budget)
+            results.append({"gaps": gaps, "length": length, **found})
+            timed = [*found["engines"].values(), *found["cpu"].values()]
+            _print_line(str(length), [_milliseconds(each) for each in timed])
+            if arguments.output:
+                document = report("scan2014", device, settings, results, commit=arguments.commit)
+                write(arguments.output, document)
+        _print_figure(gaps, [result for result in results if result["gaps"] == gaps])
+    _print_answer(results)
+    print(
+        "core: parasail on one core, plain (a cell at a time, as in the paper), SIMD: with SIMD\n"
+        f"~: estimated from a part; what would take more than {arguments.budget:g} s is not run"
+    )
+    return pairs.tell_wrong(results)
+
+
+def _print_figure(gaps: str, results: list[dict[str, Any]]) -> None:
+    low, high = PAPER[gaps]
+    print(f"times as fast as one core (figure {FIGURES[gaps]}: the scan {low:g} to {high:g} times)")
+    _print_line("length", METHODS)
+    for result in results:
+        core = result["cpu"].get("plain")
+        ratios = [pairs.faster(result["engines"][name], core) for name in METHODS]
+        _print_line(str(result["length"]), ratios)
+
+
+def _print_answer(results: list[dict[str, Any]]) -> None:
+    print("\nDoes the scan beat plain anti-diagonals over global memory here?")
+    _print_line("length", _SCANS)
+    for result in results:
+        engines = result["engines"]
+        ratios = [pairs.faster(engines[name], engines[_PLAIN]) for name in _SCANS]
+        _print_line(f"{result['length']}, {result['gaps']}", ratios)
+    for name in _SCANS:
+        won = [bool(result["beats"][name]) for result in map(_with_winners, results)]
+        word = "yes" if all(won) else "no" if not any(won) else "sometimes"
+        print(f"  {name}: {word}, for {sum(won)} of {len(won)} pairs")
+
+
+def _with_winners(result: dict[str, Any]) -> dict[str, Any]:
+    """Add which scans took less time than plain anti-diagonals; None where there is no time."""
+    seconds = {name: pairs.seconds_of(each)[0] for name, each in result["engines"].items()}
+    plain = seconds[_PLAIN]
+    result["beats"] = {
+        name: None if plain is None or (scan := seconds[name]) is None else scan < plain
+        for name in _SCANS
+    }
+    return result
+
+
+def _print_line(first: str, cells: Sequence[str]) -> None:
+    print(f"{first:>15}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+
+
+def _milliseconds(result: dict[str, Any]) -> str:
+    seconds, mark = pairs.seconds_of(result)
+    return "WRONG" if seconds is None else f"{mark}{seconds * 1e3:.4g}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options.parser(
+        "scan2014",
+        (__doc__ or "").splitlines()[0],
+        2,
+        "a method that would take longer for a pair is left out (default 2); the others are run "
+        "twice at least, for about this long",
+    )
+    parser.add_argument(
+        "--lengths",
+        type=options.counts,
+        default=list(LENGTHS),
+        metavar="N,N,...",
+        help="of both sequences (default: from the paper's shortest to its longest)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Long pairs with the engine `blocked`: score and ends, exact pruning, the whole alignment.
+
+    python -m bench.megabase --lengths 100000,1000000 --output bench/results/megabase-DEVICE.json
+    python -m bench.megabase --pair A.fasta B.fasta --output ...
+
+Random DNA (dissimilar) and relatives of it (similar), match 1, mismatch -3, first gap position 5,
+each further one 2. Up to `JUDGED` cells parasail judges the score; beyond, the runs with and
+without pruning judge each other, and the recomputed score of the alignment judges both. Exit
+status 1 if something was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench import options, pairs, peers, workloads
+from bench.measure import Check, compare, measure, report, write
+from glsw.batch import Batch
+from glsw.device import DeviceError, open_device
+from glsw.engines import Blocked
+from glsw.result import Ends, Paths
+from glsw.scoring import Scoring
+from glsw.sequences import as_records
+from glsw.shader import ShaderError
+
+SCORING = Scoring.match_mismatch(1, -3, 5, 2)
+JUDGED = 2e10
+TASKS = "ends", "ends, pruned", "alignment"
+GOALS = {100_000: "300 GCUPS", 1_000_000: "5 s"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
+    parser = options.parser("megabase", __doc__ or "", 30.0, "seconds for each line")
+    parser.add_argument("--lengths", type=options.counts, default=[10_000], metavar="N,N")
+    parser.add_argument("--pair", type=Path, nargs=2, action="append", default=[], metavar="FILE")
+    parser.add_argument("--memory", type=int, default=2**30, metavar="BYTES")
+    parser.add_argument("--warm-up", type=float, metavar="SECONDS")
+    arguments = parser.parse_args(argv)
+    try:
+        return _run(arguments)
+    except (OSError, ValueError, DeviceError, ShaderError) as error:
+        print(f"bench.megabase: {error}", file=sys.stderr)
+        return 2
+
+
+def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, Batch]]:
+    for length in arguments.lengths:
+        query = workloads.dna([length])
+        yield f"{length}, dissimilar", Batch.pairwise(query, workloads.dna([length], 7))
+        yield f"{length}, similar", Batch.pairwise(query, workloads.relatives(query, 4))
+    encode = SCORING.alphabet.encode
+    for files in arguments.pair:
+        (one,), (other,) = (as_records(path, what="sequence") for path in files)
+        codes = [encode(each.letters, name=each.id) for each in (one, other)]
+        yield f"{one.id} x {other.id}", Batch.pairwise(codes[:1], codes[1:])
+
+
+class _Judge:
+    """Judges every result of a pair by the first one, and by parasail where that is quick."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.expected: list[list[int]] = []
+        self.score: int | None = None
+        if batch.cells <= JUDGED and peers.ParasailPairs.available(SCORING):
+            peer = peers.ParasailPairs(SCORING)
+            with peer.prepared(batch) as work:
+                self.score = int(peer.scores(work)[0])
+
+    def __call__(self, found: Ends | Paths) -> Check:
+        ends = found.ends if isinstance(found, Paths) else found
+        cells = pairs.cells_of(ends)
+        if not self.expected:
+            self.expected = cells.tolist()
+        check = compare(cells, self.expected, "blocked, not pruned")
+        if self.score is not None:
+            check = pairs.both(check, compare(ends.score, [self.score], "parasail"))
+        if isinstance(found, Paths):
+            again = pairs.path_scores(SCORING, self.batch, found)
+            check = pairs.both(check, compare(again, ends.score, "path recomputed"))
+        return check
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    device = open_device(arguments.device, require=(4, 3))
+    settings = {
+        "scoring": {"match": 1, "mismatch": -3, "gap_open": 5, "gap_extend": 2},
+        "memory": arguments.memory,
+        "budget": arguments.budget,
+        "goals": GOALS,
+    }
+    print(f"engine blocked on {device.info.name}\n")
+    print(f"{'pair':40} {'task':16} {'seconds':>9} {'GCUPS':>8} {'MiB':>7}  score, ends")
+    results: list[dict[str, Any]] = []
+    for name, batch in _work(arguments):
+        judge = _Judge(batch)
+        for task in TASKS:
+            engine = Blocked(SCORING, device, memory=arguments.memory, prune=task != "ends")
+            run: Callable[[], Ends | Paths]
+            run = partial(engine.paths if task == "alignment" else engine.ends, batch)
+            timed = measure(
+                run,
+                judge,
+                cells=batch.cells,
+                device=device,
+                budget=arguments.budget,
+                warm_up=arguments.warm_up,
+            )
+            results.append(
+                {"pair": name, "task": task, "memory": engine.memory_used}
+                | {"result": judge.expected[0], **timed.as_dict()}
+            )
+            _print(results[-1])
+        if arguments.output:
+            document = report("megabase", device, settings, results, commit=arguments.commit)
+            write(arguments.output, document)
+    return int(any(row["wall"] is None for row in results))
+
+
+def _print(row: dict[str, Any]) -> None:
+    text = f"{row['pair'][:40]:40} {row['task']:16}"
+    if row["wall"] is None:
+        print(f"{text} WRONG: {row['check']['judge']}: {row['check']['first']}", flush=True)
+        return
+    print(
+        f"{text} {row['wall']['median']:9.3f} {row['gcups']:8.1f} "
+        f"{row['memory'] / 2**20:7.1f}  {row['result']}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

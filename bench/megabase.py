@@ -102,7 +102,7 @@ def _run(arguments: argparse.Namespace) -> int:
         judge = _Judge(batch)
         for task in TASKS:
             engine = Blocked(SCORING, device, memory=arguments.memory, prune=task != "ends")
-            run: Callable[[], Ends | Paths]
+            run: Callable[[], Any]
             run = partial(engine.paths if task == "alignment" else engine.ends, batch)
             timed = measure(
                 run,

@@ -148,10 +148,11 @@ def square(batch: Batch, cells: float) -> Batch:
 
 
 def estimate(run: Callable[[Batch], object], batch: Batch, budget: float) -> float:
-    """Return about how many seconds a pair takes, from its first rows, four times more each time.
+    """Return about how many seconds a pair takes, from those of its first rows.
 
-    Engines that need all rows to be busy are given a longer time than they take; the more rows,
-    the nearer. The last time is that of all rows, or more than a 16th of ``budget``.
+    Few rows cannot keep every engine busy, and such a one is thought to be slower than it is. So
+    four times as many rows are tried while the pair seems to exceed ``budget``, until they take
+    more than an eighth of it.
     """
     m = int(batch.query_lengths[0])
     rows = min(m, _FIRST_ROWS)
@@ -161,8 +162,9 @@ def estimate(run: Callable[[Batch], object], batch: Batch, budget: float) -> flo
         start = time.perf_counter()
         run(part)
         seconds = time.perf_counter() - start
-        if rows == m or seconds > budget / 16:
-            return seconds * m / rows
+        whole = seconds * m / rows
+        if rows == m or whole <= budget or seconds > budget / 8:
+            return whole
         rows = min(m, 4 * rows)
 
 

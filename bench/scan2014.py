@@ -109,20 +109,12 @@ def _print_answer(results: list[dict[str, Any]]) -> None:
         ratios = [pairs.faster(engines[name], engines[_PLAIN]) for name in _SCANS]
         _print_line(f"{result['length']}, {result['gaps']}", ratios)
     for name in _SCANS:
-        won = [bool(result["beats"][name]) for result in map(_with_winners, results)]
-        word = "yes" if all(won) else "no" if not any(won) else "sometimes"
-        print(f"  {name}: {word}, for {sum(won)} of {len(won)} pairs")
-
-
-def _with_winners(result: dict[str, Any]) -> dict[str, Any]:
-    """Add which scans took less time than plain anti-diagonals; None where there is no time."""
-    seconds = {name: pairs.seconds_of(each)[0] for name, each in result["engines"].items()}
-    plain = seconds[_PLAIN]
-    result["beats"] = {
-        name: None if plain is None or (scan := seconds[name]) is None else scan < plain
-        for name in _SCANS
-    }
-    return result
+        runs = [
+            (each["engines"][name]["wall"], each["engines"][_PLAIN]["wall"]) for each in results
+        ]
+        won = [scan["median"] < plain["median"] for scan, plain in runs if scan and plain]
+        word = "not run" if not won else "yes" if all(won) else "sometimes" if any(won) else "no"
+        print(f"  {name}: {word}, in {sum(won)} of the {len(won)} pairs that both were run with")
 
 
 def _print_line(first: str, cells: Sequence[str]) -> None:

@@ -33,7 +33,7 @@ from glsw.traceback import trace
 SCORING = Scoring.match_mismatch(5, -4, 11, 1)
 ALL = 2**30
 """A spacing in strips, and more than any table has: all directions are kept."""
-MEMORIES = tuple(2**exponent for exponent in (18, 20, 22, 24, 26, 28, 30))
+MEMORIES = tuple(2**exponent for exponent in (20, 22, 24, 26, 28, 30))
 """Bytes that `blocked` may take."""
 BY_HOST = 1e7
 """Cells up to which the traceback of the host judges the alignment too."""
@@ -163,7 +163,6 @@ def _measured(
         return nothing | {"refused": str(error)}
     if seconds > budget:
         return nothing | {"estimate": seconds}
-    engine.memory_used = 0
     check: Callable[[Any], Check] = judge.end if run != engine.paths else judge.path
     timed = measure(lambda: run(batch), check, cells=batch.cells, device=device, budget=budget)
     return timed.as_dict() | {"memory_used": engine.memory_used, "estimate": None}

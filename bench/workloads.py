@@ -116,7 +116,7 @@ def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     --------
     >>> from glsw.alphabet import DNA
     >>> DNA.decode(dna([8, 3], seed=1)[0])
-    'CGTTAACT'
+    'TTACTGAG'
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)

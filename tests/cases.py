@@ -170,7 +170,8 @@ def judge_device(device, names):
     """Judge the engines that run on a device by the cases named; return the engines' names."""
     judged = set()
     everything = [(judge, each) for each in configurations()]
-    everything += [(judge_paths, each) for each in path_configurations()]
+    if device.info.compute:
+        everything += [(judge_paths, each) for each in path_configurations()]
     for judgement, configuration in everything:
         requires = ENGINES[configuration[0]].requires
         if requires is None or requires > device.info.version:

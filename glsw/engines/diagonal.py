@@ -112,7 +112,7 @@ class Diagonal(ComputeEngine):
             self._prepare(plan)
             at_once = plan.spacing >= plan.strips
             self._fill(plan, True, ties, directions=at_once, progress=progress)
-            self._trace(plan, at_once)
+            self._trace(plan, at_once, ties)
             cells[plan.chosen] = self.download(compute.BEST, (np.int32, 4), len(plan.chosen))
             counts[plan.chosen], runs = self._download_paths(plan)
             parts.append((plan.chosen, runs))
@@ -226,13 +226,13 @@ class Diagonal(ComputeEngine):
             reported = done
         self.device.check("computing anti-diagonals")
 
-    def _trace(self, plan: _Plan, at_once: bool) -> None:
+    def _trace(self, plan: _Plan, at_once: bool, ties: Ties) -> None:
         """Walk back from the best cells; without all directions block by block."""
         program = self.program("traceback.comp", WORKGROUP=plan.workgroup, ENDS=1, DIRECTIONS=1)
         program["pair_count"], program["spacing"] = len(plan.chosen), plan.spacing
         for block in range(-(-plan.strips // plan.spacing) + 1):
             if block and not at_once:
-                self._fill(plan, True, "conventional", directions=True, again=True)
+                self._fill(plan, True, ties, directions=True, again=True)
             self.reserve(compute.PATHS, 0)
             program["restart"] = int(block == 0)
             program.run(-(-len(plan.chosen) // _TRACERS))

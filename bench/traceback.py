@@ -157,14 +157,14 @@ def _measured(
         run = partial(_cells, engine)
     nothing = {"check": None, "cells": batch.cells, "wall": None, "device": None, "gcups": None}
     nothing |= {"memory_used": None, "estimate": None}
+    check: Callable[[Any], Check] = judge.end if run != engine.paths else judge.path
     try:
         seconds = pairs.estimate(run, batch, budget)
+        if seconds > budget:
+            return nothing | {"estimate": seconds}
+        timed = measure(lambda: run(batch), check, cells=batch.cells, device=device, budget=budget)
     except DeviceError as error:
         return nothing | {"refused": str(error)}
-    if seconds > budget:
-        return nothing | {"estimate": seconds}
-    check: Callable[[Any], Check] = judge.end if run != engine.paths else judge.path
-    timed = measure(lambda: run(batch), check, cells=batch.cells, device=device, budget=budget)
     return timed.as_dict() | {"memory_used": engine.memory_used, "estimate": None}
 
 
@@ -205,15 +205,21 @@ def _print_row(result: Mapping[str, Any]) -> None:
 def _bytes(count: int) -> str:
     """Return bytes as text.
 
-    >>> _bytes(2**18), _bytes(3 * 2**20)
-    ('256 KiB', '3 MiB')
+    >>> _bytes(2**18), _bytes(3 * 2**20), _bytes(2**30)
+    ('256 KiB', '3 MiB', '1 GiB')
     """
-    return f"{count / 2**20:.3g} MiB" if count >= 2**20 else f"{count / 2**10:.3g} KiB"
+    unit, size = next(
+        (word, 2**power)
+        for word, power in (("GiB", 30), ("MiB", 20), ("KiB", 10), ("bytes", 0))
+        if count >= 2**power or not power
+    )
+    return f"{count / size:.3g} {unit}"
 
 
 def plot(results: Sequence[Mapping[str, Any]], path: Path, device: str) -> None:
     """Draw time and memory against c, and time against memory, for every length."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     timed = [result for result in results if result["wall"]]
     lengths = sorted({result["length"] for result in timed})
@@ -246,6 +252,10 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, device: str) -> None:
         (trade, "memory, MiB", "seconds"),
     ):
         axes.set(xscale="log", yscale="log", xlabel=across, ylabel=up)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 3)))
+            axis.set_minor_locator(NullLocator())
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.grid(color="0.9")
         axes.spines[["top", "right"]].set_visible(False)
     by_time.legend(frameon=False, fontsize=8, title="diagonal")

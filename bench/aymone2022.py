@@ -261,7 +261,7 @@ def _print_row(name: str, result: dict[str, Any]) -> None:
 
 
 def _print_paper() -> None:
-    print("\npaper, Table 1: 1000 pairs of 512 x 512, linear gaps, with traceback")
+    print("\npaper, Table 1: 1000 pairs of 512 x 512, linear gaps, with traceback; kernel alone")
     for row in PAPER:
         print(
             f"{row.device + ', ' + row.version:<39}{row.seconds * 1e3:>11.3f}{'':>11}"

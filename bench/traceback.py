@@ -234,18 +234,17 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, device: str) -> None:
         memory = [result["memory_used"] / 2**20 for result in kept]
         blue, orange = (0.12, 0.47, 0.71, shade), (0.85, 0.37, 0.01, shade)
         line = {"color": blue, "marker": "o", "markersize": 4}
-        by_time.plot(rows, times, label=f"{length:,} letters", **line)
-        by_memory.plot(rows, memory, **line)
-        trade.plot(memory, times, label=f"diagonal, {length:,}", **line)
-        others = [result for result in of_length if result["memory"]]
-        trade.plot(
-            [result["memory_used"] / 2**20 for result in others],
-            [result["wall"]["median"] for result in others],
-            color=orange,
-            marker="s",
-            markersize=4,
-            label=f"blocked, {length:,}",
-        )
+        if kept:
+            by_time.plot(rows, times, label=f"{length:,} letters", **line)
+            by_memory.plot(rows, memory, **line)
+            trade.plot(memory, times, label=f"diagonal, {length:,}", **line)
+        if others := [result for result in of_length if result["memory"]]:
+            trade.plot(
+                [result["memory_used"] / 2**20 for result in others],
+                [result["wall"]["median"] for result in others],
+                **{**line, "color": orange, "marker": "s"},
+                label=f"blocked, {length:,}",
+            )
     for axes, across, up in (
         (by_time, "c, rows between two that are kept", "seconds"),
         (by_memory, "c, rows between two that are kept", "memory, MiB"),

@@ -20,6 +20,7 @@ from glsw.scoring import Scoring
 
 _SIDES, _KEPT = 6, 7
 """Storage buffers of blocked.comp beside those of every compute engine."""
+_KEEPS = compute.TOPS, compute.BEST, compute.DIRECTIONS, compute.WALKS, compute.PATHS
 _NEVER = 2**30
 """A spacing with which nothing is kept."""
 _STOP, _OVER = 0, 3
@@ -43,7 +44,8 @@ class Blocked(ComputeEngine):
     columns : int, optional
         Columns of a tile.
     memory : int
-        Bytes of device memory for borders, kept rows and columns, and directions.
+        Bytes of device memory for borders, kept rows and columns, and directions. The borders of
+        the pair and two kept rows and columns are the least that is needed, 32 (m + n) bytes.
     prune : bool
         Leave out tiles that cannot reach the best score so far. The result is the same.
 
@@ -71,7 +73,7 @@ class Blocked(ComputeEngine):
         self._rows = self._defines["ROWS"] = rows
         self._memory = memory
         self._prune = prune
-        self._lanes = self._height = self._columns = 0
+        self._lanes = self._height = self._columns = self._spare = 0
         self._borders: dict[int, moderngl.Buffer] = {}
         self.memory_used = 0
 
@@ -155,6 +157,7 @@ class Blocked(ComputeEngine):
         self.upload(compute.TOPS, np.tile(nothing, box.n))
         self._write(_SIDES, np.tile(nothing, height))
         self._bind(_KEPT, 0, 16)
+        self._spare = max(self._memory - 8 * (box.n + height), 2**10)
 
     def _fill(
         self,
@@ -200,6 +203,9 @@ class Blocked(ComputeEngine):
                 progress(done - reported)
             reported = done
         self.device.check("computing blocks")
+        kept = [self._buffers[binding] for binding in _KEEPS if binding in self._buffers]
+        held = sum(buffer.size for buffer in (*self._borders.values(), *kept))
+        self.memory_used = max(self.memory_used, held)
 
     def _describe(self, box: _Box) -> None:
         """Tell the shaders which residues the box has."""
@@ -259,11 +265,11 @@ class Blocked(ComputeEngine):
     def _grid(self, box: _Box, level: int) -> _Grid:
         """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
         limit = self.device.info.limits["max_storage_block"]
-        share = min(self._memory // (2 if level == 0 else 8), limit)
-        excess = self._direction_bytes(box) / min(self._memory // 8, limit)
-        if excess <= 1:
-            return _Grid()
+        share = min(self._spare // (2 if level == 0 else 8), limit)
+        excess = self._direction_bytes(box) / min(self._spare // 8, limit)
         rows, columns = self._tiles(box)
+        if excess <= 1 or rows == columns == 1:
+            return _Grid()
         affordable = share // (8 * (box.m + box.n + self._height)) - 2
         parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
         return _Grid(level, max(1, rows // parts), max(1, columns // parts))
@@ -309,8 +315,6 @@ class Blocked(ComputeEngine):
                 buffer.release()
             with self.device.checked(f"allocating {size} bytes"):
                 buffer = self._borders[key] = self.device.ctx.buffer(reserve=max(16, size))
-            held = sum(each.size for each in (*self._borders.values(), *self._buffers.values()))
-            self.memory_used = max(self.memory_used, held)
         buffer.bind_to_storage_buffer(binding)
         return buffer
 

@@ -86,7 +86,7 @@ void main() {
         for (int j = first + t; j < end; j += WORKGROUP)
             below_strip(j, ivec2(border_cell().h, border_cell().f));
     } else {
-        sweep(pair, first, end, lane, best);
+        sweep(pair, first, end, 0, steps_over(end - first) + WORKGROUP - 1, lane, best);
     }
     store_side(lane, tile_column);
     best = best_of_group(best);

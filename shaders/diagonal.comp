@@ -56,7 +56,7 @@ void main() {
     Best best = best_from(best_cells[p]);
     if (strip < strips) {
         Lane lane = lane_at_border(pair, (strip * WORKGROUP + t) * ROWS);
-        sweep(pair, 0, end, lane, best);
+        sweep(pair, 0, end, 0, steps_over(end) + WORKGROUP - 1, lane, best);
     }
     best = best_of_group(best);
     if (t == 0) best_cells[p] = stored(best);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import moderngl
@@ -21,6 +21,8 @@ from glsw.scoring import Scoring
 _SIDES, _KEPT = 6, 7
 """Storage buffers of blocked.comp beside those of every compute engine."""
 _KEEPS = compute.TOPS, compute.BEST, compute.DIRECTIONS, compute.WALKS, compute.PATHS
+_PRUNED = 2**18
+"""Residues from which tiles are pruned by default."""
 _NEVER = 2**30
 """A spacing with which nothing is kept."""
 _STOP, _OVER = 0, 3
@@ -46,8 +48,10 @@ class Blocked(ComputeEngine):
     memory : int
         Bytes of device memory for borders, kept rows and columns, and directions. The borders of
         the pair and two kept rows and columns are the least that is needed, 32 (m + n) bytes.
-    prune : bool
-        Leave out tiles that cannot reach the best score so far. The result is the same.
+    prune : bool, optional
+        Leave out tiles that cannot reach the best score so far; the result is the same. By default
+        only where both sequences have 2**18 residues and more: below, leaning tiles, which are
+        not pruned, keep more of the device busy.
 
     Attributes
     ----------
@@ -66,7 +70,7 @@ class Blocked(ComputeEngine):
         columns: int | None = None,
         rows: int = ROWS,
         memory: int = 2**30,
-        prune: bool = True,
+        prune: bool | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._workgroup, self._tile_columns = workgroup, columns
@@ -84,7 +88,10 @@ class Blocked(ComputeEngine):
         found = np.zeros((len(batch), 3), dtype=np.int32)
         for p, box in self._boxes(batch):
             self._start(box)
-            self._fill(box, _Grid(), ends=ends, ties=ties, prune=self._prune, progress=progress)
+            if self._prunes(box):
+                self._fill(box, _Grid(), ends=ends, ties=ties, prune=True, progress=progress)
+            else:
+                self._lean(box, ends, ties, progress)
             found[p] = self._best_cell(box, ties)
         return found
 
@@ -106,7 +113,7 @@ class Blocked(ComputeEngine):
                 grid,
                 ends=True,
                 ties=ties,
-                prune=self._prune and not directions,
+                prune=self._prunes(box) and not directions,
                 directions=directions,
                 progress=progress,
             )
@@ -191,12 +198,48 @@ class Blocked(ComputeEngine):
             self.reserve(compute.DIRECTIONS, self._direction_bytes(box))
         self._bind(_SIDES, 0, 0)
         self._bind(_KEPT, grid.level, 0)
-        count, reported = rows + columns - 1, 0
+
+        def dispatch(k: int) -> None:
+            first = max(0, k - columns + 1)
+            program["block_diagonal"], program["first_row"] = k, first
+            program.run(min(rows, k + 1) - first)
+
+        self._diagonals(box, rows + columns - 1, dispatch, progress)
+
+    def _prunes(self, box: _Box) -> bool:
+        return min(box.m, box.n) >= _PRUNED if self._prune is None else self._prune
+
+    def _lean(self, box: _Box, ends: bool, ties: Ties, progress: Progress) -> None:
+        """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
+        rows, steps = self._tiles(box)[0], max(self._lanes, self._columns // (2 * compute.STEP))
+        program = self.program(
+            "blocked_leaning.comp",
+            WORKGROUP=self._lanes,
+            STEPS=steps,
+            ENDS=1 if ends else None,
+            TIES_ANY=1 if ends and ties == "any" else None,
+        )
+        program["tile_rows"] = rows
+        self._describe(box)
+        self.zero(compute.BEST, 16 * (rows + 1))
+        self._bind(_SIDES, 0, 8 * rows * self._lanes * (self._rows + compute.STEP + 1))
+        columns = -(-(-(-box.n // compute.STEP) + self._lanes - 1) // steps)
+
+        def dispatch(k: int) -> None:
+            first = max(0, (k - columns + 2) // 2)
+            program["block_diagonal"], program["first_row"] = k, first
+            program.run(min(rows - 1, k // 2) - first + 1)
+
+        self._diagonals(box, columns + 2 * (rows - 1), dispatch, progress)
+
+    def _diagonals(
+        self, box: _Box, count: int, dispatch: Callable[[int], None], progress: Progress | None
+    ) -> None:
+        """Dispatch one block anti-diagonal after the other."""
+        reported = 0
         for part in self._pace.slices(count):
             for k in part:
-                first = max(0, k - columns + 1)
-                program["block_diagonal"], program["first_row"] = k, first
-                program.run(min(rows, k + 1) - first)
+                dispatch(k)
                 self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
             done = box.m * box.n * part.stop // count
             if progress:

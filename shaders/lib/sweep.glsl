@@ -11,7 +11,11 @@ uint direction_place(int j);
 
 #include "lib/mask.glsl"
 
-struct Lane { int row, rows, h[ROWS], e[ROWS], letters[ROWS], corner; };  // rows: of the table
+struct Lane {
+    int row, rows, letters[ROWS];  // rows of the table from row on
+    int h[ROWS], e[ROWS], corner;
+    ivec2 below[STEP];  // H and F of the last row in the last step
+};
 
 // H and F above: in column order above the strip, then on two diagonals below each invocation.
 const int RING = 2 * WORKGROUP * STEP;
@@ -26,6 +30,7 @@ Lane lane_at_border(Pair pair, int row) {
     lane.row = row;
     lane.rows = pair.query_length - row;
     lane.corner = border_cell().h;
+    for (int c = 0; c < STEP; ++c) lane.below[c] = ivec2(border_cell().h, border_cell().f);
     for (int r = 0; r < ROWS; ++r) {
         lane.h[r] = border_cell().h;
         lane.e[r] = border_cell().e;
@@ -34,19 +39,26 @@ Lane lane_at_border(Pair pair, int row) {
     return lane;
 }
 
-void sweep(Pair pair, int first, int end, inout Lane lane, inout Best best) {
-    int t = int(gl_LocalInvocationIndex), steps = (end - first + STEP - 1) / STEP;
+int steps_over(int columns) { return (columns + STEP - 1) / STEP; }
+
+// Steps begin ... stop - 1 of a sweep over columns first ... end - 1; `begin` is a multiple of
+// WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
+void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
+    int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
     if (t == 0) to_beat = max(best.score, 1);
     // The windows hold the columns of the WORKGROUP steps before step k, and those after it; the next
     // part is loaded WORKGROUP steps before it is needed.
     ivec2 next_top[STEP];
     uint next_word[STEP];
     for (int c = 0; c < STEP; ++c) {
-        next_top[c] = above_strip(min(first + c * WORKGROUP + t, end - 1));
-        next_word[c] = target_word(pair, first + c * WORKGROUP + t);
+        int at = begin * STEP + c * WORKGROUP + t, before = at - WORKGROUP * STEP;
+        next_top[c] = above_strip(min(first + at, end - 1));
+        next_word[c] = target_word(pair, first + at);
+        letter_window[before & (RING - 1)] = target_letter(pair, first + before);
+        above[below_place(begin - 1, t) + c] = lane.below[c];
     }
     Forbidden next_forbidden = forbidden_from(pair, lane.row, first);
-    for (int k = 0; k < steps + WORKGROUP - 1; ++k) {
+    for (int k = begin; k < stop; ++k) {
         if ((k & (WORKGROUP - 1)) == 0) {
             for (int c = 0; c < STEP; ++c) {
                 int at = k * STEP + c * WORKGROUP + t, ahead = first + at + WORKGROUP * STEP;
@@ -61,7 +73,7 @@ void sweep(Pair pair, int first, int end, inout Lane lane, inout Best best) {
             int at = (k - t) * STEP, place = t == 0 ? at & (RING - 1) : below_place(k - 1, t - 1);
             int highest = to_beat - 1, aligned[STEP * ROWS];
             uint words[STEP];
-            ivec2 top[STEP], below[STEP];
+            ivec2 top[STEP];
             for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
             for (int c = 0; c < STEP; ++c) {
                 int j = first + at + c, letter = letter_window[(at + c) & (RING - 1)];
@@ -80,12 +92,12 @@ void sweep(Pair pair, int first, int end, inout Lane lane, inout Best best) {
                     diagonal = left;
                     up = here;
                 }
-                below[c] = ivec2(up.h, up.f);
+                lane.below[c] = ivec2(up.h, up.f);
             }
             for (int c = 0; c < STEP; ++c) {
                 int j = first + at + c;
-                above[below_place(k, t) + c] = below[c];
-                if (t == WORKGROUP - 1 && j < end) below_strip(j, below[c]);
+                above[below_place(k, t) + c] = lane.below[c];
+                if (t == WORKGROUP - 1 && j < end) below_strip(j, lane.below[c]);
                 keep(j < end, direction_place(j), words[c]);
             }
             if (highest >= to_beat) {  // seldom, after the first columns

@@ -38,7 +38,10 @@ def make(configuration, device):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=label)
-def test_equals_the_reference(make, case):
+def test_equals_the_reference(configuration, make, case):
+    if configuration == ("scan", {}) and case.name not in cases.CORE:
+        # Each doubling of the targets' lengths is a program, of many columns and slowly compiled.
+        case = case.part(np.flatnonzero(case.batch.target_lengths <= 30))
     judge(make(case.scoring), case)
 
 
@@ -225,7 +228,7 @@ def judge_drawn(device, name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
     judge_drawn(device, name, data)

@@ -22,7 +22,7 @@ NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")
 # Every pair of these cases with all options; every third pair of the others with the usual ones.
 THOROUGH = (
-    *("BLOSUM62 12 1", "BLOSUM62 8 8", "BLOSUM62 0 0", "DNA 10 1", "DNA 4 4", "asymmetric 7 2"),
+    *("BLOSUM62 12 1", "BLOSUM62 8 8", "BLOSUM62 0 0", "DNA 10 1", "asymmetric 7 2"),
     *("two letters 1 1", "two letters 2 1", "two letters 1 0", "two letters 0 0"),
     *("mismatch 0, 2 1", "mismatch 0, 0 0"),
 )
@@ -35,7 +35,7 @@ KEPT = {
     ],
     "blocked": [
         {"workgroup": 2, "columns": 8, "memory": memory, "prune": prune}
-        for memory, prune in product((1, 3000, 8000, 20_000, 60_000, 10**6), (False, True))
+        for memory, prune in product((1000, 3000, 8000, 20_000, 60_000, 10**6), (False, True))
     ],
 }
 SHAPES = {
@@ -208,7 +208,7 @@ def test_shapes_of_tiles_change_nothing(device, name, options, gaps):
     scoring = Scoring.named("BLOSUM62", *gaps)
     case = Case("relatives", scoring, relatives(gaps, (33, 140, 250)))
     judge_paths(build((name, options), scoring, device), case)
-    judge_paths(build((name, options | {"memory": 4000}), scoring, device), case)
+    judge_paths(build((name, options | {"memory": 10_000}), scoring, device), case)
 
 
 def test_progress_is_all_cells(usual):
@@ -243,7 +243,13 @@ def test_auto_mixes_engines(device, monkeypatch):
 # Memory.
 
 
-@pytest.mark.parametrize("memory", [20_000, 60_000, 200_000, 10**6])
+@pytest.mark.parametrize("memory", [1, 1000, 20_000])
+def test_too_little_memory(usual, memory):
+    case = SOME[0].part(slice(100, None, 4))
+    judge_paths(usual(case.scoring, memory=memory), case)
+
+
+@pytest.mark.parametrize("memory", [40_000, 60_000, 100_000, 10**6])
 def test_diagonal_stays_under_its_memory(device, memory):
     able(device, "diagonal")
     scoring = Scoring.named("BLOSUM62", 12, 1)
@@ -255,7 +261,7 @@ def test_diagonal_stays_under_its_memory(device, memory):
     assert paths.ends.score.tolist() == case.expected.score.tolist()
     ample = Diagonal(scoring, device, workgroup=1)
     assert everything(ample.paths(batch)) == everything(paths)
-    assert ample.memory_used > 200_000
+    assert ample.memory_used > 100_000
 
 
 @pytest.mark.parametrize(("memory", "levels"), [(10**7, 1), (200_000, 2), (20_000, 3), (5000, 4)])
@@ -271,7 +277,7 @@ def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, leve
 
     monkeypatch.setattr(Blocked, "_grid", watched)
     judge_paths(Blocked(scoring, device, workgroup=1, columns=4, memory=memory), case)
-    assert len(seen) >= levels
+    assert len(seen) >= levels, seen
 
 
 # Hypothesis

@@ -130,11 +130,11 @@ class Blocked(ComputeEngine):
         return Paths.of(ends_of(cells), runs)
 
     def _shape(self, m: int) -> None:
-        """Choose tiles for queries of m residues: as large as leaves many of them in a column."""
+        """Choose tiles for queries of m residues."""
         if self.device.info.software:
             lanes, columns = 8, 1024
         else:
-            lanes = 32 if m < 2**14 else 64 if m < 2**16 else 128
+            lanes = 32 if m < 2**11 else 64 if m < 2**13 else 128
             columns = 4 * lanes
         self._lanes = self._workgroup or lanes
         self._height = self._lanes * self._rows

@@ -16,8 +16,7 @@ layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };
 layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };
 uniform int first_pair;
-uniform int next_strip;  // in the table, or with `again` in the block that the walk is in
-uniform int again;
+uniform int next_strip;  // in the table, or with AGAIN in the block that the walk is in
 
 Pair pair;
 bool first_of_table;
@@ -43,7 +42,7 @@ void main() {
     pair = pair_at(p);
     int strip = next_strip;
     int end = pair.target_length, strips = strips_in(pair.query_length);
-    if (again == 1) {
+    if (AGAIN == 1) {
         strip += first_strip(walks[p]);
         strips = strips_ahead(walks[p]);
         end = walks[p].j;

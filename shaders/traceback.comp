@@ -13,7 +13,6 @@ layout(local_size_x = 32) in;
 layout(std430, binding = 4) readonly buffer BestCells { ivec4 best_cells[]; };
 layout(std430, binding = 7) writeonly buffer Paths { uint paths[]; };
 uniform int pair_count;
-uniform int restart;  // 1: only put the walks at the best cells
 
 Walk walk_from(Best best) {
     return best.score > 0 ? Walk(best.i + 1, best.d - best.i + 1, STOP, 0u) : Walk(0, 0, OVER, 0u);
@@ -23,7 +22,7 @@ void main() {
     uint p = gl_GlobalInvocationID.x;
     if (p >= uint(pair_count)) return;
     Pair pair = pair_at(p);
-    if (restart == 1) {
+    if (RESTART == 1) {  // only put the walks at the best cells
         walks[p] = walk_from(best_from(best_cells[p]));
         return;
     }

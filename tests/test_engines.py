@@ -18,6 +18,7 @@ from glsw.scoring import Scoring
 
 SOME = [CASES[name] for name in ("BLOSUM62 12 1", "asymmetric 3 3", "limit 900 1", "DNA 4 4")]
 NAMES = sorted({name for name, _ in cases.configurations()})
+DRAWING = [each for each in cases.configurations() if each[0] in ("fragment", "auto")]
 # Alphabets of few sizes: each is a program of its own.
 SMALL = {2: custom("AB"), 4: custom("ABCD")}
 
@@ -39,9 +40,8 @@ def make(configuration, device):
 
 @pytest.mark.parametrize("case", CASES.values(), ids=label)
 def test_equals_the_reference(configuration, make, case):
-    if configuration == ("scan", {}) and case.name not in cases.CORE:
-        # Each doubling of the targets' lengths is a program, of many columns and slowly compiled.
-        case = case.part(np.flatnonzero(case.batch.target_lengths <= 30))
+    if case.name not in (*cases.FEW, "255 letters"):
+        case = cases.quick(configuration, case)
     judge(make(case.scoring), case)
 
 
@@ -148,6 +148,7 @@ def test_match_and_mismatch_equal_their_matrix(make, gaps):
     assert make(by_match).scores(batch).tolist() == make(by_matrix).scores(batch).tolist()
 
 
+@pytest.mark.parametrize("configuration", DRAWING, ids=label, indirect=True)
 def test_any_limit_of_textures(make, device, monkeypatch):
     # More distinct queries, and more pairs, than fit into textures of this size.
     batch = cases.shared(8, queries=100, targets=100, count=400)
@@ -160,8 +161,8 @@ def test_any_limit_of_textures(make, device, monkeypatch):
         assert getattr(found, field).tolist() == getattr(expected, field).tolist()
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
-def test_progress_is_all_cells(make, case):
+def test_progress_is_all_cells(make):
+    case = SOME[0]
     engine = make(case.scoring)
     for method in (engine.scores, engine.ends):
         finished = []

@@ -197,16 +197,15 @@ def test_memory_and_spacing_change_nothing(device, name, gaps, ties):
         assert each == found[0], options
 
 
-@pytest.mark.parametrize("gaps", [(12, 1), (6, 6)])
 @pytest.mark.parametrize(
     ("name", "options"),
     [(name, options) for name in SHAPES for options in SHAPES[name]],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
 )
-def test_shapes_of_tiles_change_nothing(device, name, options, gaps):
+def test_shapes_of_tiles_change_nothing(device, name, options):
     able(device, name)
-    scoring = Scoring.named("BLOSUM62", *gaps)
-    case = Case("relatives", scoring, relatives(gaps, (33, 140, 250)))
+    scoring = Scoring.named("BLOSUM62", *(6, 6) if options["workgroup"] == 2 else (12, 1))
+    case = Case("relatives", scoring, relatives(10, (33, 140, 250)))
     judge_paths(build((name, options), scoring, device), case)
     judge_paths(build((name, options | {"memory": 10_000}), scoring, device), case)
 
@@ -262,6 +261,16 @@ def test_diagonal_stays_under_its_memory(device, memory):
     ample = Diagonal(scoring, device, workgroup=1)
     assert everything(ample.paths(batch)) == everything(paths)
     assert ample.memory_used > 100_000
+
+
+def test_blocked_reports_its_memory(device):
+    able(device, "blocked")
+    scoring = Scoring.named("BLOSUM62", 12, 1)
+    batch = relatives(7, (300,))
+    engine = Blocked(scoring, device)
+    engine.paths(batch)
+    # All directions, 4 bits a cell, fit here.
+    assert (batch.query_lengths * batch.target_lengths).max() / 2 < engine.memory_used < 10**6
 
 
 @pytest.mark.parametrize(("memory", "levels"), [(10**7, 1), (200_000, 2), (20_000, 3), (5000, 4)])

@@ -1,12 +1,18 @@
-"""The queries of Liu et al. 2006 against the proteins of E. coli, by the judgement of others."""
+"""Real proteins and genomes, by the judgement of other programs.
+
+The queries of Liu et al. 2006 against the proteins of E. coli; coronaviruses, mitochondria and
+herpes viruses against each other.
+"""
 
 import os
 import re
 import shutil
 import subprocess
+from itertools import combinations
 from pathlib import Path
 
 import cases
+import naive
 import numpy as np
 import parasail
 import pytest
@@ -15,11 +21,14 @@ from glsw.batch import Batch, Sequences
 from glsw.engines.reference import Reference
 from glsw.scoring import Scoring
 from glsw.sequences import read
+from glsw.traceback import coordinates_of_runs
 
 pytestmark = pytest.mark.realdata
 
 # As glsw counts: 12, 1 is "11/1" in the words of BLAST and ssearch36.
 GAPS = [(12, 1), (11, 1), (8, 8)]
+# Engines that take pairs one by one, or a dispatch for each diagonal: every so many of the targets.
+STEPS = {"blocked": 5, "wavefront": 50}
 
 
 class Proteins:
@@ -32,6 +41,7 @@ class Proteins:
         encode = cases.PROTEIN.encode
         self.query_codes = [encode(letters) for letters in self.queries]
         self.target_codes = Sequences.of(encode(letters) for letters in self.targets)
+        self._ends = {}
 
     @staticmethod
     def _read(path):
@@ -39,6 +49,13 @@ class Proteins:
 
     def batch(self, query, targets=slice(None)):
         return Batch.one_to_many(self.query_codes[query], self.target_codes).select(targets)
+
+    def reference(self, query, gaps, targets):
+        key = query, gaps, tuple(targets.tolist())
+        if key not in self._ends:
+            reference = Reference(Scoring.named("BLOSUM62", *gaps))
+            self._ends[key] = reference.ends(self.batch(query, targets))
+        return self._ends[key]
 
     def parasail(self, query, gaps, targets=slice(None)):
         # With linear gaps some scores of the functions of 8 bits and of the striped ones are wrong.
@@ -62,7 +79,12 @@ def proteins(data):
 @pytest.fixture(scope="module", params=sorted({name for name, _ in cases.configurations()}))
 def make(request, device):
     """``make(gaps)``: the engine under test, with BLOSUM62."""
-    return lambda gaps: cases.build((request.param, {}), Scoring.named("BLOSUM62", *gaps), device)
+
+    def make(gaps):
+        return cases.build((request.param, {}), Scoring.named("BLOSUM62", *gaps), device)
+
+    make.targets = slice(None, None, STEPS.get(request.param))
+    return make
 
 
 @pytest.fixture
@@ -76,8 +98,8 @@ def ssearch36():
 
 @pytest.mark.parametrize("query", range(4))
 def test_all_scores_of_short_queries_equal_parasail(make, proteins, query):
-    found = make((12, 1)).scores(proteins.batch(query))
-    assert found.tolist() == proteins.parasail(query, (12, 1)).tolist()
+    found = make((12, 1)).scores(proteins.batch(query, make.targets))
+    assert found.tolist() == proteins.parasail(query, (12, 1), make.targets).tolist()
 
 
 @pytest.mark.parametrize("gaps", GAPS)
@@ -117,7 +139,8 @@ for gaps in GAPS:
 
 @pytest.mark.parametrize("implementation", ["zink", "gl41", "gl33"])
 @pytest.mark.parametrize("step", [200, pytest.param(1, marks=pytest.mark.slow)])
-def test_scores_on_other_implementations(run_under, data, implementation, step):
+def test_scores_on_other_implementations(run_under, data, implementation, step, monkeypatch):
+    monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")  # see test_implementations.py
     code = JUDGE.format(tests=str(Path(__file__).parent), data=str(data), step=step)
     done = run_under(implementation, code, timeout=1200)
     assert sum(map(int, done.split())) >= 3 * 8 * (4403 // step)
@@ -142,7 +165,7 @@ def test_best_scores_equal_ssearch36(make, proteins, ssearch36, tmp_path):
         hits = re.findall(r"^targets(\d+) .*\( *\d+\) +(\d+)$", part, re.MULTILINE)
         targets, scores = np.array(hits, int).T
         assert engine.scores(proteins.batch(query, targets)).tolist() == scores.tolist()
-        if query < 2:
+        if query < 2 and make.targets == slice(None):
             every = engine.scores(proteins.batch(query))
             assert sorted(every.tolist())[-10:] == sorted(scores.tolist())
         compared += len(hits)
@@ -151,11 +174,114 @@ def test_best_scores_equal_ssearch36(make, proteins, ssearch36, tmp_path):
 
 @pytest.mark.parametrize("gaps", GAPS)
 def test_sample_of_ends_equals_the_reference(make, proteins, gaps):
-    engine, reference = make(gaps), Reference(Scoring.named("BLOSUM62", *gaps))
+    engine = make(gaps)
     # Fewer targets for longer queries: the reference needs a second for a million cells.
     for query, count in enumerate((5, 5, 3, 2, 2, 1, 1)):
         targets = np.linspace(10 * query, 4402, count).astype(int)
         batch = proteins.batch(query, targets)
-        found, expected = engine.ends(batch), reference.ends(batch)
+        found, expected = engine.ends(batch), proteins.reference(query, gaps, targets)
         for field in ("score", "query_end", "target_end"):
             assert getattr(found, field).tolist() == getattr(expected, field).tolist()
+
+
+# Genomes
+
+
+DNA = Scoring.match_mismatch(1, -3, 5, 2)
+TRACING = sorted({name for name, _ in cases.path_configurations()} - {"auto"})
+# `auto` does as `blocked`.
+LONG = [
+    pytest.param(name, marks=pytest.mark.slow if name in ("auto", "wavefront") else ())
+    for name, _ in dict(cases.configurations()).items()
+]
+
+
+class Genomes:
+    """Sequences by the names of their files."""
+
+    def __init__(self, folder):
+        self._folder = folder / "dna"
+
+    def __call__(self, name):
+        return [record.letters for record in read(self._folder / name)]
+
+    def batch(self, *pairs):
+        encode = DNA.alphabet.encode
+        return Batch.pairwise(
+            *([encode(each) for each in side] for side in zip(*pairs, strict=True))
+        )
+
+
+@pytest.fixture(scope="module")
+def genomes(data):
+    return Genomes(data)
+
+
+@pytest.fixture(scope="module")
+def coronaviruses(genomes):
+    names = "sars_cov1_GZ02_AY390556.fasta", "sars_cov2_NC_045512.2.fasta"
+    pair = tuple(genomes(name)[0] for name in names)
+    assert list(map(len, pair)) == [29_760, 29_903]
+    return pair
+
+
+@pytest.fixture(scope="module")
+def mitochondria(genomes):
+    found = genomes("mito_human_mouse_chicken_fugu.fasta")
+    assert list(map(len, found)) == [16_571, 16_299, 16_775, 16_447]
+    return list(combinations(found, 2))
+
+
+def parasail_dna(query, target):
+    matrix = parasail.matrix_create("ACGT", 1, -3)
+    return parasail.sw_scan_32(query, target, DNA.gap_open, DNA.gap_extend, matrix).score
+
+
+def path_score(batch, paths, p=0):
+    """Return the score of an alignment, column by column, and how many columns it has."""
+    end = int(paths.ends.query_end[p]), int(paths.ends.target_end[p])
+    coordinates = coordinates_of_runs(paths[p], *end)
+    columns = int(np.diff(coordinates).max(axis=0).sum())
+    return naive.path_score(*batch.pair(p), DNA, coordinates), columns
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"memory": 2**26}, pytest.param({}, marks=pytest.mark.slow)],
+    ids=["little-memory", "memory"],
+)
+@pytest.mark.parametrize("name", TRACING)
+def test_coronaviruses(device, genomes, coronaviruses, name, options):
+    batch = genomes.batch(coronaviruses)
+    engine = cases.build((name, options), DNA, device)
+    paths = engine.paths(batch)
+    score, columns = path_score(batch, paths)
+    assert paths.ends.score.tolist() == [score] == [parasail_dna(*coronaviruses)]
+    assert columns > 20_000
+    assert engine.memory_used <= options.get("memory", 2**30)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_mitochondria(device, genomes, mitochondria, name):
+    engine = cases.build((name, {}), DNA, device)
+    expected = [parasail_dna(*pair) for pair in mitochondria]
+    assert engine.scores(genomes.batch(*mitochondria)).tolist() == expected
+
+
+@pytest.mark.parametrize("name", TRACING)
+def test_alignment_of_mitochondria(device, genomes, mitochondria, name):
+    batch = genomes.batch(mitochondria[0])
+    paths = cases.build((name, {}), DNA, device).paths(batch)
+    assert paths.ends.score.tolist() == [path_score(batch, paths)[0]]
+    assert paths.ends.score.tolist() == [parasail_dna(*mitochondria[0])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRACING)
+def test_herpes_viruses(device, genomes, name):
+    pair = [genomes(f"herpes_{name}.fasta.gz")[0] for name in ("NC_000898", "NC_007605")]
+    assert list(map(len, pair)) == [162_114, 171_823]
+    batch = genomes.batch(pair)
+    paths = cases.build((name, {}), DNA, device).paths(batch)
+    assert paths.ends.score.tolist() == [18]
+    assert path_score(batch, paths)[0] == 18

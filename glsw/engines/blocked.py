@@ -291,8 +291,10 @@ class Blocked(ComputeEngine):
 
     def _follow(self, box: _Box, walk: _Walk, runs: _Runs) -> _Walk:
         """Walk along the directions of a box; see traceback.comp."""
-        program = self.program("traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1)
-        program["pair_count"], program["spacing"], program["restart"] = 1, _NEVER, 0
+        program = self.program(
+            "traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1, RESTART=0
+        )
+        program["pair_count"], program["spacing"] = 1, _NEVER
         start = np.array([walk.i - box.i, walk.j - box.j, walk.gap, 0], np.int32)
         self.upload(compute.WALKS, start)
         self.reserve(compute.PATHS, 4 * (2 * min(box.m, box.n) + 2))

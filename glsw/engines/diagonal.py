@@ -205,10 +205,11 @@ class Diagonal(ComputeEngine):
             TIES_ANY=1 if ends and ties == "any" else None,
             DIRECTIONS=1 if directions else None,
             MASKED=1 if self._masks else None,
+            AGAIN=int(again),
         )
         if self._masks:
             self._masks.bind_to_storage_buffer(_MASKS)
-        program["spacing"], program["again"] = plan.spacing, int(again)
+        program["spacing"] = plan.spacing
         block = _SOFTWARE_PAIRS if self.device.info.software else _HARDWARE_PAIRS
         strips = min(plan.strips, plan.spacing) if again else plan.strips
         blocks = -(-len(plan.chosen) // block)
@@ -228,13 +229,22 @@ class Diagonal(ComputeEngine):
 
     def _trace(self, plan: _Plan, at_once: bool, ties: Ties) -> None:
         """Walk back from the best cells; without all directions block by block."""
-        program = self.program("traceback.comp", WORKGROUP=plan.workgroup, ENDS=1, DIRECTIONS=1)
-        program["pair_count"], program["spacing"] = len(plan.chosen), plan.spacing
         for block in range(-(-plan.strips // plan.spacing) + 1):
             if block and not at_once:
                 self._fill(plan, True, ties, directions=True, again=True)
             self.reserve(compute.PATHS, 0)
-            program["restart"] = int(block == 0)
+            # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
+            # branch by itself.
+            program = self.program(
+                "traceback.comp",
+                WORKGROUP=plan.workgroup,
+                ENDS=1,
+                DIRECTIONS=1,
+                RESTART=int(block == 0),
+            )
+            program["pair_count"] = len(plan.chosen)
+            if block:
+                program["spacing"] = plan.spacing
             program.run(-(-len(plan.chosen) // _TRACERS))
             self.device.ctx.memory_barrier()
         self.device.check("tracing back")

@@ -10,12 +10,7 @@ void below_strip(int j, ivec2 hf);
 uint direction_place(int j);
 
 #include "lib/mask.glsl"
-
-struct Lane {
-    int row, rows, letters[ROWS];  // rows of the table from row on
-    int h[ROWS], e[ROWS], corner;
-    ivec2 below[STEP];  // H and F of the last row in the last step
-};
+#include "lib/lane.glsl"
 
 // H and F above: in column order above the strip, then on two diagonals below each invocation.
 const int RING = 2 * WORKGROUP * STEP;
@@ -24,20 +19,6 @@ shared int letter_window[RING];
 shared int to_beat;  // what the work group has found so far, at least 1
 
 int below_place(int k, int t) { return RING + ((k & 1) * WORKGROUP + t) * STEP; }
-
-Lane lane_at_border(Pair pair, int row) {
-    Lane lane;
-    lane.row = row;
-    lane.rows = pair.query_length - row;
-    lane.corner = border_cell().h;
-    for (int c = 0; c < STEP; ++c) lane.below[c] = ivec2(border_cell().h, border_cell().f);
-    for (int r = 0; r < ROWS; ++r) {
-        lane.h[r] = border_cell().h;
-        lane.e[r] = border_cell().e;
-        lane.letters[r] = profiled(query_letter(pair, row + r));
-    }
-    return lane;
-}
 
 int steps_over(int columns) { return (columns + STEP - 1) / STEP; }
 

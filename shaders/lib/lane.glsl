@@ -1,0 +1,21 @@
+// What an invocation of a sweep knows: ROWS rows of the query, and of the table the last column of
+// them that it has computed, what is above and left of the next one, and its last row.
+struct Lane {
+    int row, rows, letters[ROWS];  // rows of the table from row on
+    int h[ROWS], e[ROWS], corner;
+    ivec2 below[STEP];  // H and F of the last row in the last step
+};
+
+Lane lane_at_border(Pair pair, int row) {
+    Lane lane;
+    lane.row = row;
+    lane.rows = pair.query_length - row;
+    lane.corner = border_cell().h;
+    for (int c = 0; c < STEP; ++c) lane.below[c] = ivec2(border_cell().h, border_cell().f);
+    for (int r = 0; r < ROWS; ++r) {
+        lane.h[r] = border_cell().h;
+        lane.e[r] = border_cell().e;
+        lane.letters[r] = profiled(query_letter(pair, row + r));
+    }
+    return lane;
+}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from glsw.batch import Batch, Mask, Sequences
 from glsw.device import Device, open_device
 from glsw.engines import ENGINES, Engine
-from glsw.engines.base import TIES, Progress, Ties
+from glsw.engines.base import Progress, Ties, check_ties
 from glsw.result import Alignment, Ends, Hit, SearchResult
 from glsw.scoring import Scoring
 from glsw.sequences import Record, Single, Source, as_records, is_single
@@ -78,8 +78,7 @@ class Aligner:
         self.scoring = Scoring.blast() if scoring is None else scoring
         if not isinstance(self.scoring, Scoring):
             raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
-        if ties not in TIES:
-            raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
+        check_ties(ties)
         if unknown is not None:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.ties = ties

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device import Device
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.blocked import Blocked
 from glsw.engines.compute import COMPUTE
 from glsw.engines.diagonal import Diagonal
@@ -83,6 +83,7 @@ class Auto(Engine):
         """Return the best local alignment of each pair; None without compute shaders."""
         if not self._compute:
             return None
+        check_ties(ties)
         self.check(batch)
         parts = []
         for engine, chosen in self._choices(batch, align=True):

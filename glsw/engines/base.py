@@ -93,8 +93,7 @@ class Engine(ABC):
         then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine.
         Other parameters and errors as in `scores`.
         """
-        if ties not in TIES:
-            raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
+        check_ties(ties)
         self.check(batch)
         return ends_of(self.best(batch, True, progress or _ignore, ties=ties))
 
@@ -124,6 +123,12 @@ class Engine(ABC):
 
         The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences.
         """
+
+
+def check_ties(ties: str) -> None:
+    """Raise ValueError if there is no such rule."""
+    if ties not in TIES:
+        raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
 
 
 def ends_of(best: npt.NDArray[np.int32]) -> Ends:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device import Device
 from glsw.engines import compute
-from glsw.engines.base import Progress, Ties, ends_of
+from glsw.engines.base import Progress, Ties, check_ties, ends_of
 from glsw.engines.compute import ROWS, ComputeEngine
 from glsw.result import Paths
 from glsw.scoring import Scoring
@@ -99,6 +99,7 @@ class Blocked(ComputeEngine):
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths:
         """Return the best local alignment of each pair, in memory linear in its lengths."""
+        check_ties(ties)
         self.check(batch)
         cells = np.zeros((len(batch), 3), dtype=np.int32)
         runs = [np.empty(0, np.uint32)] * len(batch)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch, ranges
 from glsw.device import Device
 from glsw.engines import compute
-from glsw.engines.base import Progress, Ties, ends_of
+from glsw.engines.base import Progress, Ties, check_ties, ends_of
 from glsw.engines.compute import ROWS, ComputeEngine
 from glsw.result import Paths
 from glsw.scoring import Scoring
@@ -104,6 +104,7 @@ class Diagonal(ComputeEngine):
 
         Parameters and errors as in `Engine.ends`.
         """
+        check_ties(ties)
         self.check(batch)
         cells = np.zeros((len(batch), 4), dtype=np.int32)
         counts = np.zeros(len(batch), dtype=np.int64)

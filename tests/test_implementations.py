@@ -69,6 +69,7 @@ SCORES = ({"SCORES": 0, "AMBIGUOUS": 20}, *({"SCORES": place} for place in (1, 2
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
+AGAIN, RESTART = ([{name: flag} for flag in (0, 1)] for name in ("AGAIN", "RESTART"))
 PRUNE = ({}, {"PRUNE": 1})
 
 
@@ -87,10 +88,10 @@ PERMUTATIONS = {
     "fragment.frag": permutations(
         LINEAR, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
     ),
-    "diagonal.comp": permutations(LINEAR, SCORES, TASKS, DIRECTIONS, MASKED, **LANES),
+    "diagonal.comp": permutations(LINEAR, SCORES, TASKS, DIRECTIONS, MASKED, AGAIN, **LANES),
     "blocked.comp": permutations(LINEAR, SCORES, TASKS, DIRECTIONS, PRUNE, **LANES, COLUMNS=128),
     "blocked_leaning.comp": permutations(LINEAR, SCORES, TASKS, **LANES, STEPS=32),
-    "traceback.comp": permutations(LINEAR, SCORES, **LANES, ENDS=1, DIRECTIONS=1),
+    "traceback.comp": permutations(LINEAR, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1),
     "scan.comp": permutations(
         LINEAR, SCORES, TASKS, ({}, {"SUBGROUPS": 1}), **LANES, COLUMNS=16, NEAR=4
     ),

@@ -165,7 +165,7 @@ def test_best_scores_equal_ssearch36(make, proteins, ssearch36, tmp_path):
         hits = re.findall(r"^targets(\d+) .*\( *\d+\) +(\d+)$", part, re.MULTILINE)
         targets, scores = np.array(hits, int).T
         assert engine.scores(proteins.batch(query, targets)).tolist() == scores.tolist()
-        if query < 2 and make.targets == slice(None):
+        if query < 1 and make.targets == slice(None):
             every = engine.scores(proteins.batch(query))
             assert sorted(every.tolist())[-10:] == sorted(scores.tolist())
         compared += len(hits)
@@ -189,10 +189,9 @@ def test_sample_of_ends_equals_the_reference(make, proteins, gaps):
 
 DNA = Scoring.match_mismatch(1, -3, 5, 2)
 TRACING = sorted({name for name, _ in cases.path_configurations()} - {"auto"})
-# `auto` does as `blocked`.
 LONG = [
-    pytest.param(name, marks=pytest.mark.slow if name in ("auto", "wavefront") else ())
-    for name, _ in dict(cases.configurations()).items()
+    pytest.param(name, marks=() if name in ("blocked", "scan") else pytest.mark.slow)
+    for name in dict(cases.configurations())
 ]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.batch import Batch, Sequences
 from glsw.device import Device
 from glsw.result import Ends, Paths
 from glsw.scoring import Scoring
@@ -17,6 +17,8 @@ from glsw.scoring import Scoring
 Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")
 Progress = Callable[[int], None]
+PART = 2**28
+"""Residues that a part of a database may have, unless an engine knows better."""
 
 
 class Engine(ABC):
@@ -83,6 +85,43 @@ class Engine(ABC):
         """
         self.check(batch)
         return self.best(batch, False, progress or _ignore)[:, 0]
+
+    @property
+    def part(self) -> int:
+        """Residues that a part of a database may have, so that `scan` fits the memory."""
+        return PART
+
+    def scan(
+        self,
+        queries: Sequences,
+        parts: Iterable[Sequences],
+        *,
+        progress: Progress | None = None,
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the best local score of each query with each target, part by part.
+
+        Parameters
+        ----------
+        queries : Sequences
+        parts : iterable of Sequences
+            The targets; a part is asked for when the one before it is being computed.
+        progress : callable, optional
+            As in `scores`.
+
+        Yields
+        ------
+        ndarray of int32, shape (queries, targets of the part)
+
+        Raises
+        ------
+        ValueError
+            As in `scores`.
+        """
+        for part in parts:
+            found = np.zeros((len(queries), len(part)), np.int32)
+            for q, query in enumerate(queries):
+                found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
+            yield found
 
     def ends(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None

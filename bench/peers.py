@@ -1,4 +1,4 @@
-"""Programs of others, on one core of the CPU: judges of the scores, and bars beside ours."""
+"""Programs of others, on one core of the CPU or all: judges of the scores, and bars beside ours."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +25,11 @@ try:
     import parasail
 except ImportError:
     parasail = None
+try:
+    import pyopal
+    from scoring_matrices import ScoringMatrix
+except ImportError:
+    pyopal = None
 
 _BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
 _LISTED = re.compile(r"\(\s*\d+\)\s+(\d+)\s*$")
@@ -71,13 +78,20 @@ class Ssearch36:
     """``ssearch36`` of the FASTA package, the SSEARCH of the paper; lists its ten best scores.
 
     Its time includes starting the program and reading the database from a file.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    cores : int
+        Threads to use.
     """
 
     name = "ssearch36"
     best = 10
 
-    def __init__(self, scoring: Scoring) -> None:
+    def __init__(self, scoring: Scoring, cores: int = 1) -> None:
         self._scoring = scoring
+        self._cores = cores
         self.version = _ssearch_version()
 
     @staticmethod
@@ -100,11 +114,93 @@ class Ssearch36:
         extend = self._scoring.gap_extend
         # Its -f is what a gap costs besides -g for every position, the first included.
         words = ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
-        command = ["ssearch36", "-q", "-T", "1", "-s", "BP62", *words]
+        command = ["ssearch36", "-q", "-T", str(self._cores), "-s", "BP62", *words]
         command += ["-z", "-1", "-d", "0", "-b", str(self.best), "query", "targets"]
         done = subprocess.run(command, cwd=prepared, capture_output=True, text=True, check=True)
         listed = (_LISTED.search(line) for line in done.stdout.splitlines())
         return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
+
+
+class ParasailCores(Parasail):
+    """`Parasail` in several processes, each with a share of the targets.
+
+    They are started, and have the targets, before the clock starts.
+    """
+
+    def __init__(self, scoring: Scoring, cores: int) -> None:
+        super().__init__(scoring)
+        self._cores = cores
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the processes, each of which knows all pairs, and shares of the targets."""
+        bounds = [len(batch) * k // (8 * self._cores) for k in range(8 * self._cores + 1)]
+        shares = [share for share in map(range, bounds, bounds[1:]) if share]
+        work = Parasail(self._scoring), _letters(self._scoring, batch)
+        with ProcessPoolExecutor(
+            self._cores, get_context("spawn"), initializer=_keep, initargs=work
+        ) as pool:
+            for started in [pool.submit(_kept_scores, range(0)) for _ in range(self._cores)]:
+                started.result()
+            yield pool, shares
+
+    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+        """Return the score of each pair."""
+        pool, shares = prepared
+        return np.concatenate(list(pool.map(_kept_scores, shares)))
+
+
+class Pyopal:
+    """pyopal: Opal, many targets at a time in the lanes of SIMD registers.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    cores : int
+        Threads to use, each with a share of the targets.
+    """
+
+    name = "pyopal"
+
+    def __init__(self, scoring: Scoring, cores: int = 1) -> None:
+        self._cores = cores
+        self._scoring = scoring
+        count = len(scoring.alphabet)
+        scores = ScoringMatrix(
+            scoring.matrix[:count, :count].tolist(), "".join(scoring.alphabet.letters)
+        )
+        self._aligner = pyopal.Aligner(
+            scores, gap_open=scoring.gap_open, gap_extend=scoring.gap_extend
+        )
+        self.version = str(pyopal.__version__)
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it is installed and knows such letters."""
+        return pyopal is not None and isinstance(scoring.alphabet.letters, str)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the letters of the query and pyopal's database of the targets."""
+        query, targets = _letters(self._scoring, batch)
+        with ThreadPoolExecutor(self._cores) as pool:
+            yield query, pyopal.Database(targets, self._aligner.alphabet), pool
+
+    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+        """Return the score of each pair."""
+        query, database, pool = prepared
+        shares = 1 if self._cores == 1 else 8 * self._cores
+        bounds = [len(database) * k // shares for k in range(shares + 1)]
+
+        def part(first: int, end: int) -> list[int]:
+            if first == end:
+                return []
+            found = self._aligner.align(query, database, start=first, end=end)
+            return [each.score for each in found]
+
+        return np.concatenate(
+            [np.array(each, np.int32) for each in pool.map(part, bounds, bounds[1:])]
+        )
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]
@@ -162,7 +258,19 @@ class ParasailPairs:
         return found
 
 
-Peer: TypeAlias = Parasail | ParasailPairs | Ssearch36
+Peer: TypeAlias = Parasail | ParasailPairs | Pyopal | Ssearch36
+
+
+def on_cores(scoring: Scoring, cores: int) -> list[Peer]:
+    """Return the programs here that search a database with these scores, on so many cores."""
+    found: list[Peer] = []
+    if Pyopal.available(scoring):
+        found.append(Pyopal(scoring, cores))
+    if Parasail.available(scoring):
+        found.append(Parasail(scoring) if cores == 1 else ParasailCores(scoring, cores))
+    if Ssearch36.available(scoring):
+        found.append(Ssearch36(scoring, cores))
+    return found
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
@@ -172,6 +280,20 @@ def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
         with peer.prepared(batch) as work:
             return peer.name, peer.scores(work)
     return Reference.name, Reference(scoring).scores(batch)
+
+
+def judge_in_32_bits(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
+    """Return who judges these pairs of one query and its scores, as `judge` does, but slower.
+
+    parasail's scan has no narrow numbers that overflow, for linear and for affine gaps.
+    """
+    if not Parasail.available(scoring):
+        return judge(scoring, batch)
+    query, targets = _letters(scoring, batch)
+    profile = parasail.profile_create_32(query, parasail.blosum62)
+    costs = scoring.gap_open, scoring.gap_extend
+    found = [parasail.sw_scan_profile_32(profile, target, *costs).score for target in targets]
+    return Parasail.name, np.array(found, np.int32)
 
 
 def portion(batch: Batch, cells: float) -> npt.NDArray[np.intp]:
@@ -190,6 +312,20 @@ def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
     decode = scoring.alphabet.decode
     query: Sequences = batch.queries
     return decode(query[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+
+
+_kept: tuple[Parasail, str, list[str]]
+
+
+def _keep(peer: Parasail, work: tuple[str, list[str]]) -> None:
+    """Remember in a process what it works on."""
+    global _kept
+    _kept = peer, *work
+
+
+def _kept_scores(share: Sequence[int]) -> npt.NDArray[np.int32]:
+    peer, query, targets = _kept
+    return peer.scores((query, [targets[k] for k in share]))
 
 
 @lru_cache

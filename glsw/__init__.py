@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from glsw.align import Aligner, align, alignments, score, search
 from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.database import Database, is_database, makedb
 from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
 from glsw.engines import ENGINES
 from glsw.result import Alignment, Ends, Hit, SearchResult
@@ -28,6 +29,7 @@ __all__ = [
     "Aligner",
     "Alignment",
     "Alphabet",
+    "Database",
     "Device",
     "DeviceError",
     "DeviceInfo",
@@ -42,6 +44,8 @@ __all__ = [
     "alignments",
     "custom",
     "devices",
+    "is_database",
+    "makedb",
     "open_device",
     "read",
     "score",

@@ -1,4 +1,4 @@
-"""The command line: ``glsw search``, ``glsw align`` and ``glsw devices``.
+"""The command line: ``glsw search``, ``align``, ``makedb`` and ``devices``.
 
 Options in, writers out; what happens between is `glsw.align.Aligner`. Errors are one line on
 stderr and exit status 2. Results of a query are written and flushed before the next query starts;
@@ -24,6 +24,8 @@ from tqdm import tqdm
 
 from glsw import __version__
 from glsw.align import Aligner
+from glsw.alphabet import DNA, PROTEIN, Alphabet
+from glsw.database import makedb
 from glsw.device import DeviceError, devices
 from glsw.engines import ENGINES, TIES, Progress
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, Format
@@ -67,6 +69,37 @@ def _search(arguments: argparse.Namespace) -> None:
 
 def _align(arguments: argparse.Namespace) -> None:
     _run(arguments, ALIGNMENT_FORMATS, _disjoint, one_each=True)
+
+
+def _makedb(arguments: argparse.Namespace) -> None:
+    start = time.perf_counter()
+    with tqdm(
+        total=_bytes(arguments.source),
+        unit="B",
+        unit_scale=True,
+        leave=False,
+        dynamic_ncols=True,
+        disable=arguments.no_progress or None,
+    ) as bar:
+        database = makedb(
+            arguments.source,
+            arguments.out,
+            alphabet=arguments.alphabet,
+            unknown=arguments.unknown,
+            force=arguments.force,
+            progress=bar.update,
+        )
+    print(
+        f"glsw: {arguments.out}: {len(database)} sequences, {database.residues} residues, "
+        f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s",
+        file=sys.stderr,
+    )
+
+
+def _bytes(paths: Iterable[str]) -> int | None:
+    """Return the size of files, None if it is not known beforehand."""
+    files = [Path(path) for path in paths]
+    return sum(f.stat().st_size for f in files) if all(f.is_file() for f in files) else None
 
 
 def _devices(_: argparse.Namespace) -> None:
@@ -342,6 +375,27 @@ def _parser() -> argparse.ArgumentParser:
     _add_running(align)
     _add_output(align, ALIGNMENT_FORMATS, "pairwise: text; tsv: a line of columns")
 
+    index = command("makedb", _makedb, "index sequences once, for searches that start at once")
+    index.add_argument("source", metavar="FILE", nargs="+", help=files)
+    index.add_argument("out", metavar="OUT", help="the database to write")
+    index.add_argument(
+        "--alphabet",
+        metavar="NAME",
+        type=_alphabet,
+        default=PROTEIN,
+        help="protein, dna (for --match and --mismatch), or a matrix whose letters are others, "
+        "such as GONNET1992 (protein)",
+    )
+    index.add_argument(
+        "--unknown",
+        metavar="X",
+        help="take letters outside the alphabet for this one; without it they are an error",
+    )
+    index.add_argument(
+        "--force", action="store_true", help="overwrite OUT even if it is no database"
+    )
+    index.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+
     command("devices", _devices, "list the OpenGL devices")
     return parser
 
@@ -414,6 +468,14 @@ def _add_output(parser: argparse.ArgumentParser, formats: Mapping[str, Format], 
         default="-",
         help="write results here instead of to standard output",
     )
+
+
+def _alphabet(text: str) -> Alphabet:
+    known = {"protein": PROTEIN, "dna": DNA}.get(text.lower())
+    try:
+        return known or Scoring.named(text).alphabet
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None
 
 
 def _number(text: str) -> float:

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import moderngl
 
+from glsw import binaries
 from glsw.device import Device, DeviceError
 
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
@@ -109,6 +110,9 @@ def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[st
 def compute(device: Device, name: str, **defines: object) -> moderngl.ComputeShader:
     """Return the compute program of a shader file, compiled once a device and set of defines.
 
+    One that is slow to compile is kept between runs, see `glsw.binaries`: look up uniforms in it,
+    and bind blocks by ``layout(binding = )``, since a kept program does not list them.
+
     Raises
     ------
     ShaderError
@@ -153,7 +157,9 @@ def _program(
     device.activate()
     try:
         if kind is moderngl.ComputeShader:
-            made: object = device.ctx.compute_shader(sources["compute"])
+            made: object = binaries.compute_shader(
+                device, sources["compute"], cache=binaries.folder()
+            )
         else:
             made = device.ctx.program(
                 vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]

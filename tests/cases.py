@@ -35,6 +35,12 @@ OPTIONS = {
         {"form": "single-stage", "workgroup": 4},
     ),
     "wavefront": ({}, {"workgroup": 4}),
+    "lanes": (
+        {},
+        {"rows": 8, "workgroup": 4},
+        {"number": "f32", "rows": 8, "workgroup": 4, "profile": "shared"},
+        {"rows": 8, "chain": 4, "workgroup": 8, "profile": "storage"},
+    ),
 }
 # The same for engines that trace back; little memory keeps rows (and columns) for a second pass.
 PATH_OPTIONS = {
@@ -54,7 +60,7 @@ PATH_OPTIONS = {
 # Options that make many chunks of few pairs.
 CHUNKED = {
     "fragment": {"texels": 128},
-    **{name: {"memory": 4096} for name in ("diagonal", "blocked", "scan", "wavefront")},
+    **{name: {"memory": 4096} for name in ("diagonal", "blocked", "scan", "wavefront", "lanes")},
 }
 # One below, at and one above the edges of tiles of 4 and 8 cells.
 EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)

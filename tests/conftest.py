@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -52,6 +53,15 @@ DESCRIBE = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--device", help="index or part of the name of the OpenGL device to test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep our compiled programs out of the user's cache, and Mesa's own where they are."""
+    mesa = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    os.environ.setdefault("MESA_SHADER_CACHE_DIR", mesa)
+    folder = tempfile.TemporaryDirectory(prefix="glsw-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
 
 
 @pytest.fixture(scope="session")

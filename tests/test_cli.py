@@ -412,6 +412,16 @@ BAD = {
     "no command": ("", "arguments are required: COMMAND (see glsw --help)"),
     "unknown command": ("find query.fasta", "invalid choice: 'find'"),
     "no database": ("search query.fasta", "required: DB (see glsw search --help)"),
+    "no file to index": ("makedb none.fasta out", "none.fasta: No such file or directory"),
+    "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),
+    "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter 'J' at position 5"),
+    "index over a file": ("makedb db.fasta query.fasta", "query.fasta: it exists and is no data"),
+    "index over the input": ("makedb --force db.fasta db.fasta", "db.fasta: it is an input"),
+    "index to standard output": ("makedb db.fasta -", "cannot go to standard output"),
+    "unknown alphabet": (
+        "makedb --alphabet BLOSUM26 db.fasta out",
+        "neither protein nor dna, and unknown matrix 'BLOSUM26', did you mean BLOSUM62?",
+    ),
     "several queries to align": (
         "align queries.fasta query.fasta",
         "queries.fasta: one sequence expected, 2 found",
@@ -490,6 +500,32 @@ def test_no_device_at_all(
     monkeypatch.setattr(glsw.cli, "devices", none)
     done = run("devices")
     assert (done.status, done.err) == (2, "glsw: no OpenGL 3.3 device\n")
+
+
+# databases
+
+
+@pytest.mark.parametrize(
+    ("words", "alphabet"),
+    [
+        ("db.fasta", "protein"),
+        ("--unknown X db.fasta.gz letter.fasta", "protein"),
+        ("--alphabet DNA dna.fasta", "DNA"),
+        ("--force --alphabet nuc.4.4 dna.fasta", "NUC.4.4"),
+    ],
+)
+def test_makedb(
+    words: str, alphabet: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    if "--force" in words:
+        (files / "out").write_text("not needed any more")
+    done = run(f"makedb {words} out")
+    assert (done.status, done.out) == (0, "")
+    database = glsw.Database.open(files / "out")
+    assert database.alphabet.name == alphabet
+    counts = f"{len(database)} sequences, {database.residues} residues, {alphabet} alphabet"
+    assert re.fullmatch(rf"glsw: out: {counts}, in [\d.]+ s\n", done.err)
+    assert not list(files.glob("*.part"))
 
 
 # ends

@@ -5,15 +5,17 @@ from __future__ import annotations
 from glsw.engines.auto import Auto
 from glsw.engines.base import TIES, Engine, Progress, Ties
 from glsw.engines.blocked import Blocked
+from glsw.engines.cpu import Cpu
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
+from glsw.engines.lanes import Lanes
 from glsw.engines.reference import Reference
 from glsw.engines.scan import Scan
 from glsw.engines.wavefront import Wavefront
 
 ENGINES: dict[str, type[Engine]] = {
     engine.name: engine
-    for engine in (Auto, Reference, Fragment, Diagonal, Blocked, Scan, Wavefront)
+    for engine in (Auto, Reference, Cpu, Lanes, Fragment, Diagonal, Blocked, Scan, Wavefront)
 }
 
 __all__ = [
@@ -21,9 +23,11 @@ __all__ = [
     "TIES",
     "Auto",
     "Blocked",
+    "Cpu",
     "Diagonal",
     "Engine",
     "Fragment",
+    "Lanes",
     "Progress",
     "Reference",
     "Scan",

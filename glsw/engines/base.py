@@ -84,12 +84,17 @@ class Engine(ABC):
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
         self.check(batch)
-        return self.best(batch, False, progress or _ignore)[:, 0]
+        return self.best(batch, False, progress or ignore)[:, 0]
 
     @property
     def part(self) -> int:
         """Residues that a part of a database may have, so that `scan` fits the memory."""
         return PART
+
+    @property
+    def queries_at_once(self) -> int:
+        """Queries that `scan` wants to see together, such as to pair those of similar length."""
+        return 1
 
     def scan(
         self,
@@ -134,7 +139,7 @@ class Engine(ABC):
         """
         check_ties(ties)
         self.check(batch)
-        return ends_of(self.best(batch, True, progress or _ignore, ties=ties))
+        return ends_of(self.best(batch, True, progress or ignore, ties=ties))
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
@@ -181,5 +186,5 @@ def ends_of(best: npt.NDArray[np.int32]) -> Ends:
     )
 
 
-def _ignore(cells: int) -> None:
-    pass
+def ignore(cells: int) -> None:
+    """Report no progress."""

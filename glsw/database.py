@@ -1,0 +1,619 @@
+r"""Sequences indexed once and searched often: encoded, sorted by length, mapped from one file.
+
+The file, format version 1, numbers in the byte order of the machine that wrote it:
+
+======  ======  ==================================================================================
+offset  bytes   preface
+======  ======  ==================================================================================
+0       8       magic: 89 47 4C 53 57 0D 0A 1A (``\x89GLSW\r\n\x1a``)
+8       4       byte-order mark 0x01020304
+12      4       format version
+16      8       offset of the table of contents, which ends the file
+24      8       bytes of the table of contents
+32      4       CRC-32 of the table of contents
+36      4       CRC-32 of the 36 bytes before
+======  ======  ==================================================================================
+
+The table of contents is JSON in UTF-8, an object of
+
+- ``alphabet``: its ``name``, ``letters``, ``aliases`` and ``ambiguous`` letters, as in
+  `glsw.Alphabet`;
+- ``sequences`` and ``residues``: how many there are;
+- ``program`` and ``created``: what wrote the file and when;
+- ``sections``: for each by name its ``offset``, its length in ``bytes``, and its ``crc32``.
+
+Sections start at multiples of 64 bytes. With N sequences they are
+
+==============  ========  ============================================================  ========
+section         number    what                                                          shape
+==============  ========  ============================================================  ========
+titles          bytes     id and description of each sequence, in the original order,   (any,)
+                          UTF-8, nothing between them
+title_offsets   int64     where each of these begins, and the end of the last           (2 N + 1,)
+order           int64     original numbers, from 0, of the sequences sorted by          (N,)
+                          descending length, equal ones in the original order
+rank            int64     the inverse: where each sequence is among the sorted          (N,)
+offsets         int64     where each sorted sequence begins, and the end of the last    (N + 1,)
+residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
+==============  ========  ============================================================  ========
+
+A file is written under another name and takes its own when it is complete and on the disk.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import mmap
+import operator
+import os
+import secrets
+import struct
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alphabet import PROTEIN, Alphabet
+from glsw.batch import Sequences
+from glsw.fasta import Entry, encoded
+from glsw.sequences import Record
+
+_Path: TypeAlias = str | os.PathLike[str]
+
+_MAGIC = b"\x89GLSW\r\n\x1a"
+_MARK = 0x01020304
+_VERSION = 1
+_PREFACE = struct.Struct("=8sIIQQII")
+_ALIGNMENT = 64
+_NUMBERS = ("title_offsets", "order", "rank", "offsets")
+_CHECKED_AT_ONCE = 1 << 26  # bytes of these sections that are checked whenever a file is opened
+_PIECE = 1 << 24
+
+
+class Database:
+    """Encoded sequences sorted by descending length, in memory or mapped from a file.
+
+    Made by :func:`makedb` and :meth:`open`, or by :meth:`of`. Sequences have two numbers: the
+    original one, by which records are asked for, and the place among the sorted, by which codes
+    are. A database of a file is pickled as the path of the file, which other processes map again.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        The letters of the codes.
+    order : ndarray of int64, shape (N,)
+        Original numbers of the sorted sequences; equal lengths keep the original order.
+    rank : ndarray of int64, shape (N,)
+        Places among the sorted of the original sequences.
+
+    Examples
+    --------
+    >>> database = Database.of([Record("a", "", "MKV"), Record("b", "long", "MKVLA")], PROTEIN)
+    >>> database
+    <Database of 2 sequences, 8 residues, protein alphabet>
+    >>> database[0]
+    Record(id='a', description='', letters='MKV')
+    >>> database.order.tolist(), database.sequences.lengths.tolist()
+    ([1, 0], [5, 3])
+    """
+
+    def __init__(
+        self,
+        alphabet: Alphabet,
+        codes: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.int64],
+        order: npt.NDArray[np.int64],
+        rank: npt.NDArray[np.int64],
+        titles: _Titles | tuple[Record, ...],
+        file: _File | None = None,
+    ) -> None:
+        self.alphabet, self.order, self.rank = alphabet, order, rank
+        self._codes, self._offsets, self._titles, self._file = codes, offsets, titles, file
+
+    @classmethod
+    def open(cls, path: _Path) -> Database:
+        """Map a file that :func:`makedb` wrote, read-only.
+
+        The time does not depend on the size: residues and titles, and an index of more than
+        64 MiB, are compared with their checksums only by :meth:`verify`.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is no database, is truncated or corrupt, or was written on a machine of the
+            other byte order or by a newer version; one line naming the path.
+        """
+        file = _File(path)
+        sections = {name: file.section(name, np.int64) for name in _NUMBERS}
+        codes = file.section("residues", np.uint8)
+        titles = _Titles(file.section("titles", np.uint8), sections.pop("title_offsets"))
+        database = cls(file.alphabet, codes, titles=titles, file=file, **sections)
+        database._check_shapes()
+        return database
+
+    @classmethod
+    def of(
+        cls, records: Iterable[Record], alphabet: Alphabet, unknown: str | None = None
+    ) -> Database:
+        """Return a database in memory, which gives its records back as they are.
+
+        Raises
+        ------
+        ValueError
+            As `Alphabet.encode`, naming the record.
+        """
+        records = tuple(records)
+        codes = [alphabet.encode(each.letters, name=each.id, unknown=unknown) for each in records]
+        lengths = np.array([len(each) for each in codes], dtype=np.int64)
+        order, rank = _sorted(lengths)
+        residues = np.frombuffer(b"".join([codes[k] for k in order.tolist()]), dtype=np.uint8)
+        return cls(alphabet, residues, _offsets(lengths[order]), order, rank, records)
+
+    @property
+    def path(self) -> str | None:
+        """The file, an absolute path, or None."""
+        return self._file.path if self._file else None
+
+    @property
+    def residues(self) -> int:
+        """How many there are in all."""
+        return len(self._codes)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, number: int) -> Record:
+        """Return a record by its original number."""
+        k = operator.index(number)
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"sequence {k} of {len(self)}")
+        k %= len(self)
+        if isinstance(self._titles, tuple):
+            return self._titles[k]
+        place = int(self.rank[k])
+        if not 0 <= place < len(self) or self.order[place] != k:
+            raise self._corrupt("order or rank")
+        name, description = self._titles[k]
+        start, end = self._offsets[place : place + 2].tolist()
+        try:
+            letters = self.alphabet.decode(self._codes[start:end])
+        except ValueError:
+            raise self._corrupt("residues") from None
+        return Record(name, description, letters)
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield the records in the original order."""
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        where = f" {self.path}" if self.path else ""
+        return (
+            f"<Database{where} of {len(self)} sequences, {self.residues} residues, "
+            f"{self.alphabet.name} alphabet>"
+        )
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """All sequences, sorted by descending length; takes a look at each offset."""
+        return self.view(slice(None))
+
+    def view(self, part: slice) -> Sequences:
+        """Return some of the sorted sequences, residues not copied.
+
+        Parameters
+        ----------
+        part : slice
+            Places among the sorted, one after the other.
+        """
+        start, stop, step = part.indices(len(self))
+        if step != 1:
+            raise ValueError(f"sequences of a part follow one another, got a step of {step}")
+        bounds = self._offsets[start : max(start, stop) + 1]
+        first, end = int(bounds[0]), int(bounds[-1])
+        try:
+            return Sequences(self._codes[first:end], bounds - first)
+        except ValueError:
+            raise self._corrupt("offsets") from None
+
+    def parts(self, residues: int) -> Iterator[slice]:
+        """Yield slices for :meth:`view`, all sequences in turn, of at most that many residues.
+
+        A longer sequence is a part of its own.
+
+        Examples
+        --------
+        >>> database = Database.of([Record("", "", "MKV" * k) for k in range(5)], PROTEIN)
+        >>> [(part.start, part.stop) for part in database.parts(10)]
+        [(0, 1), (1, 2), (2, 5)]
+        """
+        if residues < 1:
+            raise ValueError(f"a part has at least 1 residue, got {residues}")
+        start = 0
+        while start < len(self):
+            end = self._offsets[start] + residues
+            stop = max(int(np.searchsorted(self._offsets, end, "right")) - 1, start + 1)
+            yield slice(start, stop)
+            start = stop
+
+    def check(self, alphabet: Alphabet) -> None:
+        """Raise ValueError, naming both, unless codes mean the same letters in ``alphabet``."""
+        if self.alphabet.letters != alphabet.letters:
+            raise ValueError(
+                f"{self.path or 'the database'}: its alphabet is {_letters(self.alphabet)}, "
+                f"that of the scoring is {_letters(alphabet)}"
+            )
+
+    def verify(self) -> None:
+        """Read the whole file and raise ValueError unless each section has its checksum."""
+        if self._file:
+            self._file.verify(self._file.sections)
+
+    def _check_shapes(self) -> None:
+        count, titles = len(self), self._titles
+        fits = (
+            len(self.rank) == count
+            and len(self._offsets) == count + 1
+            and self._offsets[0] == 0
+            and self._offsets[-1] == self.residues
+            and (isinstance(titles, tuple) or titles.fits(count))
+        )
+        if not fits:
+            raise self._corrupt("table of contents")
+
+    def _corrupt(self, what: str) -> ValueError:
+        return ValueError(f"{self.path or 'database'}: corrupt database ({what})")
+
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        if self._file:
+            return _reopen, (self._file.path, self._file.stamp)
+        return super().__reduce_ex__(protocol)
+
+
+def is_database(path: _Path) -> bool:
+    """Return whether a path is a file that begins as those of :func:`makedb` do.
+
+    What is no regular file, such as a pipe, is not read.
+    """
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def makedb(
+    sources: _Path | Iterable[_Path],
+    out: _Path,
+    *,
+    alphabet: Alphabet = PROTEIN,
+    unknown: str | None = None,
+    force: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Database:
+    """Index sequence files in a file that :meth:`Database.open` maps, and return it mapped.
+
+    Parameters
+    ----------
+    sources : path, or iterable of paths
+        FASTA or FASTQ, plain or gzip; ``"-"`` is standard input.
+    out : path
+        The file to write. It appears when it is complete; until then, and if anything fails,
+        a database of this name stays as it was.
+    alphabet : Alphabet
+        The letters: those of the scoring that will be used, in the same order.
+    unknown : str, optional
+        The letter that all others become; without it they are an error.
+    force : bool
+        Whether ``out`` may overwrite a file that is no database.
+    progress : callable, optional
+        Called with the number of bytes just read from the sources.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read or written.
+    ValueError
+        As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten.
+
+    Notes
+    -----
+    Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
+    sequence. The ``.part`` file that a killed process leaves there is no database.
+    """
+    paths = [os.fspath(p) for p in ([sources] if isinstance(sources, _PATHS) else sources)]
+    out = os.fspath(out)
+    _check_sources(paths)
+    _check_out(out, paths, force)
+    out = os.path.realpath(out)
+    entries = (
+        entry
+        for path in paths
+        for entry in encoded(path, alphabet, unknown=unknown, progress=progress)
+    )
+    with (
+        tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
+        _appearing(out) as file,
+    ):
+        _write(file, entries, alphabet, spool)
+    return Database.open(out)
+
+
+_PATHS = (str, os.PathLike)
+
+
+# reading
+
+
+class _File:
+    """A file of this format, its preface and table of contents checked, and mapped."""
+
+    def __init__(self, path: _Path) -> None:
+        self.path = os.path.abspath(path)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            offset, length, self.stamp = self._preface(file.read(_PREFACE.size), size)
+            file.seek(offset)
+            contents = file.read(length)
+            if zlib.crc32(contents) != self.stamp:
+                raise self._corrupt("table of contents")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            table = json.loads(contents)
+            spelled = table["alphabet"]
+            letters = spelled["letters"]
+            spelled["letters"] = letters if isinstance(letters, str) else tuple(letters)
+            self.alphabet = Alphabet(**spelled)
+            self.sections = {
+                name: (int(each["offset"]), int(each["bytes"]), int(each["crc32"]))
+                for name, each in table["sections"].items()
+            }
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise self._corrupt("table of contents") from None
+        if sum(self._section(name)[1] for name in _NUMBERS) <= _CHECKED_AT_ONCE:
+            self.verify(_NUMBERS)
+
+    def section(self, name: str, kind: type[Any]) -> npt.NDArray[Any]:
+        """Return a section as an array that is no copy."""
+        start, length, _ = self._section(name)
+        try:
+            return np.frombuffer(memoryview(self._map)[start : start + length], dtype=kind)
+        except ValueError:
+            raise self._corrupt(name) from None
+
+    def verify(self, names: Iterable[str]) -> None:
+        """Compare sections with their checksums."""
+        for name in names:
+            start, length, expected = self._section(name)
+            checksum = 0
+            for at in range(start, start + length, _PIECE):
+                checksum = zlib.crc32(self._map[at : min(at + _PIECE, start + length)], checksum)
+            if checksum != expected:
+                raise self._corrupt(name)
+
+    def _section(self, name: str) -> tuple[int, int, int]:
+        if name not in self.sections:
+            raise self._corrupt(f"no {name}")
+        return self.sections[name]
+
+    def _preface(self, preface: bytes, size: int) -> tuple[int, int, int]:
+        """Return where the table of contents is, its length and its checksum."""
+        if not preface.startswith(_MAGIC):
+            raise ValueError(f"{self.path}: not a glsw database")
+        if len(preface) < _PREFACE.size:
+            raise ValueError(f"{self.path}: truncated database, {size} bytes")
+        _, mark, number, offset, length, stamp, checksum = _PREFACE.unpack(preface)
+        if mark == int.from_bytes(_MARK.to_bytes(4, "little"), "big"):
+            raise ValueError(
+                f"{self.path}: database of a machine of the other byte order, index it anew here"
+            )
+        if mark == _MARK and number > _VERSION:
+            raise ValueError(
+                f"{self.path}: database of format {number}, this glsw reads formats up to "
+                f"{_VERSION}"
+            )
+        if zlib.crc32(preface[:-4]) != checksum or mark != _MARK or number != _VERSION:
+            raise self._corrupt("preface")
+        if size < offset + length:
+            raise ValueError(f"{self.path}: truncated database, {size} of {offset + length} bytes")
+        if size > offset + length:
+            raise self._corrupt(f"{size} bytes instead of {offset + length}")
+        return offset, length, stamp
+
+    def _corrupt(self, what: str) -> ValueError:
+        return ValueError(f"{self.path}: corrupt database ({what})")
+
+
+class _Titles:
+    """Ids and descriptions by the original number of the sequence."""
+
+    def __init__(self, text: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+        self._text, self._offsets = text, offsets
+
+    def __getitem__(self, k: int) -> tuple[str, str]:
+        start, middle, end = self._offsets[2 * k : 2 * k + 3].tolist()
+        name, description = (
+            self._text[a:b].tobytes().decode("utf-8", "replace")
+            for a, b in ((start, middle), (middle, end))
+        )
+        return name, description
+
+    def fits(self, count: int) -> bool:
+        return len(self._offsets) == 2 * count + 1 and self._offsets[-1] == len(self._text)
+
+
+def _reopen(path: str, stamp: int) -> Database:
+    database = Database.open(path)
+    if database._file is None or database._file.stamp != stamp:
+        raise ValueError(f"{path}: the database has changed since it was opened")
+    return database
+
+
+def _letters(alphabet: Alphabet) -> str:
+    letters = alphabet.letters
+    shown = letters if isinstance(letters, str) else f"{letters[0]} ... {letters[-1]}"
+    return f"{alphabet.name} ({shown})"
+
+
+# writing
+
+
+def _check_sources(paths: list[str]) -> None:
+    if not paths:
+        raise ValueError("there is no file to index")
+    if paths.count("-") > 1:
+        raise ValueError("standard input ('-') can be read only once")
+    for path in paths:
+        if path != "-":
+            os.stat(path)  # an OSError now, not after the files before it
+
+
+def _check_out(out: str, sources: list[str], force: bool) -> None:
+    folder = os.path.dirname(out) or "."
+    if out == "-":
+        raise ValueError("a database cannot go to standard output, it needs the name of a file")
+    if not os.path.isdir(folder):
+        raise ValueError(f"{out}: there is no folder {folder}")
+    if not os.path.exists(out):
+        return
+    if not os.path.isfile(out):
+        raise ValueError(f"{out}: it is a folder or device, not a file to overwrite")
+    for source in sources:
+        if source != "-" and os.path.samefile(source, out):
+            raise ValueError(f"{out}: it is an input, and would be overwritten")
+    if not force and not is_database(out):
+        raise ValueError(f"{out}: it exists and is no database; --force overwrites it")
+
+
+@contextlib.contextmanager
+def _appearing(path: str) -> Iterator[IO[bytes]]:
+    """Give a file that takes its name when it is complete and on the disk, or vanishes."""
+    part = f"{path}.{secrets.token_hex(4)}.part"
+    try:
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    with contextlib.suppress(OSError):  # there are systems where folders cannot be opened
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool: IO[bytes]) -> None:
+    """Write a database, by way of a file of the residues in their original order."""
+    file.write(bytes(_PREFACE.size))
+    sections: dict[str, dict[str, int]] = {}
+
+    def section(name: str, pieces: Iterable[Any]) -> None:
+        file.write(bytes(-file.tell() % _ALIGNMENT))
+        start, checksum = file.tell(), 0
+        for piece in pieces:
+            file.write(piece)
+            checksum = zlib.crc32(piece, checksum)
+        sections[name] = {"offset": start, "bytes": file.tell() - start, "crc32": checksum}
+
+    counted, title_ends = array.array("q"), array.array("q", [0])
+    section("titles", _spooled(entries, spool, counted, title_ends))
+    section("title_offsets", [np.array(title_ends, np.int64)])
+    lengths = np.array(counted, np.int64)
+    order, rank = _sorted(lengths)
+    section("order", [order])
+    section("rank", [rank])
+    section("offsets", [_offsets(lengths[order])])
+    section("residues", _gathered(spool, lengths, order))
+    table = {
+        "alphabet": {
+            "name": alphabet.name,
+            "letters": alphabet.letters,
+            "aliases": dict(alphabet.aliases),
+            "ambiguous": alphabet.ambiguous,
+        },
+        "sequences": len(lengths),
+        "residues": int(lengths.sum()),
+        "program": f"glsw {_program_version()}",
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "sections": sections,
+    }
+    contents = json.dumps(table).encode("utf-8")
+    start = file.tell()
+    file.write(contents)
+    file.seek(0)
+    checksum = zlib.crc32(contents)
+    preface = _PREFACE.pack(_MAGIC, _MARK, _VERSION, start, len(contents), checksum, 0)[:-4]
+    file.write(preface + struct.pack("=I", zlib.crc32(preface)))
+
+
+def _spooled(
+    entries: Iterable[Entry],
+    spool: IO[bytes],
+    lengths: array.array[int],
+    title_ends: array.array[int],
+) -> Iterator[bytes]:
+    """Yield the titles while the rest of the entries goes where it belongs."""
+    end = 0
+    for name, description, codes in entries:
+        spool.write(codes)
+        lengths.append(len(codes))
+        first, rest = name.encode("utf-8"), description.encode("utf-8")
+        title_ends.append(end + len(first))
+        end += len(first) + len(rest)
+        title_ends.append(end)
+        yield first + rest
+    spool.flush()
+
+
+def _sorted(
+    lengths: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the order by descending length, and the place of each sequence in it."""
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank
+
+
+def _offsets(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _gathered(
+    spool: IO[bytes], lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> Iterator[bytes]:
+    """Yield the residues in that order, many sequences at a time."""
+    if not lengths.any():
+        return
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    with (
+        mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ) as residues,
+        memoryview(residues) as view,
+    ):
+        for at in range(0, len(order), 1 << 12):
+            some = order[at : at + (1 << 12)]
+            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
+            yield b"".join([view[start:end] for start, end in bounds])
+
+
+def _program_version() -> str:
+    try:
+        return version("glsw")
+    except PackageNotFoundError:  # a plain checkout
+        return "0+unknown"

@@ -1,0 +1,240 @@
+"""Engine ``cpu``: the SIMD instructions of the processor, by the library Opal, without OpenGL."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch, Sequences
+from glsw.device import Device, DeviceError
+from glsw.engines.base import Engine, Progress, Ties
+from glsw.scoring import Scoring
+from glsw.traceback import best_end
+
+if TYPE_CHECKING:
+    import pyopal
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
+
+_LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
+_LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
+_SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
+
+
+class Cpu(Engine):
+    """Align one query with many targets at once, a target a lane, on all cores.
+
+    The library is Opal (Korpar et al. 2015, "SW#db: GPU-accelerated exact sequence similarity
+    database search", PLoS One 10), through pyopal. It starts with 8 bits and repeats pairs that
+    overflow with 16 and 32, so that all scores are exact.
+
+    What the library cannot do is left to rows of NumPy, `glsw.traceback.best_end`, with less than
+    0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more than 2**32
+    cells (so that these can be interrupted). A pair that shares its query with few others leaves
+    most lanes idle; of 32 lanes one has 0.4 GCUPS.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    device : Device, optional
+        Not used.
+    threads : int, optional
+        As many as this process has cores, unless given.
+
+    Raises
+    ------
+    DeviceError
+        If pyopal is not installed.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> encode = scoring.alphabet.encode
+    >>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
+    >>> Cpu(scoring, threads=1).scores(batch)
+    array([10,  4], dtype=int32)
+    """
+
+    name = "cpu"
+
+    def __init__(
+        self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
+    ) -> None:
+        super().__init__(scoring)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads {threads}: at least 1 expected")
+        self.threads = _cores() if threads is None else threads
+        self._aligner, self._version = _opal(scoring)
+        self._encoded: tuple[Sequences, pyopal.Database] | None = None
+
+    @property
+    def where(self) -> str:
+        """The processor, how many threads, and the library."""
+        threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+        return f"{_processor()}, {threads}, pyopal {self._version}"
+
+    @property
+    def part(self) -> int:
+        """Residues that a part of a database may have: the library takes a copy of them."""
+        return 2**26
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
+        found = np.zeros((len(batch), 3), np.int32)
+        cells = batch.query_lengths * batch.target_lengths
+        on_host = cells > _LONG
+        if self._aligner is None or (ends and ties == "conventional"):
+            on_host = cells > 0
+        for p in np.flatnonzero(on_host):
+            score, i, j = best_end(*batch.pair(int(p)), self.scoring)
+            found[p] = score, i + j - 2, i - 1
+            progress(int(cells[p]))
+        pairs = np.flatnonzero((cells > 0) & ~on_host)
+        if self._aligner is not None and len(pairs):
+            search = _Search(self._aligner, self._database(batch.targets), batch, pairs, ends)
+            for done, best in search.run(self.threads):
+                found[done] = best
+                progress(int(cells[done].sum()))
+        return found
+
+    def _database(self, targets: Sequences) -> pyopal.Database:
+        """Return the targets as the library keeps them; the last ones are remembered."""
+        if self._encoded is None or self._encoded[0] is not targets:
+            import pyopal
+
+            letters, bounds = _letters(targets.residues), targets.offsets.tolist()
+            sequences = (letters[start:stop] for start, stop in pairwise(bounds))
+            alphabet = LETTERS[: len(self.scoring.alphabet)]
+            self._encoded = targets, pyopal.Database(sequences, alphabet)
+        return self._encoded[1]
+
+
+class _Search:
+    """Pairs of a batch, sorted by query and then length, cut into jobs for threads.
+
+    A job is a list of ranges of pairs, each range with one query: the long targets come first, so
+    that the lanes of a range, and the threads, end at about the same time.
+    """
+
+    def __init__(
+        self,
+        aligner: pyopal.Aligner,
+        database: pyopal.Database,
+        batch: Batch,
+        pairs: npt.NDArray[np.intp],
+        ends: bool,
+    ) -> None:
+        order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))
+        self._pairs = pairs[order]
+        self._query = batch.query_index[self._pairs]
+        self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
+        targets = batch.target_index[self._pairs]
+        if not np.array_equal(targets, np.arange(len(database))):
+            database = database.extract(targets.tolist())
+        self._aligner, self._database, self._queries = aligner, database, batch.queries
+        self._ends = ends
+
+    def run(self, threads: int) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]]:
+        """Yield numbers of pairs and their best cells, shape (pairs, 3), in any order."""
+        jobs = list(self._jobs(threads))
+        with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
+            try:
+                for future in as_completed([pool.submit(self._do, job) for job in jobs]):
+                    yield future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _jobs(self, threads: int) -> Iterator[list[range]]:
+        before = np.append(0, np.cumsum(self._cells))
+        size = min(max(int(before[-1]) // (4 * threads), _SMALLEST), _LARGEST)
+        groups = np.flatnonzero(np.diff(self._query, prepend=-1, append=-1)).tolist()
+        job: list[range] = []
+        begun = 0
+        for start, stop in pairwise(groups):
+            while start < stop:
+                full = int(np.searchsorted(before, before[start] + size))
+                job.append(range(start, min(stop, max(full, start + _LANES))))
+                start = job[-1].stop
+                if before[start] - begun >= size:
+                    yield job
+                    job, begun = [], before[start]
+        if job:
+            yield job
+
+    def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+        first, last = job[0].start, job[-1].stop
+        best = np.concatenate([self._cells_of(pairs) for pairs in job], dtype=np.int32)
+        return self._pairs[first:last], best
+
+    def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
+        """Return the best cells of pairs that have the same query, shape (pairs, 3)."""
+        query = _letters(self._queries[int(self._query[pairs.start])])
+        align = partial(
+            self._aligner.align,
+            query,
+            self._database,
+            # With "buckets" the library loses memory at each overflow.
+            overflow="simple",
+            start=pairs.start,
+            end=pairs.stop,
+        )
+        best = np.zeros((len(pairs), 3), np.int32)
+        if self._ends:
+            hits = align(mode="end")
+            best[:, 2] = [hit.query_end for hit in hits]
+            best[:, 1] = best[:, 2] + [hit.target_end for hit in hits]
+        else:
+            hits = align(mode="score")
+        best[:, 0] = [hit.score for hit in hits]
+        return best
+
+
+def _opal(scoring: Scoring) -> tuple[pyopal.Aligner | None, str]:
+    """Return the library's aligner, None if it cannot have this scoring, and its version."""
+    try:
+        import pyopal
+        from scoring_matrices.lib import ScoringMatrix
+    except ImportError as error:
+        raise DeviceError("engine 'cpu' needs pyopal: pip install glsw[cpu]") from error
+    letters = len(scoring.alphabet)
+    if letters > len(LETTERS):
+        return None, version("pyopal")
+    # It keeps them as float32, which is exact for all that a `Scoring` may have.
+    scores = scoring.matrix.astype(float).tolist()
+    matrix = ScoringMatrix(scores, alphabet=LETTERS[:letters])
+    aligner = pyopal.Aligner(matrix, gap_open=scoring.gap_open, gap_extend=scoring.gap_extend)
+    return aligner, version("pyopal")
+
+
+def _letters(codes: npt.NDArray[np.uint8]) -> bytes:
+    return (codes + np.uint8(ord(LETTERS[0]))).tobytes()
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _processor() -> str:
+    """Return the name of the processor."""
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        for line in listed.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine() or "CPU"

@@ -1,0 +1,84 @@
+#version 430
+// Schedule: many subjects at once, each along its own columns. A lane has ROWS rows of the query in
+// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain compute
+// STEP columns each, those that the lane before has computed a step earlier. Strips follow one
+// another; the last row of one is kept for the next.
+#include "lib/subgroups.glsl"
+#include "lib/number.glsl"
+layout(local_size_x = WORKGROUP) in;
+#define COLUMNS_ARE readonly
+#include "lib/columns.glsl"
+#include "lib/chain.glsl"
+#include "lib/profile.glsl"
+#include "lib/recurrence.glsl"
+
+layout(std430, binding = 3) coherent buffer Borders { Border borders[]; };
+layout(std430, binding = 4) buffer BestScores { int best_scores[]; };
+layout(std430, binding = 5) readonly buffer Groups { uint group_borders[]; };  // the first of each
+uniform int first_group;
+uniform uint first_border;
+
+void main() {
+    int t = lane_in_chain(), chains = WORKGROUP / CHAIN, group = int(gl_WorkGroupID.x) + first_group;
+    int slot = group * chains + lane() / CHAIN;
+    Columns columns = slots[slot];
+    int longest = slots[group * chains + first_in_step() / CHAIN].words, steps = longest + CHAIN - 1;
+    uint border = group_borders[group] - first_border + uint(lane() / CHAIN);
+    Costs costs = costs();
+    Number zero = number(0, 0), best = zero;
+    uint strips = 1u, first_strip = 0u;
+    for (uint s = 0u; s < strips; ++s) {
+        load_profile(int(s));
+        uvec4 strip = profile_head();
+        strips = strip.z;
+        if (s == 0u) first_strip = strip.x;
+        bool has_above = strip.x > 0u && t == 0, has_below = strip.x + 1u < strip.y && t == CHAIN - 1;
+        Bits h[ROWS], e[ROWS], corner = bits(zero);  // bits: NVIDIA's compiler widens what is no integer
+        for (int r = 0; r < ROWS; ++r) h[r] = e[r] = bits(zero);
+        Border above[STEP], next_above[STEP], below[STEP];
+        for (int c = 0; c < STEP; ++c) {
+            below[c] = next_above[c] = Border(bits(zero), bits(zero));
+            if (has_above) next_above[c] = borders[border + uint(c * chains)];
+        }
+        uint next_word = word_of(columns, -t);
+        for (int k = 0; k < steps; ++k) {
+            uint word = next_word;
+            next_word = word_of(columns, k + 1 - t);
+            Scores scores[STEP];
+            Number f[STEP], diagonal[STEP];
+            for (int c = 0; c < STEP; ++c) {
+                scores[c] = scores_of(letters_in(word, c));
+                above[c] = from_lane_before(k * STEP + c, below[c], next_above[c]);
+                f[c] = from_bits(above[c].f);
+                diagonal[c] = from_bits(c == 0 ? corner : above[max(c - 1, 0)].h);
+            }
+            corner = above[STEP - 1].h;
+            if (has_above)
+                for (int c = 0; c < STEP; ++c)
+                    next_above[c] = borders[border + uint((min(k + 1, longest - 1) * STEP + c) * chains)];
+            for (int r = 0; r < ROWS; ++r) {
+                Number left = from_bits(h[r]), gap = from_bits(e[r]);
+                for (int c = 0; c < STEP; ++c) {
+                    Number x = aligned(with_score(diagonal[c], scores[c], r), gap);
+                    best = max(best, x);
+                    diagonal[c] = left;
+                    finish_row(left, gap, f[c], x, costs);
+                    below[c] = Border(bits(left), bits(f[c]));
+                }
+                h[r] = bits(left);
+                e[r] = bits(gap);
+            }
+            if (has_below && k >= CHAIN - 1)
+                for (int c = 0; c < STEP; ++c)
+                    borders[border + uint(((k - CHAIN + 1) * STEP + c) * chains)] = below[c];
+        }
+        memoryBarrierBuffer();
+        barrier();
+    }
+    best = best_of_chain(best);
+    if (t == 0)
+        for (int k = 0; k < RESULTS; ++k) {
+            int place = slot * RESULTS + k;
+            best_scores[place] = max(value(best, k), first_strip > 0u ? best_scores[place] : 0);
+        }
+}

@@ -1,0 +1,19 @@
+// The letters of subjects as lanes read them: a word has STEP columns, a byte a subject, as code + 1;
+// 0 is no letter. A word of none stands behind the last one.
+struct Columns {
+    uint first;  // word
+    int words;
+};
+
+layout(std430, binding = 1) COLUMNS_ARE buffer ColumnWords { uint column_words[]; };
+layout(std430, binding = 2) readonly buffer Slots { Columns slots[]; };  // the longest first
+
+uint word_of(Columns columns, int at) {
+    return column_words[columns.first + min(uint(at), uint(columns.words))];
+}
+
+// The letter of each subject in column c of a word.
+ivec2 letters_in(uint word, int c) {
+    int at = 8 * SUBJECTS * c;
+    return ivec2(word >> at & 255u, word >> (at + 8 * (SUBJECTS - 1)) & 255u);
+}

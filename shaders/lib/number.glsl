@@ -1,0 +1,63 @@
+// What a lane computes with; this include comes first, for its extensions.
+//   NUMBER 0  a 32-bit integer: one subject a lane
+//   NUMBER 1  a pair of 16-bit floats: two subjects, or TWO_QUERIES; exact below LIMIT
+//   NUMBER 2  a pair of 32-bit floats, which stands in for 1 where that does not exist
+// A float is a score / LIMIT, so that a difference with a floor of 0 is a saturating one, which
+// costs nothing; scores from LIMIT on may be wrong. Bits are what is kept and shuffled.
+#if NUMBER == 0
+#define Number int
+#define Bits uint
+const int SUBJECTS = 1, RESULTS = 1;
+
+Number number(int a, int b) { return a; }
+
+int value(Number x, int k) { return x; }
+
+Number sum(Number x, Number y) { return x + y; }
+
+Number reduced(Number x, Number cost) { return x - cost; }
+
+Number floored(Number x) { return max(x, 0); }
+
+Bits bits(Number x) { return uint(x); }
+
+Number from_bits(Bits x) { return int(x); }
+#else
+#if NUMBER == 1
+#extension GL_NV_gpu_shader5 : enable
+#extension GL_AMD_gpu_shader_half_float : enable
+#define Number f16vec2
+#define Half float16_t
+#define Bits uint
+#else
+#define Number vec2
+#define Half float
+#define Bits uvec2
+#endif
+#ifdef TWO_QUERIES
+const int SUBJECTS = 1, RESULTS = 2;
+#else
+const int SUBJECTS = 2, RESULTS = 2;
+#endif
+const int LIMIT = 2048;
+
+Number number(int a, int b) { return Number(vec2(a, b) / float(LIMIT)); }
+
+int value(Number x, int k) { return int(float(x[k]) * float(LIMIT)); }
+
+Number sum(Number x, Number y) { return x + y; }
+
+Number reduced(Number x, Number cost) { return clamp(x - cost, Half(0), Half(1)); }
+
+Number floored(Number x) { return x; }
+
+#if NUMBER == 1
+Bits bits(Number x) { return packFloat2x16(x); }
+
+Number from_bits(Bits x) { return unpackFloat2x16(x); }
+#else
+Bits bits(Number x) { return floatBitsToUint(x); }
+
+Number from_bits(Bits x) { return uintBitsToFloat(x); }
+#endif
+#endif

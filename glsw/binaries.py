@@ -21,15 +21,14 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import moderngl
 
-from glsw.context import read_integer
+from glsw.context import gl_function, read_integer
 from glsw.device import Device
 
 SLOW = 0.1
@@ -170,7 +169,7 @@ def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | No
         return None
     code = ctypes.create_string_buffer(size)
     length, form = ctypes.c_int32(), ctypes.c_uint32()
-    get = _function(
+    get = gl_function(
         ctx,
         "glGetProgramBinary",
         *(ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
@@ -196,7 +195,7 @@ def restore(ctx: moderngl.Context, binary: Binary) -> moderngl.ComputeShader | N
     except moderngl.Error:
         ctx.clear_errors()
         return None
-    load = _function(
+    load = gl_function(
         ctx,
         "glProgramBinary",
         *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_int32),
@@ -339,7 +338,7 @@ def _stand_in(uniforms: tuple[Uniform, ...]) -> str:
 
 
 def _location(ctx: moderngl.Context, program: moderngl.ComputeShader, uniform: Uniform) -> int:
-    get = _function(
+    get = gl_function(
         ctx, "glGetUniformLocation", ctypes.c_uint32, ctypes.c_char_p, result=ctypes.c_int32
     )
     return int(get(program.glo, uniform.name.encode()))
@@ -349,7 +348,7 @@ def _binding(
     ctx: moderngl.Context, program: moderngl.ComputeShader, interface: int, block: str
 ) -> int:
     """Return the binding of a block; -1 if the program has none of that name."""
-    find = _function(
+    find = gl_function(
         ctx,
         "glGetProgramResourceIndex",
         *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_char_p),
@@ -359,7 +358,7 @@ def _binding(
     if index == _GL_INVALID_INDEX:
         return -1
     asked, binding = ctypes.c_uint32(_GL_BUFFER_BINDING), ctypes.c_int32(-1)
-    get = _function(
+    get = gl_function(
         ctx,
         "glGetProgramResourceiv",
         *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32),
@@ -378,13 +377,6 @@ def _parameters(
 ) -> tuple[int, ...]:
     """Read up to three integers of a program, 0 where there are fewer."""
     values = (ctypes.c_int32 * 3)()
-    get = _function(ctx, "glGetProgramiv", ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+    get = gl_function(ctx, "glGetProgramiv", ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
     get(program.glo, code, values)
     return tuple(values)
-
-
-def _function(
-    ctx: moderngl.Context, symbol: str, *arguments: Any, result: Any = None
-) -> Callable[..., Any]:
-    """Return a GL function of the current context by moderngl's own loader."""
-    return ctypes.CFUNCTYPE(result, *arguments)(ctx.mglo._context.load(symbol))

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import moderngl
 
@@ -120,12 +121,21 @@ def nothing_opened(refused: list[str]) -> DeviceError:
     return DeviceError(f"no OpenGL 3.3 device; tried {tried}; install {remedy}")
 
 
+def gl_function(
+    ctx: moderngl.Context, symbol: str, *arguments: Any, result: Any = None
+) -> Callable[..., Any]:
+    """Return a GL function that moderngl lacks, from moderngl's own loader.
+
+    ``arguments`` and ``result`` are types of ctypes. The context must be current at each call.
+    """
+    return ctypes.CFUNCTYPE(result, *arguments)(ctx.mglo._context.load(symbol))
+
+
 def read_integer(ctx: moderngl.Context, code: int) -> int:
     """Read one integer of the current context, the first where GL has several; 0 if unknown."""
     values = (ctypes.c_int64 * 4)()
-    prototype = ctypes.CFUNCTYPE(None, ctypes.c_uint, ctypes.POINTER(ctypes.c_int64))
-    # moderngl's ctx.info lacks some of these, and its loader is the one way to the function
-    read = prototype(ctx.mglo._context.load("glGetInteger64v"))
+    # moderngl's ctx.info lacks some of these
+    read = gl_function(ctx, "glGetInteger64v", ctypes.c_uint, ctypes.POINTER(ctypes.c_int64))
     read(code, values)
     return values[0]
 

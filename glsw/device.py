@@ -8,6 +8,7 @@ True
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 import time
@@ -18,13 +19,22 @@ from typing import Any
 
 import moderngl
 
-from glsw.context import DeviceError, Route, nothing_opened, read_integer, routes
+from glsw.context import (
+    DeviceError,
+    Route,
+    gl_function,
+    nothing_opened,
+    read_integer,
+    routes,
+)
 
 __all__ = ["Device", "DeviceError", "DeviceInfo", "Timer", "devices", "open_device"]
 
 # The driver's clock counts 32 bits of nanoseconds, which wrap after 4.29 s.
 _LONGEST = 4.0
 
+_GL_SYNC_GPU_COMMANDS_COMPLETE, _GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
+_GL_TIMEOUT_EXPIRED = 0x911B
 _GL_SUBGROUP_SIZE = 0x9532
 
 _SOFTWARE = re.compile(
@@ -119,6 +129,25 @@ class Timer:
     seconds: float = 0.0
     wall: float = 0.0
     measured: bool = False
+
+
+class Fence:
+    """A point in the queue of a device; moderngl has none."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        queue = gl_function(
+            ctx, "glFenceSync", ctypes.c_uint, ctypes.c_uint, result=ctypes.c_void_p
+        )
+        words = ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint64
+        self._wait = gl_function(ctx, "glClientWaitSync", *words, result=ctypes.c_uint)
+        self._delete = gl_function(ctx, "glDeleteSync", ctypes.c_void_p)
+        self._sync = queue(_GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+
+    def wait(self) -> None:
+        """Return when the device has got there; once only."""
+        while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:
+            pass  # now and then, so that Python can be interrupted
+        self._delete(self._sync)
 
 
 class Device:
@@ -243,6 +272,11 @@ class Device:
             # Software renderers report 0 for compute, and for draws the time to queue them.
             timer.measured = elapsed > 0 and timer.wall < _LONGEST and not self.info.software
             timer.seconds = elapsed if timer.measured else timer.wall
+
+    def fence(self) -> Fence:
+        """Return what can be waited for until all that was queued before is done."""
+        self.activate()
+        return Fence(self.ctx)
 
     def close(self) -> None:
         """Release the context, for all who share it; safe to repeat.

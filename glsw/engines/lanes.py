@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain as joined
 from typing import Literal
 
 import moderngl
@@ -29,23 +30,30 @@ from glsw.engines.profile import (
     Geometry,
     profile,
 )
+from glsw.engines.subjects import (
+    BORDERS,
+    LETTERS,
+    SUBJECTS,
+    Dealt,
+    Job,
+    Sorted,
+    Subjects,
+    apart,
+    merged,
+)
 from glsw.result import Paths
 from glsw.scoring import Scoring
 
-_PROFILE, _COLUMNS, _SLOTS, _BORDERS, _SCORES, _GROUPS, _LETTERS, _SUBJECTS = range(8)
-"""Storage buffers; the profile may be a uniform block instead."""
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PLACES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _MOST_GROUPS = 65535  # in a dispatch
 _MOST_CHAINS = 64  # in a work group
-_UNIT, _SOFTWARE_UNIT = 2**28, 2**22  # cells of which slices of time are made
-_ALIGNED = 64  # words of 4 bytes between bound parts of a buffer
-_LONGEST = 2**15
-"""Columns that a lane goes along: llvmpipe ends all loops of an invocation after 65535 rounds."""
-_IN_FLIGHT = 2**15  # subjects that a large device computes at once
-_OVERHEAD = 3  # rows that a column costs beside its rows
-_LANES_FOR_TWO = 0.87  # time of a column of two queries, two subjects of one taking 1
-_COPIES = 6  # bytes that the buffers take for each residue: letters twice, columns, and spare
+_PORTION, _SOFTWARE_PORTION = 2**28, 2**22  # cells of which slices of time are made
+_BORDERS = 2**29  # bytes of borders of a slice of time
+_OVERHEAD = {1: 3, 2: 10}  # rows that a column costs beside its rows, by queries at once
+_TWO_QUERIES = 0.87  # time of a column of two queries, two subjects of one taking 1
+_LARGE, _FEW = 2**22, 16  # cells of pairs, and how many of them, that go one by one
+_COPIES = 8  # bytes for each residue of a part: letters twice, columns of several kinds
 
 _Query = npt.NDArray[np.uint8]
 _Scores = npt.NDArray[np.int32]
@@ -111,8 +119,8 @@ class Lanes(ComputeEngine):
         self._rows, self._chain, self._memory = rows, chain, memory
         self._place = _PLACES[profile] if profile else self._best_place()
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
-        self._sorted: _Sorted | None = None
-        self._dealt: dict[tuple[_Subjects, int], _Dealt] = {}
+        self._sorted: Sorted | None = None
+        self._dealt: dict[tuple[Subjects, int, int], Dealt] = {}
         self._meanwhile: Callable[[], None] | None = None
 
     @cached_property
@@ -204,7 +212,7 @@ class Lanes(ComputeEngine):
             first = order.pop(0)
             if order and self.queries_at_once > 1 and queries.lengths[order[0]]:
                 alone = sum(self._cost(int(queries.lengths[q]), 1) for q in (first, order[0])) / 2
-                if self._cost(int(queries.lengths[first]), 2) * _LANES_FOR_TWO < alone:
+                if self._cost(int(queries.lengths[first]), 2) * _TWO_QUERIES < alone:
                     yield [first, order.pop(0)]
                     continue
             yield [first]
@@ -212,9 +220,9 @@ class Lanes(ComputeEngine):
     def _cost(self, m: int, queries: int) -> int:
         """Return the rows of all strips, and what each costs beside."""
         geometry = self._geometry(m, self._number, queries)
-        return geometry.strips(m) * (geometry.rows + _OVERHEAD)
+        return geometry.strips(m) * (geometry.rows + _OVERHEAD[1])
 
-    def _subjects_of(self, targets: Sequences, which: npt.NDArray[np.int32]) -> _Sorted:
+    def _subjects_of(self, targets: Sequences, which: npt.NDArray[np.int32]) -> Sorted:
         """Return subjects by descending length, uploaded; the last ones if they are the same."""
         self._upload_letters(targets)
         last = self._sorted
@@ -222,32 +230,57 @@ class Lanes(ComputeEngine):
             long = self.device.info.subgroup_size and not self._chain
             chain = min(32, self.device.info.subgroup_size) if long else None
             self._forget()
-            self._sorted = last = _Sorted.of(targets, which, chain)
+            self._sorted = last = Sorted.of(targets, which, chain)
         return last
 
-    def _scores(self, queries: Sequence[_Query], subjects: _Sorted, progress: Progress) -> _Scores:
+    def _scores(self, queries: Sequence[_Query], subjects: Sorted, progress: Progress) -> _Scores:
         """Return the score of each query with each subject, shape (queries, subjects)."""
         scores = np.zeros((len(queries), len(subjects.which)), np.int32)
         longest = max(map(len, queries))
         if longest == 0:
             return scores
-        for share, chain in subjects.shares:
-            geometry = self._geometry(longest, self._number, len(queries), chain)
-            found = self._run(queries, share, geometry, progress)
-            if geometry.number != INT32:
-                for q, query in enumerate(queries):
-                    if len(high := np.flatnonzero(found[q] >= LIMIT)):
-                        exact = self._geometry(len(query), INT32, 1, chain)
-                        again = share.only(high)
-                        found[q, high] = self._run([query], again, exact, ignore)[0]
-                        self._dealt.pop((again, 1)).release()
-            scores[:, share.order] = found
-        for k in subjects.beyond:
-            target = subjects.targets[subjects.which[k]]
+        jobs = [
+            self._job(queries, share, self._geometry(longest, self._number, len(queries), chain))
+            for share, chain in subjects.shares
+        ]
+        for job, found in zip(jobs, self._run(jobs, progress), strict=True):
+            scores[:, job.subjects.places] = found
+        if self._number != INT32:
             for q, query in enumerate(queries):
-                pair = Batch.one_to_many(query, [target])
-                scores[q, k] = self._blocked.best(pair, False, progress)[0, 0]
+                self._repeat(query, subjects, scores[q])
+        for q, query in enumerate(queries):
+            self._one_by_one(query, subjects, subjects.beyond, scores[q], progress)
         return scores
+
+    def _repeat(self, query: _Query, subjects: Sorted, scores: npt.NDArray[np.int32]) -> None:
+        """Compute scores again that are too high for floats, and put them in place."""
+        jobs = []
+        for share, chain in subjects.shares:
+            high = np.flatnonzero(scores[share.places] >= LIMIT)
+            # A long pair alone would keep a lane busy for long, and the rest of the device idle.
+            large = high[: int((len(query) * share.lengths[high] >= _LARGE).sum())]
+            if len(large) <= _FEW:
+                self._one_by_one(query, subjects, share.order[large], scores, ignore)
+                high = high[len(large) :]
+            if len(high):
+                geometry = self._geometry(len(query), INT32, 1, chain)
+                jobs.append(self._job([query], share.only(high), geometry))
+        for job, found in zip(jobs, self._run(jobs, ignore), strict=True):
+            scores[job.subjects.places] = found[0]
+            self._dealt.pop((job.subjects, 1, job.geometry.step)).release()
+
+    def _one_by_one(
+        self,
+        query: _Query,
+        subjects: Sorted,
+        which: npt.NDArray[np.intp],
+        scores: npt.NDArray[np.int32],
+        progress: Progress,
+    ) -> None:
+        """Compute the scores of a few pairs with all of the device, and put them in place."""
+        for k in which:
+            pair = Batch.one_to_many(query, [subjects.targets[subjects.which[k]]])
+            scores[k] = self._blocked.best(pair, False, progress)[0, 0]
 
     def _geometry(
         self, m: int, number: int, queries: int = 1, chain: int | None = None
@@ -256,7 +289,7 @@ class Lanes(ComputeEngine):
         info = self.device.info
         place = self._place if number == self._number or self._place != COMPARE else BLOCK
         if info.software:
-            chain = self._chain or 1
+            chain = self._chain or chain or 1
             options = [(self._rows or 32, chain, self._workgroup or max(16, chain))]
         else:
             chain = self._chain or chain or (8 if info.subgroup_size >= 8 else 1)
@@ -264,7 +297,7 @@ class Lanes(ComputeEngine):
             tallest = 32 if number == F16 and queries == 1 else 24
             options = [
                 (self._rows or rows, chains, self._workgroup or max(workgroup, chains))
-                for chains in {chain, max(1, chain // 2)}
+                for chains in ({chain} if self._chain else {chain, max(1, chain // 2)})
                 for rows in range(8, tallest + 1, 8)
             ]
         made = [
@@ -277,84 +310,101 @@ class Lanes(ComputeEngine):
                 queries,
                 at_once=not info.software and place in (SHARED, STORAGE),
                 subgroups=info.subgroup_size >= chain,
+                step=4 if number == INT32 and rows < 24 and not info.software else 2,
             )
             for rows, chain, workgroup in options
         ]
-        letters = len(self.scoring.alphabet)
+        letters, overhead = len(self.scoring.alphabet), _OVERHEAD[queries]
         limit = info.limits["max_uniform_block_size" if place == BLOCK else "max_shared_memory"]
         fitting = [each for each in made if each.size(letters) <= limit]
         if place in (BLOCK, SHARED) and not fitting:
             fitting = [replace(each, place=STORAGE) for each in made]
         return min(
             fitting or made,
-            key=lambda each: (each.strips(m) * (each.rows + _OVERHEAD), -each.chain, each.rows),
+            key=lambda each: (each.strips(m) * (each.rows + overhead), -each.chain, -each.rows),
         )
 
-    def _run(
-        self,
-        queries: Sequence[_Query],
-        subjects: _Subjects,
-        geometry: Geometry,
-        progress: Progress,
-    ) -> _Scores:
-        """Return the score of each query with each subject; those of floats may be too high."""
+    def _job(self, queries: Sequence[_Query], share: Subjects, geometry: Geometry) -> Job:
+        """Put everything where the shader finds it."""
+        dealt = self._deal(share, geometry)
         words = profile(queries, self.scoring, geometry)
-        dealt = self._deal(subjects, geometry)
-        columns = dealt.columns
-        bind = self._upload_profile(words, geometry)
-        program = self.program("lanes.comp", **(geometry.defines | _NO_SCORES))
-        groups = len(columns) // geometry.chains
-        places = np.zeros(groups + 1, np.int64)
-        np.cumsum(columns[:: geometry.chains] * geometry.chains, out=places[1:])
-        cells = places * geometry.subjects * sum(map(len, queries))
-        self.upload(_GROUPS, places.astype(np.uint32))
-        self.reserve(_SCORES, 4 * len(columns) * geometry.results)
-        self.reserve(_BORDERS, 0)
-        dealt.bind()
-        total = int(subjects.lengths.sum()) * sum(map(len, queries))
-        reported = 0
-        for part in self._dispatches(cells, places, geometry, len(words)):
-            program["first_group"] = part.start
-            program["first_border"] = int(places[part.start])
-            for strip in range(1 if geometry.at_once else len(words)):
-                bind(strip)
-                program.run(len(part))
-                self.device.ctx.memory_barrier()
-            done = int(total * cells[part.stop] // cells[-1])
-            progress(done - reported)
-            reported = done
-        self.device.check("computing lanes")
-        found = self.download(_SCORES, np.int32, len(subjects.order) * geometry.queries)
-        kept = [each for dealt in self._dealt.values() for each in (dealt.slots, dealt.words)]
-        self.memory_used = sum(buffer.size for buffer in (*self._buffers.values(), *kept))
-        return found.reshape(-1, geometry.queries).T.copy()
+        places = np.zeros(len(dealt.columns) // geometry.chains + 1, np.int64)
+        np.cumsum(dealt.columns[:: geometry.chains] * geometry.chains, out=places[1:])
+        letters = sum(map(len, queries))
+        return Job(
+            queries=len(queries),
+            subjects=share,
+            geometry=geometry,
+            dealt=dealt,
+            strips=len(words),
+            strip_size=4 * words.shape[1],
+            places=places,
+            cells=places * geometry.subjects * letters,
+            useful=int(share.lengths.sum()) * letters,
+            profile=self._buffer_of(words if geometry.at_once else apart(words)),
+            groups=self._buffer_of(places.astype(np.uint32)),
+            scores=self._buffer(4 * len(dealt.columns) * geometry.results),
+        )
 
-    def _dispatches(
-        self,
-        cells: npt.NDArray[np.int64],
-        places: npt.NDArray[np.int64],
-        geometry: Geometry,
-        strips: int,
-    ) -> Iterator[range]:
-        """Cut work groups into dispatches that fit the memory, queued in slices of time.
+    def _run(self, jobs: Sequence[Job], progress: Progress) -> list[_Scores]:
+        """Return the scores of each job, shape (queries, subjects); of floats, perhaps too high.
 
-        ``cells[k]`` and ``places[k]`` are the cells, and the places of borders, before group k.
+        What is queued overlaps: a slice of time starts when the one before it runs out.
         """
-        unit = _SOFTWARE_UNIT if self.device.info.software else _UNIT
-        ends = np.searchsorted(cells, np.arange(unit, cells[-1] + unit, unit))
-        ends = np.unique(np.minimum(ends, len(cells) - 1))
-        room = min(self._memory // _COPIES, 2**28) // geometry.border
-        start = 0
-        for part in self._pace.slices(len(ends)):
-            stop = int(ends[part.stop - 1])
-            while start < stop:
-                end = min(stop, start + _MOST_GROUPS)
-                if strips > 1:
-                    fits = int(np.searchsorted(places, places[start] + room, "right")) - 1
-                    end = max(start + 1, min(end, fits))
-                    self.reserve(_BORDERS, int(places[end] - places[start]) * geometry.border)
-                yield range(start, end)
-                start = end
+        if not jobs:
+            return []
+        self.device.ctx.memory_barrier()
+        for job, groups, border in self._dispatches(jobs):
+            program = self.program("lanes.comp", **(job.geometry.defines | _NO_SCORES))
+            job.bind()
+            self.reserve(BORDERS, 0)
+            program["first_group"] = groups.start
+            program["first_border"] = (int(job.places[groups.start]) - border) % 2**32
+            for strip in range(1 if job.geometry.at_once else job.strips):
+                job.bind_strip(strip)
+                program.run(len(groups))
+                if not job.geometry.at_once:
+                    self.device.ctx.memory_barrier()
+            progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+        self.device.ctx.memory_barrier()
+        self.device.check("computing lanes")
+        owned = [each.buffers for each in jobs] + [each.buffers for each in self._dealt.values()]
+        used = sum(buffer.size for buffer in joined(self._buffers.values(), *owned))
+        self.memory_used = max(self.memory_used, used)
+        found = [job.download() for job in jobs]
+        self.device.check("reading scores")
+        for job in jobs:
+            for each in job.buffers:
+                each.release()
+        return found
+
+    def _dispatches(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, range, int]]:
+        """Yield work groups of the jobs for a dispatch each, and the first place of their borders.
+
+        The borders of a slice of time are in one half of their buffer, of the next in the other.
+        """
+        portion = _SOFTWARE_PORTION if self.device.info.software else _PORTION
+        units = [(job, groups) for job in jobs for groups in job.units(portion)]
+        every = sum(job.border_bytes(0, len(job.places) - 1) for job in jobs)
+        half = min(every, self._memory // _COPIES, _BORDERS) // 16 * 16
+        self.reserve(BORDERS, 2 * half)
+        for number, part in enumerate(self._pace.overlapping(len(units))):
+            first = filled = number % 2 * half
+            for job, groups in merged(units[part.start : part.stop]):
+                start = groups.start
+                while start < groups.stop:
+                    end = min(groups.stop, start + _MOST_GROUPS)
+                    end = min(end, job.fitting(start, first + half - filled))
+                    if end <= start:  # wait until there is room again, for one group at least
+                        self.device.ctx.finish()
+                        end = max(start + 1, min(groups.stop, job.fitting(start, half)))
+                        half = max(half, job.border_bytes(start, end))
+                        self.reserve(BORDERS, 2 * half)
+                        filled = first = number % 2 * half
+                        end = min(end, start + _MOST_GROUPS)
+                    yield job, range(start, end), filled // job.geometry.border
+                    filled += job.border_bytes(start, end)
+                    start = end
             self._do_meanwhile()
 
     def _do_meanwhile(self) -> None:
@@ -365,16 +415,16 @@ class Lanes(ComputeEngine):
 
     def _upload_letters(self, targets: Sequences) -> None:
         """Put residues into their buffer, unless they are there or have been prefetched."""
-        if self._uploaded.get(_LETTERS) is targets:
+        if self._uploaded.get(LETTERS) is targets:
             return
         if self._spare and self._spare[0] is targets:
-            old, self._buffers[_LETTERS] = self._buffers.get(_LETTERS), self._spare[1]
+            old, self._buffers[LETTERS] = self._buffers.get(LETTERS), self._spare[1]
             if old:
                 old.release()
         else:
-            self.upload(_LETTERS, targets.residues)
+            self.upload(LETTERS, targets.residues)
         self._spare = None
-        self._uploaded[_LETTERS] = targets
+        self._uploaded[LETTERS] = targets
 
     def _forget(self) -> None:
         """Release what was dealt out."""
@@ -384,63 +434,51 @@ class Lanes(ComputeEngine):
 
     def _prefetch(self, targets: Sequences) -> None:
         """Begin to upload residues beside those that are being computed."""
-        size = len(targets.residues)
-        buffer = self._buffer(-(-size // 4) * 4)
-        if size:
+        buffer = self._buffer(-(-len(targets.residues) // 4) * 4)
+        if len(targets.residues):
             buffer.write(np.ascontiguousarray(targets.residues))
         self._spare = targets, buffer
 
-    def _deal(self, subjects: _Subjects, geometry: Geometry) -> _Dealt:
+    def _deal(self, subjects: Subjects, geometry: Geometry) -> Dealt:
         """Have the letters where lanes read them, unless they are there from the last query."""
-        key = subjects, geometry.subjects
+        key = subjects, geometry.subjects, geometry.step
         if key not in self._dealt:
-            lanes = -(-len(subjects.order) // geometry.subjects)
-            places = np.zeros(
-                (-(-lanes // _MOST_CHAINS) * _MOST_CHAINS * geometry.subjects, 2), np.uint32
-            )
+            lanes = -(-len(subjects.order) // (geometry.subjects * _MOST_CHAINS)) * _MOST_CHAINS
+            places = np.zeros((lanes * geometry.subjects, 2), np.uint32)
             places[: len(subjects.order), 0] = subjects.first
             places[: len(subjects.order), 1] = subjects.lengths
             words = -(-places[:: geometry.subjects, 1].astype(np.int64) // geometry.step)
             first = np.cumsum(words + 1) - (words + 1)
-            self.upload(_SUBJECTS, places)
-            slots = self._buffer(8 * len(words), np.stack([first, words], axis=1).astype(np.uint32))
-            columns = self._buffer(4 * int((words + 1).sum()))
-            self._dealt[key] = dealt = _Dealt(slots, columns, words * geometry.step)
+            self._dealt[key] = dealt = Dealt(
+                self._buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
+                self._buffer(4 * int((words + 1).sum())),
+                words * geometry.step,
+            )
             dealt.bind()
-            self.reserve(_LETTERS, 0)
+            self.upload(SUBJECTS, places)
+            self.reserve(LETTERS, 0)
             defines = geometry.defines | {"WORKGROUP": 32} | _NO_SCORES | _NO_ROWS
             program = self.program("lanes_columns.comp", **defines)
-            for start in range(0, len(words), _MOST_GROUPS):
+            for start in range(0, lanes, _MOST_GROUPS):
                 program["first_slot"] = start
-                program.run(min(_MOST_GROUPS, len(words) - start))
-            self.device.ctx.memory_barrier()
+                program.run(min(_MOST_GROUPS, lanes - start))
+            self.device.check("dealing out letters")
         return self._dealt[key]
 
-    def _buffer(self, size: int, content: npt.NDArray[np.uint32] | None = None) -> moderngl.Buffer:
+    def _buffer_of(self, content: npt.NDArray[np.uint32]) -> moderngl.Buffer:
+        """Return a new buffer with this content."""
+        buffer = self._buffer(content.nbytes)
+        if content.size:
+            buffer.write(np.ascontiguousarray(content))
+        return buffer
+
+    def _buffer(self, size: int) -> moderngl.Buffer:
         """Return a new buffer."""
         if size > self.device.info.limits["max_storage_block"]:
             raise DeviceError(f"{self.device.info.name} binds no buffer of {size} bytes")
         buffer = self.device.ctx.buffer(reserve=max(16, size))
         self.device.check(f"allocating {size} bytes")
-        if content is not None and size:
-            buffer.write(content)
         return buffer
-
-    def _upload_profile(
-        self, words: npt.NDArray[np.uint32], geometry: Geometry
-    ) -> Callable[[int], None]:
-        """Put the profile in its place; return what binds a strip of it."""
-        if geometry.at_once:
-            self.upload(_PROFILE, words)
-            return ignore
-        step = -(-words.shape[1] // _ALIGNED) * _ALIGNED
-        strips = np.zeros((len(words), step), np.uint32)
-        strips[:, : words.shape[1]] = words
-        self.upload(_PROFILE, strips)
-        buffer = self._buffers[_PROFILE]
-        in_block = geometry.place in (COMPARE, BLOCK)
-        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
-        return lambda strip: bind(0, 4 * strip * step, 4 * words.shape[1])
 
 
 _NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
@@ -449,76 +487,3 @@ _NO_ROWS = dict.fromkeys(
     ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "PROFILE", "SUBGROUPS"),
 )
 """Macros that lanes_columns.comp does not look at."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Dealt:
-    """Subjects as lanes read them, and the columns of each chain."""
-
-    slots: moderngl.Buffer
-    words: moderngl.Buffer
-    columns: npt.NDArray[np.int64]
-
-    def bind(self) -> None:
-        """Bind the buffers."""
-        self.slots.bind_to_storage_buffer(_SLOTS)
-        self.words.bind_to_storage_buffer(_COLUMNS)
-
-    def release(self) -> None:
-        """Free the buffers."""
-        self.slots.release()
-        self.words.release()
-
-
-@dataclass(frozen=True, eq=False)
-class _Subjects:
-    """Subjects that lanes can take, the longest first.
-
-    ``order`` says where each stands among those asked for, ``first`` where its letters begin.
-    """
-
-    order: npt.NDArray[np.intp]
-    first: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]
-
-    def only(self, chosen: npt.NDArray[np.intp] | slice) -> _Subjects:
-        """Return these of them."""
-        return _Subjects(self.order[chosen], self.first[chosen], self.lengths[chosen])
-
-
-@dataclass(frozen=True, eq=False)
-class _Sorted:
-    """The subjects of a search, in shares that each have chains of one length.
-
-    Parameters
-    ----------
-    targets : Sequences
-    which : ndarray of int32, shape (count,)
-        All that were asked for.
-    shares : list of (_Subjects, int or None)
-        Subjects, and the lanes of their chains if not the usual.
-    beyond : ndarray of int
-        Where in ``which`` those stand that are too long for lanes.
-    """
-
-    targets: Sequences
-    which: npt.NDArray[np.int32]
-    shares: list[tuple[_Subjects, int | None]]
-    beyond: npt.NDArray[np.intp]
-
-    @classmethod
-    def of(
-        cls, targets: Sequences, which: npt.NDArray[np.int32], long_chain: int | None
-    ) -> _Sorted:
-        """Sort by descending length; the longest, which would end last, get ``long_chain``."""
-        every = targets.lengths[which]
-        order = np.argsort(-every, kind="stable")
-        order = order[(every[order] > 0) & (every[order] <= _LONGEST)]
-        subjects = _Subjects(order, targets.offsets[which[order]], every[order])
-        long = 0
-        if long_chain:
-            usual = max(512, int(subjects.lengths.sum()) // _IN_FLIGHT)
-            long = int(np.searchsorted(-subjects.lengths, -usual))
-        parts = ((subjects.only(slice(long)), long_chain), (subjects.only(slice(long, None)), None))
-        shares = [(part, chain) for part, chain in parts if len(part.order)]
-        return cls(targets, which, shares, np.flatnonzero(every > _LONGEST))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from glsw.device import Device
+from glsw.device import Device, Fence
 
 SECONDS = 0.1
 """What is queued before the device is waited for; watchdogs bite from 0.5 s on."""
@@ -36,6 +36,28 @@ class Pace:
             part = range(start, min(start + self._count, total))
             yield part
             self._device.ctx.finish()
-            elapsed = max(time.perf_counter() - began, 1e-6)
-            self._count = max(1, int(len(part) * min(4.0, SECONDS / elapsed)))
+            self._learn(len(part), time.perf_counter() - began)
             start = part.stop
+
+    def overlapping(self, total: int) -> Iterator[range]:
+        """Cut ``range(total)`` as `slices`, and wait for the slice before the last one.
+
+        So the device has work while the next slice is prepared, and while a slice runs out.
+        """
+        start, done = 0, time.perf_counter()
+        running: list[tuple[int, Fence]] = []
+        while start < total or running:
+            if start < total:
+                part = range(start, min(start + self._count, total))
+                yield part
+                running.append((len(part), self._device.fence()))
+                start = part.stop
+            if len(running) > 1 or start == total:
+                count, fence = running.pop(0)
+                fence.wait()
+                now = time.perf_counter()
+                self._learn(count, now - done)
+                done = now
+
+    def _learn(self, count: int, seconds: float) -> None:
+        self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))

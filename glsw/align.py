@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from itertools import islice
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch, Mask, Sequences
-from glsw.device import Device, open_device
-from glsw.engines import ENGINES, Engine
+from glsw.database import Database, is_database
 from glsw.engines.base import Progress, Ties, check_ties
-from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.result import Alignment, Ends, SearchResult
 from glsw.scoring import Scoring
+from glsw.search import (
+    EngineChoice,
+    Found,
+    Part,
+    Ranking,
+    check_longest,
+    scan,
+    search_result,
+    traced,
+)
 from glsw.sequences import Record, Single, Source, as_records, is_single
-from glsw.traceback import best_end, coordinates_of_runs, trace
+from glsw.workers import Devices, Workers, chosen_devices, scan_on
+
+Searched: TypeAlias = Source | Database
 
 
 class Aligner:
@@ -32,16 +42,18 @@ class Aligner:
         calls 11/1) unless given.
     engine : str
         A name in `glsw.ENGINES`; ``"auto"`` chooses for every pair, see `glsw.engines.Auto`.
-    device : int, str or Device, optional
+    device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
+        Searches run on all devices of a list, each with a process of its own, all else runs on
+        the first; ``"all"`` is every one that is no software renderer, if there are such.
     ties : {"conventional", "any"}
         Which of several equally good cells an alignment ends in: see `Engine.ends`.
     unknown : str, optional
         The letter of the alphabet to take for letters outside it, which are an error otherwise.
-
     memory : int, optional
-        Bytes of device memory that a chunk of pairs may take, sequences apart, with engines that
-        keep more than borders; 1 GiB unless given. A pair that needs more is done in parts.
+        Bytes of device memory that a part of a database, or a chunk of pairs, may take, with
+        engines that keep more than borders; 1 GiB or more unless given. What needs more is done
+        in parts.
 
     Raises
     ------
@@ -54,6 +66,10 @@ class Aligner:
     -----
     A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,
     `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    The processes of several devices start with the aligner and end with `close`, or at the end of
+    a ``with`` block. They import the main module anew: what a script does with several devices has
+    to stand below ``if __name__ == "__main__":``.
 
     Examples
     --------
@@ -70,7 +86,7 @@ class Aligner:
         scoring: Scoring | None = None,
         *,
         engine: str = "auto",
-        device: int | str | Device | None = None,
+        device: Devices = None,
         ties: Ties = "conventional",
         unknown: str | None = None,
         memory: int | None = None,
@@ -83,7 +99,27 @@ class Aligner:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.ties = ties
         self.unknown = unknown
-        self.engine = _engine(engine, self.scoring, device, memory)
+        choices = self._choices(engine, device, memory)
+        self._workers = Workers(choices) if len(choices) > 1 else None
+        self._choice = choices[0]
+        try:
+            self.engine = self._choice.make()
+            if self._workers:
+                self._workers.wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the processes of several devices; safe to repeat, and not needed for one device."""
+        if self._workers:
+            self._workers.close()
+
+    def __enter__(self) -> Aligner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # A str is also an iterable of str: the overloads overlap.
     @overload
@@ -155,7 +191,7 @@ class Aligner:
         target  2 TC-TATCA 8
         """
         batch, records = self._pair(query, target)
-        return next(self._traced(batch, [records]))
+        return next(traced(self.engine, batch, [records], self.ties, self.unknown))
 
     def alignments(
         self,
@@ -217,54 +253,71 @@ class Aligner:
     def search(  # type: ignore[overload-overlap]
         self,
         query: Single,
-        database: Source,
+        database: Searched,
         *,
         top: int | None = 10,
         min_score: float = 1,
         progress: Progress | None = None,
+        executor: Executor | None = None,
     ) -> SearchResult: ...
     @overload
     def search(
         self,
         query: Source,
-        database: Source,
+        database: Searched,
         *,
         top: int | None = 10,
         min_score: float = 1,
         progress: Progress | None = None,
+        executor: Executor | None = None,
     ) -> Iterator[SearchResult]: ...
     def search(
         self,
         query: Source,
-        database: Source,
+        database: Searched,
         *,
         top: int | None = 10,
         min_score: float = 1,
         progress: Progress | None = None,
+        executor: Executor | None = None,
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best local alignment with a query.
 
         Parameters
         ----------
         query : sequence, path or list of sequences
-        database : path or list of sequences
+        database : Database, path or list of sequences
+            A path may be that of a file of `glsw.makedb`.
         top : int or None
             Hits to keep, None for all.
         min_score : int or float
             Least score of a hit.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor, optional
+            What computes the scores of parts of the database, each with the engine and device of
+            this aligner. Engines on a device need processes, started by "spawn"; for several
+            devices give them to the aligner instead.
 
         Returns
         -------
         SearchResult or iterator of SearchResult
             One result for a single query; for a file or a list of queries one after the other,
-            each computed when it is asked for. Equal scores stand in the order of the database.
+            computed when it is asked for, or with others of its kind if the database is searched
+            in several parts. Equal scores stand in the order of the database.
 
         Raises
         ------
         OSError, ValueError
-            If a file cannot be read, or a sequence has letters outside the alphabet.
+            If a file cannot be read, a sequence has letters outside the alphabet, or the database
+            has another alphabet.
+        DeviceError
+            If a part of the database has failed on two devices.
+
+        Warns
+        -----
+        RuntimeWarning
+            If a device fails, or its process dies: another one repeats its part.
 
         Examples
         --------
@@ -276,49 +329,55 @@ class Aligner:
         """
         if top is not None and top < 1:
             raise ValueError(f"top {top}: at least 1 hit, or None for all, expected")
-        alphabet = self.scoring.alphabet
-        queries = as_records(query, what="query", alphabet=alphabet)
-        records = as_records(database, what="target", alphabet=alphabet)
-        codes = [self._encode(each) for each in queries]
-        targets = Sequences.of(map(self._encode, records))
-        batches = [Batch.one_to_many(code, targets) for code in codes]
-        for batch in batches:
-            self.engine.check(batch)
+        records = as_records(query, what="query", alphabet=self.scoring.alphabet)
+        queries = Sequences.of(map(self._encode, records))
+        targets = self._database(database)
+        check_longest(self.engine, queries, targets)
+        ranking = Ranking(top, max(1, min_score * self.scoring.scale))
+        found = self._found(queries, targets, ranking, progress, executor)
         results = (
-            self._search(each, batch, records, top, min_score, progress)
-            for each, batch in zip(queries, batches, strict=True)
+            search_result(self.engine, record, codes, targets, each, self.ties, self.unknown)
+            for record, codes, each in zip(records, queries, found, strict=True)
         )
         return next(results) if is_single(query) else results
 
-    def _search(
+    def _found(
         self,
-        query: Record,
-        batch: Batch,
-        records: list[Record],
-        top: int | None,
-        min_score: float,
+        queries: Sequences,
+        database: Database,
+        ranking: Ranking,
         progress: Progress | None,
-    ) -> SearchResult:
-        start = time.perf_counter()
-        scores = self.engine.scores(batch, progress=progress)
-        kept = np.flatnonzero(scores >= max(1, min_score * self.scoring.scale))
-        kept = kept[np.argsort(-scores[kept].astype(np.int64), kind="stable")][:top]
-        pairs = [(query, records[k]) for k in kept]
-        hits = tuple(
-            Hit(rank, alignment.target, alignment.score, alignment)
-            for rank, alignment in enumerate(self._traced(batch.select(kept), pairs), start=1)
-        )
-        return SearchResult(
-            query=query,
-            hits=hits,
-            cells=batch.cells,
-            seconds=time.perf_counter() - start,
-            engine=self.engine.label,
-            device=self.engine.where,
-            sequences=len(records),
-            residues=len(batch.targets.residues),
-            memory=self.engine.memory_used,
-        )
+        executor: Executor | None,
+    ) -> Iterator[Found]:
+        if executor is not None:
+            if self._workers:
+                raise ValueError("an executor and several devices exclude one another")
+            return scan_on(
+                executor, self._choice, self.engine, queries, database, ranking, progress
+            )
+        if self._workers:
+            return self._workers.scan(self.engine, queries, database, ranking, progress)
+        parts = [Part.of(database, each) for each in database.parts(self.engine.part)]
+        return scan(self.engine, queries, parts, ranking, progress)
+
+    def _database(self, source: Searched) -> Database:
+        """Return a database with the codes of this scoring, in memory unless it is indexed."""
+        alphabet = self.scoring.alphabet
+        if isinstance(source, os.PathLike) and is_database(source):
+            source = Database.open(source)
+        if not isinstance(source, Database):
+            records = as_records(source, what="target", alphabet=alphabet)
+            return Database.of(records, alphabet, self.unknown)
+        source.check(alphabet)
+        return source
+
+    def _choices(self, engine: str, device: Devices, memory: int | None) -> list[EngineChoice]:
+        first = EngineChoice(engine, self.scoring, None, memory)
+        if first.requires is None:
+            if device is not None:
+                raise ValueError(f"engine {engine!r} runs on the CPU and takes no device")
+            return [first]
+        return [first._replace(device=each) for each in chosen_devices(device, first.requires)]
 
     def _disjoint(
         self,
@@ -330,50 +389,13 @@ class Aligner:
         """Yield the best alignment of one pair, forbid what it aligns, and begin again."""
         mask = Mask.nothing(len(batch.pair(0)[0]))
         while True:
-            alignment = next(self._traced(batch, [records], progress))
+            found = traced(self.engine, batch, [records], self.ties, self.unknown, progress)
+            alignment = next(found)
             if alignment.score <= 0 or alignment.score < min_score:
                 return
             yield alignment
             mask = mask.with_alignment(alignment.coordinates)
             batch = batch.masked([mask])
-
-    def _traced(
-        self,
-        batch: Batch,
-        records: list[tuple[Record, Record]],
-        progress: Progress | None = None,
-    ) -> Iterator[Alignment]:
-        """Yield the best alignment of each pair."""
-        paths = None
-        if batch.masks is not None and not self.engine.masks:
-            ends = self._ends_on_host(batch, progress)
-        elif paths := self.engine.paths(batch, ties=self.ties, progress=progress):
-            ends = paths.ends
-        else:
-            ends = self.engine.ends(batch, ties=self.ties, progress=progress)
-        for p, (query, target) in enumerate(records):
-            end = int(ends.query_end[p]), int(ends.target_end[p])
-            if paths:
-                coordinates = coordinates_of_runs(paths[p], *end)
-            else:
-                coordinates, _ = trace(*batch.pair(p), self.scoring, *end, mask=batch.mask(p))
-            yield Alignment(
-                self.scoring.display(int(ends.score[p])),
-                query,
-                target,
-                coordinates,
-                self.scoring,
-                self.unknown,
-            )
-
-    def _ends_on_host(self, batch: Batch, progress: Progress | None) -> Ends:
-        found = np.empty((len(batch), 3), np.int32)
-        for p in range(len(batch)):
-            query, target = batch.pair(p)
-            found[p] = best_end(query, target, self.scoring, batch.mask(p))
-            if progress:
-                progress(len(query) * len(target))
-        return Ends(*found.T)
 
     def _pair(
         self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
@@ -455,16 +477,17 @@ def alignments(
 
 
 @overload
-def search(query: Single, database: Source, **options: Any) -> SearchResult: ...
+def search(query: Single, database: Searched, **options: Any) -> SearchResult: ...
 @overload
-def search(query: Source, database: Source, **options: Any) -> Iterator[SearchResult]: ...
+def search(query: Source, database: Searched, **options: Any) -> Iterator[SearchResult]: ...
 def search(
     query: Source,
-    database: Source,
+    database: Searched,
     *,
     top: int | None = 10,
     min_score: float = 1,
     progress: Progress | None = None,
+    executor: Executor | None = None,
     scoring: Scoring | None = None,
     **options: Any,
 ) -> SearchResult | Iterator[SearchResult]:
@@ -478,28 +501,8 @@ def search(
     [(1, 'target 2', 17)]
     """
     return Aligner(scoring, **options).search(
-        query, database, top=top, min_score=min_score, progress=progress
+        query, database, top=top, min_score=min_score, progress=progress, executor=executor
     )
-
-
-def _engine(
-    name: str, scoring: Scoring, device: int | str | Device | None, memory: int | None
-) -> Engine:
-    if name not in ENGINES:
-        raise ValueError(f"unknown engine {name!r}; there are {', '.join(ENGINES)}")
-    kind = ENGINES[name]
-    options = {} if memory is None else {"memory": memory}
-    if options and "memory" not in inspect.signature(kind).parameters:
-        raise ValueError(f"engine {name!r} takes no memory limit")
-    if memory is not None and memory < 2**20:
-        raise ValueError(f"memory {memory}: at least 1 MiB expected")
-    if kind.requires is None:
-        if device is not None:
-            raise ValueError(f"engine {name!r} runs on the CPU and takes no device")
-        return kind(scoring)
-    if not isinstance(device, Device):
-        device = open_device(device, require=kind.requires)
-    return kind(scoring, device, **options)
 
 
 def _one(source: Source, what: str, scoring: Scoring) -> Record:

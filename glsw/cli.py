@@ -9,11 +9,13 @@ old one, and what was written of finished queries stays when a later one is inte
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import io
 import math
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -25,7 +27,7 @@ from tqdm import tqdm
 from glsw import __version__
 from glsw.align import Aligner
 from glsw.alphabet import DNA, PROTEIN, Alphabet
-from glsw.database import makedb
+from glsw.database import Database, is_database, makedb
 from glsw.device import DeviceError, devices
 from glsw.engines import ENGINES, TIES, Progress
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, Format
@@ -118,15 +120,18 @@ def _run(
     scoring = _scoring(arguments)
     _check_output(arguments.output, arguments.query, arguments.target)
     queries, targets = _inputs(arguments.query, arguments.target, one_each)
-    aligner = Aligner(
-        scoring,
-        engine=arguments.engine,
-        device=arguments.device,
-        ties=arguments.ties,
-        unknown=arguments.unknown,
-        memory=arguments.memory,
-    )
-    with _bar(arguments, scoring, queries, targets) as bar:
+    with (
+        Aligner(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            ties=arguments.ties,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+        ) as aligner,
+        _bar(arguments, scoring, queries, targets) as bar,
+        _warnings_in_a_line(),
+    ):
 
         def progress(cells: int) -> None:
             bar.update(cells)
@@ -135,18 +140,40 @@ def _run(
         _write(results, formats[arguments.format], arguments.output, bar)
 
 
+_Targets: TypeAlias = list[Record] | Database
 _Task: TypeAlias = Callable[
-    [Aligner, list[Record], list[Record], argparse.Namespace, Progress], Iterable[SearchResult]
+    [Aligner, list[Record], _Targets, argparse.Namespace, Progress], Iterable[SearchResult]
 ]
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Print warnings of a search as the program's messages."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        tqdm.write(f"glsw: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _ranked(
     aligner: Aligner,
     queries: list[Record],
-    targets: list[Record],
+    targets: _Targets,
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterable[SearchResult]:
+    _recommend(aligner)
     return aligner.search(
         queries,
         targets,
@@ -159,7 +186,7 @@ def _ranked(
 def _disjoint(
     aligner: Aligner,
     queries: list[Record],
-    targets: list[Record],
+    targets: _Targets,
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterator[SearchResult]:
@@ -189,11 +216,22 @@ def _disjoint(
         yield result()
 
 
-def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], list[Record]]:
+def _recommend(aligner: Aligner) -> None:
+    """Say what is faster than OpenGL without a GPU."""
+    if aligner.engine.name == "auto" and aligner.engine.device.info.software:
+        how = "" if importlib.util.find_spec("pyopal") else ", after pip install glsw[cpu]"
+        print(f"glsw: engine 'cpu' searches several times faster here{how}", file=sys.stderr)
+
+
+def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], _Targets]:
     if query == target == "-":
         raise ValueError("standard input ('-') can be read only once, not as both files")
     queries = as_records(Path(query), what="query")
-    targets = as_records(Path(target), what="target")
+    targets: _Targets
+    if not one_each and is_database(target):
+        targets = Database.open(target)
+    else:
+        targets = as_records(Path(target), what="target")
     for path, records in ((query, queries), (target, targets)):
         if one_each and len(records) != 1:
             raise ValueError(f"{path}: one sequence expected, {len(records)} found")
@@ -215,12 +253,17 @@ def _scoring(arguments: argparse.Namespace) -> Scoring:
 
 
 def _bar(
-    arguments: argparse.Namespace, scoring: Scoring, queries: list[Record], targets: list[Record]
+    arguments: argparse.Namespace, scoring: Scoring, queries: list[Record], targets: _Targets
 ) -> tqdm[NoReturn]:
     """Return a progress bar in cells, which shows nothing unless stderr is a terminal."""
-    residues = (sum(map(len, side)) // scoring.alphabet.width for side in (queries, targets))
+
+    def residues(side: _Targets) -> int:
+        if isinstance(side, Database):
+            return side.residues
+        return sum(map(len, side)) // scoring.alphabet.width
+
     return tqdm(
-        total=math.prod(residues),
+        total=residues(queries) * residues(targets),
         unit="cell",
         unit_scale=True,
         leave=False,
@@ -337,7 +380,9 @@ def _parser() -> argparse.ArgumentParser:
     files = "FASTA or FASTQ, plain or gzip; - is standard input"
     search = command("search", _search, "rank the sequences of a database by their best alignment")
     search.add_argument("query", metavar="QUERY", help=f"one or more queries: {files}")
-    search.add_argument("target", metavar="DB", help=f"sequences to search: {files}")
+    search.add_argument(
+        "target", metavar="DB", help=f"sequences to search: {files}; or what makedb wrote"
+    )
     _add_scoring(search)
     hits = search.add_argument_group("hits")
     hits.add_argument(
@@ -346,7 +391,7 @@ def _parser() -> argparse.ArgumentParser:
     hits.add_argument(
         "--min-score", metavar="S", type=_number, default=1, help="hits of at least this score (1)"
     )
-    _add_running(search)
+    _add_running(search, several=True)
     _add_output(
         search,
         FORMATS,
@@ -372,7 +417,7 @@ def _parser() -> argparse.ArgumentParser:
         default=1,
         help="alignments of at least this score (1)",
     )
-    _add_running(align)
+    _add_running(align, several=False)
     _add_output(align, ALIGNMENT_FORMATS, "pairwise: text; tsv: a line of columns")
 
     index = command("makedb", _makedb, "index sequences once, for searches that start at once")
@@ -442,19 +487,21 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_running(parser: argparse.ArgumentParser) -> None:
+def _add_running(parser: argparse.ArgumentParser, *, several: bool) -> None:
     group = parser.add_argument_group("running")
     group.add_argument(
         "--engine", metavar="NAME", default="auto", help=f"{', '.join(ENGINES)} (auto)"
     )
-    group.add_argument(
-        "--device", metavar="N", help="number of the device or part of its name, see glsw devices"
-    )
+    which = "number of the device or part of its name, see glsw devices"
+    if several:
+        which += "; numbers such as 0,1 or all to use several GPUs"
+    group.add_argument("--device", metavar="N", type=_devices_of if several else str, help=which)
     group.add_argument(
         "--memory",
         metavar="SIZE",
         type=_size,
-        help="device memory to use at most beside the sequences, such as 512M or 2G (1G)",
+        help="device memory that parts of the database and what is kept may take, "
+        "such as 512M or 2G",
     )
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
@@ -476,6 +523,13 @@ def _alphabet(text: str) -> Alphabet:
         return known or Scoring.named(text).alphabet
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None
+
+
+def _devices_of(text: str) -> str | list[int]:
+    """Return numbers separated by commas, or else the text."""
+    numbers = text.split(",")
+    several = len(numbers) > 1 and all(number.strip().isdecimal() for number in numbers)
+    return [int(number) for number in numbers] if several else text
 
 
 def _number(text: str) -> float:

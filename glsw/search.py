@@ -23,8 +23,11 @@ from glsw.traceback import best_end, coordinates_of_runs, trace
 
 Keys = npt.NDArray[np.int64]
 
+PROCESSES: set[int] = set()
+"""Ids of processes that opened devices here: one that is forked finds its parent's."""
+
 _SCORES = 2**26  # of several queries with a part, until the best of them are known
-_BLOCK = 64  # scores of which only the largest is looked at when the others are too many
+_BLOCK = 64  # scores of which only the largest is looked at when there are many
 _LARGEST = 2**31 - 1
 _SHIFT = 32
 
@@ -49,8 +52,8 @@ class EngineChoice(NamedTuple):
     memory: int | None = None
 
     @property
-    def kind(self) -> type[Engine]:
-        """The class of the engine; ValueError if there is none, or it takes no such option."""
+    def requires(self) -> tuple[int, int] | None:
+        """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
         if self.name not in ENGINES:
             raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(ENGINES)}")
         kind = ENGINES[self.name]
@@ -59,17 +62,16 @@ class EngineChoice(NamedTuple):
                 raise ValueError(f"engine {self.name!r} takes no memory limit")
             if self.memory < 2**20:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
-        if kind.requires is None and self.device is not None:
-            raise ValueError(f"engine {self.name!r} runs on the CPU and takes no device")
-        return kind
+        return kind.requires
 
     def make(self, *, quiet: bool = False) -> Engine:
-        """Return the engine, its device opened; errors as `glsw.open_device` and of `kind`."""
-        kind, device = self.kind, self.device
-        if kind.requires is None:
+        """Return the engine, its device opened; errors as `glsw.open_device` and `requires`."""
+        requires, device, kind = self.requires, self.device, ENGINES[self.name]
+        if requires is None:
             return kind(self.scoring)
+        PROCESSES.add(os.getpid())
         if not isinstance(device, Device):
-            device = open_device(device, require=kind.requires, quiet=quiet)
+            device = open_device(device, require=requires, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}
         return kind(self.scoring, device, **options)
 
@@ -85,7 +87,7 @@ class Ranking(NamedTuple):
     ----------
     top : int or None
         How many at most, None for all.
-    least : int
+    least : int or float
         The least score, 1 or more, in integer units.
 
     Examples
@@ -97,7 +99,7 @@ class Ranking(NamedTuple):
     """
 
     top: int | None
-    least: int
+    least: float
 
     def best(self, scores: npt.NDArray[np.int32], numbers: npt.NDArray[np.int64]) -> Keys:
         """Return the keys to keep, ascending, of sequences with these scores and numbers."""
@@ -107,10 +109,10 @@ class Ranking(NamedTuple):
 
     def merged(self, *keys: Keys) -> Keys:
         """Return the keys to keep of several lists of them."""
-        return np.sort(np.concatenate([np.empty(0, np.int64), *keys]))[: self.top]
+        return np.sort(np.concatenate(keys))[: self.top]
 
-    def _bound(self, scores: npt.NDArray[np.int32]) -> int:
-        """Return a score that all hits to keep have, and not many others."""
+    def _bound(self, scores: npt.NDArray[np.int32]) -> float:
+        """Return a score that all hits to keep reach, and not many others."""
         if self.top is None or len(scores) <= self.top:
             return self.least
         blocks = len(scores) // _BLOCK
@@ -132,7 +134,7 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, database: Database, chosen: slice) -> Part:
-        """Return a slice of the sorted sequences."""
+        """Return a slice of the sorted sequences; all of them are always the same object."""
         whole = (chosen.start, chosen.stop) == (0, len(database))
         targets = database.sequences if whole else database.view(chosen)
         return cls(targets, database.order[chosen])
@@ -160,7 +162,7 @@ class Found(NamedTuple):
     memory: int = 0
 
 
-def check(engine: Engine, queries: Sequences, database: Database) -> None:
+def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
     """Raise ValueError if a query and a sequence are too long together for the engine."""
     if len(queries) and len(database):
         longest = queries[int(queries.lengths.argmax())]
@@ -177,8 +179,8 @@ def scan(
     """Yield the hits to keep of each query.
 
     With one part, queries are taken a few at a time, as many as the engine computes together. With
-    several, each part meets all queries before the next, or as many as there is room for the
-    scores of.
+    several, each part meets all queries before the next part does, or as many as there is room
+    for the scores of.
     """
     at_once = engine.queries_at_once
     if len(parts) > 1:
@@ -205,7 +207,7 @@ def shares(seconds: float, queries: Sequences) -> list[float]:
     return parts
 
 
-def result(
+def search_result(
     engine: Engine,
     query: Record,
     codes: npt.NDArray[np.uint8],
@@ -214,7 +216,7 @@ def result(
     ties: Ties,
     unknown: str | None,
 ) -> SearchResult:
-    """Return the result for a query: its hits, aligned."""
+    """Return the result for a query: its hits, aligned by the engine."""
     start = time.perf_counter()
     numbers = numbers_of(found.keys)
     pairs = [(query, database[k]) for k in numbers.tolist()]
@@ -246,7 +248,7 @@ def traced(
     unknown: str | None,
     progress: Progress | None = None,
 ) -> Iterator[Alignment]:
-    """Yield the best alignment of each pair; records are its query and target."""
+    """Yield the best alignment of each pair, of which ``records`` has query and target."""
     scoring = engine.scoring
     paths = None
     if batch.masks is not None and not engine.masks:

@@ -328,26 +328,26 @@ def test_binaries_that_do_not_fit_are_replaced(device, offered, always, restored
 
 def test_driver_that_ignores_the_binary(device, offered, always, restored, tmp_path, monkeypatch):
     binaries.compute_shader(device, SOURCE, cache=tmp_path)
-    whole = binaries._function
+    whole = binaries.gl_function
 
     def function(ctx, symbol, *arguments, **options):
         if symbol == "glProgramBinary":
             return lambda *given: None
         return whole(ctx, symbol, *arguments, **options)
 
-    monkeypatch.setattr(binaries, "_function", function)
+    monkeypatch.setattr(binaries, "gl_function", function)
     assert run(device, binaries.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
     assert restored == [None]
 
 
 @pytest.mark.parametrize("symbol", ["glGetProgramBinary", "glGetProgramiv"])
 def test_driver_that_gives_nothing(device, offered, always, tmp_path, monkeypatch, symbol):
-    whole = binaries._function
+    whole = binaries.gl_function
 
     def function(ctx, wanted, *arguments, **options):
         return (lambda *given: None) if wanted == symbol else whole(ctx, wanted, *arguments)
 
-    monkeypatch.setattr(binaries, "_function", function)
+    monkeypatch.setattr(binaries, "gl_function", function)
     assert run(device, binaries.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
     assert names(tmp_path) == []
 

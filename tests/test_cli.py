@@ -17,6 +17,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +27,12 @@ import pytest
 import glsw
 import glsw.cli
 from glsw.cli import main
-from glsw.device import DeviceError
+from glsw.device import Device, DeviceError
+from glsw.engines import Reference
+from glsw.output import FORMATS
 from glsw.scoring import Scoring
 from glsw.shader import ShaderError
+from glsw.workers import Answer, Task, answer
 
 ROOT = Path(__file__).parent.parent
 DEMO = ROOT / "demo"
@@ -328,13 +332,13 @@ def test_finished_queries_are_written_before_the_next_starts(
 ) -> None:
     seen: list[str] = []
     monkeypatch.chdir(files)
-    search = glsw.Aligner._search
+    scan = Reference.scan
 
-    def watched(self: glsw.Aligner, *arguments: Any) -> glsw.SearchResult:
+    def watched(self: Reference, *arguments: Any, **options: Any) -> Any:
         seen.append(Path("out").read_text() if Path("out").exists() else "none")
-        return search(self, *arguments)
+        return scan(self, *arguments, **options)
 
-    monkeypatch.setattr(glsw.Aligner, "_search", watched)
+    monkeypatch.setattr(Reference, "scan", watched)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"
     assert main(words.split()) == 0
     assert seen[0] == "none"
@@ -528,6 +532,163 @@ def test_makedb(
     assert not list(files.glob("*.part"))
 
 
+@pytest.fixture
+def indexed(run: Callable[..., SimpleNamespace]) -> None:
+    assert run("makedb db.fasta db").status == 0
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_database_is_searched_like_its_file(
+    form: str, run: Callable[..., SimpleNamespace]
+) -> None:
+    words = f"search queries.fasta {{}} --engine reference --format {form}"
+    done = run(words.format("db"))
+    assert (done.status, done.out) == (0, run(words.format("db.fasta")).out)
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == (10 + 6) * (6 + 5 + 10)
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("search query.fasta cut", "cut: truncated database"),
+        ("search dna.fasta db --match 2 --mismatch -3", "db: its alphabet is protein"),
+        ("search db db.fasta", "db: not FASTA or FASTQ"),
+        ("align query.fasta db", "db: not FASTA or FASTQ"),
+        ("search query.fasta db --output db", "--output db: it is an input"),
+    ],
+)
+def test_databases_that_cannot_be_searched(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "cut").write_bytes((files / "db").read_bytes()[:-9])
+    done = run(f"{words} --engine reference")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
+# devices
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize("database", ["db", "db.fasta"])
+def test_two_devices_write_the_same(
+    database: str, run: Callable[..., SimpleNamespace], device: Device
+) -> None:
+    search = f"search queries.fasta {database} --engine diagonal --format tsv --device"
+    one = run(f"{search} {device.info.index}")
+    two = run(f"{search} {device.info.index},{device.info.index}")
+    assert (two.status, two.out) == (0, one.out)
+    assert two.out.count("\n") > 3
+    cells = f"{(10 + 6) * (6 + 5 + 10)} cells"
+    assert cells in two.err
+
+
+@pytest.mark.parametrize("words", ["--device 0,77", "--device 77", "--device 0,x"])
+def test_devices_that_are_not_there(words: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search query.fasta db.fasta --engine diagonal {words}")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "glsw: no device " in done.err
+
+
+def test_alignments_take_one_device(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align query.fasta query.fasta --device 0,0")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "no device '0,0'" in done.err
+
+
+def dies_once(flag: str, choice: bytes, task: Task) -> Answer:
+    try:
+        Path(flag).touch(exist_ok=False)
+    except FileExistsError:
+        return answer(choice, task)
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_reported(
+    run: Callable[..., SimpleNamespace],
+    device: Device,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = "search queries.fasta db.fasta --engine diagonal --format tsv --device"
+    expected = run(f"{words} {device.info.index}").out
+    monkeypatch.setattr(glsw.workers, "answer", partial(dies_once, str(tmp_path / "flag")))
+    done = run(f"{words} {device.info.index},{device.info.index}")
+    assert (done.status, done.out) == (0, expected)
+    first, summary = done.err.splitlines()
+    assert re.fullmatch(
+        r"glsw: device \d+: its process died; part \d+ of \d+ of the database is computed again",
+        first,
+    )
+    assert "cells in" in summary
+
+
+def children_of(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    return [int(child) for child in listed.read_text().split()] if listed.exists() else []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system has no /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_with_the_program(number: int, files: Path, device: Device) -> None:
+    (files / "long.fasta").write_text(f">q\n{'HEAGAWGHEE' * 300}\n")
+    (files / "many.fasta").write_text("".join(f">{k}\n{'PAWHEAE' * 300}\n" for k in range(3000)))
+    index = device.info.index
+    words = f"search long.fasta many.fasta --engine diagonal --device {index},{index} --output out"
+    with process(words, files, start_new_session=True) as started:
+        children: list[int] = []
+        deadline = time.monotonic() + 30
+        while len(children) < 3:  # two, and one that tracks resources
+            assert time.monotonic() < deadline
+            assert started.poll() is None, started.communicate()
+            children = children_of(started.pid)
+            time.sleep(0.02)
+        time.sleep(1)
+        begun = time.monotonic()
+        if number == signal.SIGINT:
+            os.killpg(started.pid, number)  # as a terminal does
+        else:
+            started.kill()
+        _, err = started.communicate(timeout=30)
+        assert time.monotonic() - begun < 5
+    if number == signal.SIGINT:
+        lines = [line for line in err.splitlines() if b"software renderer" not in line]
+        assert (started.returncode, lines) == (130, [b"glsw: interrupted"])
+    assert not (files / "out").exists()
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{child}/cmdline").exists() and alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended may still be listed."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_what_is_faster_without_a_gpu(
+    installed: bool,
+    run: Callable[..., SimpleNamespace],
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: installed or None)
+    line = "glsw: engine 'cpu' searches several times faster here"
+    line += "\n" if installed else ", after pip install glsw[cpu]\n"
+    words = f"search queries.fasta db.fasta --device {device.info.index}"
+    assert run(words).err.count(line) == device.info.software
+    assert line not in run(f"{words} --engine diagonal").err
+    assert line not in run(f"align query.fasta query.fasta --device {device.info.index}").err
+
+
 # ends
 
 
@@ -594,7 +755,7 @@ def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
     code = (
         "import os, glsw\n"
         "def interrupted(*_, **__): os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.modules['glsw.align'].open_device = interrupted"
+        "sys.modules['glsw.search'].open_device = interrupted"
     )
     words = "search query.fasta db.fasta --engine fragment --output out"
     with process(words, files, code=code) as started:

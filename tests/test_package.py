@@ -31,6 +31,7 @@ ORDER = [
     "traceback",
     "engines",
     "search",
+    "workers",
     "align",
     "output",
     "cli",

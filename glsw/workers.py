@@ -1,0 +1,454 @@
+"""Search with many devices: parts of a database go to processes, hits come back.
+
+Each device has a process of its own, started by "spawn", which makes its engine once. A process
+gets its next part when it is done with the last, so that a slow device gets less. Instead of these
+processes any `concurrent.futures.Executor` may do the work.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from glsw.batch import Sequences
+from glsw.database import Database
+from glsw.device import Device, DeviceError, devices
+from glsw.engines import Engine, Progress
+from glsw.search import PROCESSES, EngineChoice, Found, Keys, Part, Ranking, block, scan, shares
+
+Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
+
+_QUERIES = 256  # that meet the whole database before the next ones, so that results come
+_MOST = 12  # parts of a device, were they all as small as the last
+
+
+def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str | Device | None]:
+    """Return the devices meant by ``"all"``, a list, or the name or number of one.
+
+    All are those with hardware, or the first one if there is none.
+    """
+    if isinstance(device, Sequence) and not isinstance(device, str):
+        if not device:
+            raise ValueError(f"device {device!r}: at least one expected")
+        return list(device)
+    if device == "all":
+        fit = [info for info in devices() if info.version >= requires]
+        return [info.index for info in fit if not info.software] or [None]
+    return [device]
+
+
+# what is done in other processes
+
+
+class Task(NamedTuple):
+    """A part of a database that queries meet."""
+
+    part: Callable[[], Part]
+    queries: Sequences
+    ranking: Ranking
+    parent: int
+
+
+class Answer(NamedTuple):
+    """The hits to keep of each query, and what found them, as in `Found`."""
+
+    keys: list[Keys]
+    engine: str
+    device: str
+    memory: int
+
+
+def answer(choice: bytes, task: Task) -> Answer:
+    """Carry out a task with the engine of a pickled choice, which is kept for the next task."""
+    return answer_with(_engine(choice, task.parent), task)
+
+
+def answer_with(engine: Engine, task: Task) -> Answer:
+    """Carry out a task."""
+    found = scan(engine, task.queries, [task.part()], task.ranking)
+    keys = [each.keys for each in found]
+    return Answer(keys, engine.label, engine.where, engine.memory_used)
+
+
+class _Kept(threading.local):
+    """The engine of a thread: engines do one thing at a time."""
+
+    choice: bytes = b""
+    engine: Engine
+
+
+_kept = _Kept()
+
+
+def _engine(pickled: bytes, parent: int | None = None) -> Engine:
+    if _kept.choice != pickled:
+        choice: EngineChoice = pickle.loads(pickled)
+        here = os.getpid()
+        if choice.requires and (parent == here or PROCESSES - {here}):
+            raise ValueError(
+                f"engine {choice.name!r} on an executor needs processes started by 'spawn': "
+                "threads and forks cannot share an OpenGL device"
+            )
+        _kept.choice, _kept.engine = b"", choice.make(quiet=True)
+        _kept.choice = pickled
+    return _kept.engine
+
+
+@lru_cache(maxsize=16)
+def _mapped(database: bytes, start: int, stop: int) -> Part:
+    return Part.of(_opened(database), slice(start, stop))
+
+
+@lru_cache(maxsize=1)
+def _opened(pickled: bytes) -> Database:
+    database: Database = pickle.loads(pickled)
+    return database
+
+
+def _prepare(pickled: bytes) -> None:
+    _engine(pickled)
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, and end with it however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
+# who does it
+
+
+def _pickled(choice: EngineChoice) -> bytes:
+    """Return a choice for other processes, where an open device has the same number."""
+    if isinstance(choice.device, Device):
+        choice = choice._replace(device=choice.device.info.index)
+    return pickle.dumps(choice)
+
+
+class _Place(ABC):
+    """Where tasks are carried out, so many at a time."""
+
+    name: str
+    slots: float = 1
+
+    @abstractmethod
+    def submit(self, task: Task) -> Future[Answer]:
+        """Begin with a task."""
+
+    def renewed(self, engine: Engine, broken: bool) -> _Place:
+        """Return what takes over where this place has failed and there is no other."""
+        return self
+
+    def abandon(self) -> None:  # noqa: B027
+        """Stop what is running, as far as possible."""
+
+
+class _Worker(_Place):
+    """A process of its own for a device."""
+
+    def __init__(self, choice: EngineChoice) -> None:
+        self.name = f"device {choice.device}"
+        self._choice = _pickled(choice)
+        self._start()
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin)
+        before = set(multiprocessing.active_children())
+        with _uninterrupted():
+            self._ready = self._pool.submit(_prepare, self._choice)
+        self._processes = set(multiprocessing.active_children()) - before
+        self.failed = False
+
+    def wait(self) -> None:
+        """Wait until the engine is made."""
+        try:
+            self._ready.result()
+        except BrokenExecutor:
+            raise DeviceError(
+                f"{self.name}: its process died at the start; a script that uses several devices "
+                'has to be importable, with its work below if __name__ == "__main__"'
+            ) from None
+
+    def submit(self, task: Task) -> Future[Answer]:
+        return self._pool.submit(answer, self._choice, task)
+
+    def renewed(self, engine: Engine, broken: bool) -> _Worker:
+        self.restart()
+        return self
+
+    def restart(self) -> None:
+        self.close()
+        self._start()
+
+    def abandon(self) -> None:
+        self.failed = True
+        self.close()
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        for process in self._processes:
+            process.kill()
+        self._pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back, also from processes that are started meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Given(_Place):
+    """An executor of the user's; if it breaks, the engine here takes over."""
+
+    name = "executor"
+    slots = float("inf")
+
+    def __init__(self, executor: Executor, choice: EngineChoice) -> None:
+        self._executor = executor
+        self._choice = _pickled(choice)
+
+    def submit(self, task: Task) -> Future[Answer]:
+        return self._executor.submit(answer, self._choice, task)
+
+    def renewed(self, engine: Engine, broken: bool) -> _Place:
+        return _Here(engine) if broken else self
+
+
+class _Here(_Place):
+    """The process itself, for what an executor has left."""
+
+    name = "this process"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def submit(self, task: Task) -> Future[Answer]:
+        done: Future[Answer] = Future()
+        try:
+            done.set_result(answer_with(self._engine, task))
+        except DeviceError as error:
+            done.set_exception(error)
+        return done
+
+
+class Workers:
+    """Processes for several devices, which start now and stay until closed.
+
+    Parameters
+    ----------
+    choices : list of EngineChoice
+        The engine of each device.
+    """
+
+    def __init__(self, choices: Sequence[EngineChoice]) -> None:
+        self._workers: list[_Worker] = []
+        try:
+            for choice in choices:
+                self._workers.append(_Worker(choice))
+        except BaseException:
+            self.close()
+            raise
+
+    def wait(self) -> None:
+        """Wait until all are ready; DeviceError if one has no such device, or dies."""
+        try:
+            for worker in self._workers:
+                worker.wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def scan(
+        self,
+        engine: Engine,
+        queries: Sequences,
+        database: Database,
+        ranking: Ranking,
+        progress: Progress | None,
+    ) -> Iterator[Found]:
+        """Yield the hits to keep of each query, as `glsw.search.scan`.
+
+        ``engine`` is one of this process, for its limits.
+        """
+        for worker in self._workers:
+            if worker.failed:
+                worker.restart()
+        slices = list(_slices(database, len(self._workers), engine.part))
+        return _found(list(self._workers), slices, engine, queries, database, ranking, progress)
+
+    def close(self) -> None:
+        """End the processes; safe to repeat."""
+        for worker in self._workers:
+            worker.close()
+
+
+def scan_on(
+    executor: Executor,
+    choice: EngineChoice,
+    engine: Engine,
+    queries: Sequences,
+    database: Database,
+    ranking: Ranking,
+    progress: Progress | None,
+) -> Iterator[Found]:
+    """Yield the hits to keep of each query, found by tasks on an executor."""
+    if not isinstance(executor, Executor):
+        raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
+    slices = list(_slices(database, getattr(executor, "_max_workers", 4), engine.part))
+    places = [_Given(executor, choice)]
+    return _found(places, slices, engine, queries, database, ranking, progress)
+
+
+def _slices(database: Database, workers: int, limit: int) -> Iterator[slice]:
+    """Cut the sorted sequences into parts, the first ones large, the last ones small.
+
+    So there are few, and yet all workers end at about the same time ("guided self-scheduling",
+    Polychronopoulos and Kuck 1987).
+    """
+    offsets = database.sequences.offsets
+    total, start = int(offsets[-1]), 0
+    while start < len(database):
+        left = total - int(offsets[start])
+        size = min(limit, max(2 * left // (3 * workers), total // (_MOST * workers), 1))
+        end = int(offsets[start]) + size
+        stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def _found(
+    places: Sequence[_Place],
+    slices: Sequence[slice],
+    engine: Engine,
+    queries: Sequences,
+    database: Database,
+    ranking: Ranking,
+    progress: Progress | None,
+) -> Iterator[Found]:
+    if database.path:
+        pickled = pickle.dumps(database)
+        parts = [partial(_mapped, pickled, each.start, each.stop) for each in slices]
+    else:  # records stay here
+        parts = [partial(Part, *Part.of(database, each)) for each in slices]
+    residues = [int(np.diff(database.sequences.offsets[[s.start, s.stop]])[0]) for s in slices]
+    places = list(places)
+    for first in range(0, len(queries), _QUERIES):
+        start = time.perf_counter()
+        some = block(queries, first, _QUERIES)
+        keys = [np.empty(0, np.int64)] * len(some)
+        engines: dict[str, None] = {}
+        names: dict[_Place, str] = {}
+        memory = 0
+        tasks = [Task(part, some, ranking, os.getpid()) for part in parts]
+        for k, place, found in _carried_out(tasks, places, engine):
+            keys = [ranking.merged(*each) for each in zip(keys, found.keys, strict=True)]
+            engines[found.engine] = None
+            names[place] = found.device
+            memory = max(memory, found.memory)
+            if progress:
+                progress(residues[k] * len(some.residues))
+        ran = " and ".join(engines), _counted(names.values()), memory
+        seconds = shares(time.perf_counter() - start, some)
+        yield from (Found(each, share, *ran) for each, share in zip(keys, seconds, strict=True))
+
+
+def _carried_out(
+    tasks: Sequence[Task], places: list[_Place], engine: Engine
+) -> Iterator[tuple[int, _Place, Answer]]:
+    """Yield the number of each task, in any order, who did it and the answer.
+
+    A place that fails gets no more tasks as long as there are others.
+    """
+    waiting = deque(range(len(tasks)))
+    running: dict[Future[Answer], tuple[int, _Place]] = {}
+    failed: set[int] = set()
+    try:
+        while waiting or running:
+            for place in places:
+                busy = sum(other is place for _, other in running.values())
+                while waiting and busy < place.slots:
+                    k = waiting.popleft()
+                    running[_submitted(place, tasks[k])] = k, place
+                    busy += 1
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                k, place = running.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield k, place, future.result()
+                    continue
+                if not isinstance(error, BrokenExecutor | DeviceError):
+                    raise error
+                waiting.appendleft(k)
+                if place not in places:  # it failed with another task
+                    continue
+                places.remove(place)
+                place.abandon()
+                broken = isinstance(error, BrokenExecutor)
+                text = f"{place.name}: {'its process died' if broken else error}; "
+                if k in failed:
+                    raise DeviceError(f"{text}a part of the database has failed twice")
+                failed.add(k)
+                text += f"part {k + 1} of {len(tasks)} of the database is computed again"
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                if not places:
+                    places.append(place.renewed(engine, broken))
+    finally:
+        for future, (_, place) in running.items():
+            future.cancel()
+            place.abandon()
+
+
+def _submitted(place: _Place, task: Task) -> Future[Answer]:
+    """Begin with a task; that the place is broken is found when the answer is asked for."""
+    try:
+        return place.submit(task)
+    except BrokenExecutor as error:
+        broken: Future[Answer] = Future()
+        broken.set_exception(error)
+        return broken
+
+
+def _counted(names: Iterable[str]) -> str:
+    """Return names, equal ones once with their number.
+
+    >>> _counted(["NVIDIA H200", "NVIDIA H200", "llvmpipe"])
+    '2 x NVIDIA H200, llvmpipe'
+    """
+    counted = Counter(names).items()
+    return ", ".join(f"{count} x {name}" if count > 1 else name for name, count in counted)

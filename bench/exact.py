@@ -4,8 +4,8 @@ r"""All scores of many queries against a real database, compared with those of a
         --titin titin_hum.aa --output bench/results/exact-llvmpipe.json
 
 Every number type of engine `lanes` that the device has, protein and nucleotide scoring, a matrix
-with scores of 200, and a sequence of 34,350 letters against itself, whole and in parts. No times: this
-is what the times elsewhere rest on. Exit status 1 if a score is wrong.
+with scores of 200, and a sequence of 34,350 letters against itself, whole and in parts. No times:
+this is what the times elsewhere rest on. Exit status 1 if a score is wrong.
 """
 
 from __future__ import annotations

@@ -335,16 +335,14 @@ def scan_on(
 
 
 def _slices(database: Database, workers: int, limit: int) -> Iterator[slice]:
-    """Cut the sorted sequences into parts, the first ones large, the last ones small.
+    """Cut the sorted sequences into equal parts, several for each worker.
 
-    So there are few, and yet all workers end at about the same time ("guided self-scheduling",
-    Polychronopoulos and Kuck 1987).
+    Whoever is free takes the next one, so that a slow device does less and none waits for long.
     """
     offsets = database.sequences.offsets
     total, start = int(offsets[-1]), 0
     while start < len(database):
-        left = total - int(offsets[start])
-        size = min(limit, max(2 * left // (3 * workers), total // (_MOST * workers), 1))
+        size = min(limit, max(total // (_MOST * workers), 1))
         end = int(offsets[start]) + size
         stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
         yield slice(start, stop)

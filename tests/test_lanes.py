@@ -123,19 +123,20 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
     assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
 
 
-@pytest.mark.parametrize("options", [{}, {"chain": 4, "profile": "shared"}])
+@pytest.mark.parametrize("options", [{}, {"profile": "shared"}, {"profile": "storage"}])
 def test_long_subjects_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
     monkeypatch.setattr(subjects, "LONGEST", 80)
     monkeypatch.setattr(subjects, "_SHORT", 40)
     monkeypatch.setattr(subjects, "_IN_FLIGHT", 2**10)
     of = Sorted.of
-    monkeypatch.setattr(Sorted, "of", lambda targets, which, chain: of(targets, which, 2))
+    monkeypatch.setattr(Sorted, "of", lambda *what, long_apart: of(*what, long_apart=True))
+    monkeypatch.setattr(lanes, "_LONG_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
     engine = Lanes(BLOSUM62, device, number=number, rows=8, workgroup=8, **options)
     assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    assert [chain for _, chain in engine._sorted.shares] == [2, None]
+    assert [long for _, long in engine._sorted.shares] == [True, False]
     assert len(engine._sorted.beyond) > 0
 
 

@@ -52,6 +52,7 @@ _PORTION, _SOFTWARE_PORTION = 2**28, 2**22  # cells of which slices of time are 
 _BORDERS = 2**29  # bytes of borders of a slice of time
 _OVERHEAD = {1: 3, 2: 10}  # rows that a column costs beside its rows, by queries at once
 _TWO_QUERIES = 0.87  # time of a column of two queries, two subjects of one taking 1
+_LONG_CHAINS = (32, 64, 128, 256)
 _LARGE, _FEW = 2**22, 16  # cells of pairs, and how many of them, that go one by one
 _COPIES = 8  # bytes for each residue of a part: letters twice, columns of several kinds
 
@@ -227,10 +228,9 @@ class Lanes(ComputeEngine):
         self._upload_letters(targets)
         last = self._sorted
         if last is None or last.targets is not targets or not np.array_equal(last.which, which):
-            long = self.device.info.subgroup_size and not self._chain
-            chain = min(32, self.device.info.subgroup_size) if long else None
             self._forget()
-            self._sorted = last = Sorted.of(targets, which, chain)
+            apart = self.device.info.subgroup_size > 0 and not self._chain
+            self._sorted = last = Sorted.of(targets, which, long_apart=apart)
         return last
 
     def _scores(self, queries: Sequence[_Query], subjects: Sorted, progress: Progress) -> _Scores:
@@ -240,8 +240,8 @@ class Lanes(ComputeEngine):
         if longest == 0:
             return scores
         jobs = [
-            self._job(queries, share, self._geometry(longest, self._number, len(queries), chain))
-            for share, chain in subjects.shares
+            self._job(queries, share, self._geometry(longest, self._number, len(queries), long))
+            for share, long in subjects.shares
         ]
         for job, found in zip(jobs, self._run(jobs, progress), strict=True):
             scores[:, job.subjects.places] = found
@@ -255,7 +255,7 @@ class Lanes(ComputeEngine):
     def _repeat(self, query: _Query, subjects: Sorted, scores: npt.NDArray[np.int32]) -> None:
         """Compute scores again that are too high for floats, and put them in place."""
         jobs = []
-        for share, chain in subjects.shares:
+        for share, long in subjects.shares:
             high = np.flatnonzero(scores[share.places] >= LIMIT)
             # A long pair alone would keep a lane busy for long, and the rest of the device idle.
             large = high[: int((len(query) * share.lengths[high] >= _LARGE).sum())]
@@ -263,7 +263,7 @@ class Lanes(ComputeEngine):
                 self._one_by_one(query, subjects, share.order[large], scores, ignore)
                 high = high[len(large) :]
             if len(high):
-                geometry = self._geometry(len(query), INT32, 1, chain)
+                geometry = self._geometry(len(query), INT32, 1, long)
                 jobs.append(self._job([query], share.only(high), geometry))
         for job, found in zip(jobs, self._run(jobs, ignore), strict=True):
             scores[job.subjects.places] = found[0]
@@ -282,47 +282,47 @@ class Lanes(ComputeEngine):
             pair = Batch.one_to_many(query, [subjects.targets[subjects.which[k]]])
             scores[k] = self._blocked.best(pair, False, progress)[0, 0]
 
-    def _geometry(
-        self, m: int, number: int, queries: int = 1, chain: int | None = None
-    ) -> Geometry:
-        """Return what suits queries of m letters."""
+    def _geometry(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
+        """Return what suits queries of m letters, and most subjects or those that are long."""
         info = self.device.info
-        place = self._place if number == self._number or self._place != COMPARE else BLOCK
-        if info.software:
-            chain = self._chain or chain or 1
-            options = [(self._rows or 32, chain, self._workgroup or max(16, chain))]
+        single = number == F16 and queries == 1
+        if long:  # as many lanes at one pair as have work
+            options = [(8, chain, max(64, chain)) for chain in _LONG_CHAINS]
+        elif info.software:
+            options = [(32, 1, 16)]
         else:
-            chain = self._chain or chain or (8 if info.subgroup_size >= 8 else 1)
-            workgroup = 64 if chain == 1 else 128 if number == F16 and queries == 1 else 256
-            tallest = 32 if number == F16 and queries == 1 else 24
-            options = [
-                (self._rows or rows, chains, self._workgroup or max(workgroup, chains))
-                for chains in ({chain} if self._chain else {chain, max(1, chain // 2)})
-                for rows in range(8, tallest + 1, 8)
-            ]
-        made = [
-            Geometry(
-                number,
-                rows,
-                chain,
-                workgroup,
-                place,
-                queries,
-                at_once=not info.software and place in (SHARED, STORAGE),
-                subgroups=info.subgroup_size >= chain,
-                step=4 if number == INT32 and rows < 24 and not info.software else 2,
-            )
-            for rows, chain, workgroup in options
-        ]
-        letters, overhead = len(self.scoring.alphabet), _OVERHEAD[queries]
-        limit = info.limits["max_uniform_block_size" if place == BLOCK else "max_shared_memory"]
-        fitting = [each for each in made if each.size(letters) <= limit]
-        if place in (BLOCK, SHARED) and not fitting:
-            fitting = [replace(each, place=STORAGE) for each in made]
+            chain = 8 if info.subgroup_size >= 8 else 1
+            workgroup = 64 if chain == 1 else 128 if single else 256
+            options = [(rows, chain, workgroup) for rows in range(8, 40 if single else 32, 8)]
+        made = [self._made(*each, number, queries) for each in options]
+        overhead = _OVERHEAD[queries]
         return min(
-            fitting or made,
-            key=lambda each: (each.strips(m) * (each.rows + overhead), -each.chain, -each.rows),
+            made, key=lambda each: (each.strips(m) * (each.rows + overhead), each.chain, -each.rows)
         )
+
+    def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
+        """Return a geometry, with what was asked for, and the profile where there is room."""
+        info = self.device.info
+        chain = self._chain or chain
+        rows = self._rows or rows
+        compare = self._place == COMPARE and chain == 1 and queries == 1
+        place = BLOCK if self._place == COMPARE and not compare else self._place
+        made = Geometry(
+            number,
+            rows,
+            chain,
+            self._workgroup or max(workgroup, chain),
+            place,
+            queries,
+            at_once=not info.software,
+            subgroups=info.subgroup_size >= chain,
+            step=4 if number == INT32 and rows < 24 and not info.software else 2,
+        )
+        limit = info.limits["max_uniform_block_size" if place == BLOCK else "max_shared_memory"]
+        room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup
+        if place in (BLOCK, SHARED) and made.size(len(self.scoring.alphabet)) > room:
+            made = replace(made, place=STORAGE)
+        return replace(made, at_once=made.at_once and made.place in (SHARED, STORAGE))
 
     def _job(self, queries: Sequence[_Query], share: Subjects, geometry: Geometry) -> Job:
         """Put everything where the shader finds it."""
@@ -386,7 +386,8 @@ class Lanes(ComputeEngine):
         portion = _SOFTWARE_PORTION if self.device.info.software else _PORTION
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
         every = sum(job.border_bytes(0, len(job.places) - 1) for job in jobs)
-        half = min(every, self._memory // _COPIES, _BORDERS) // 16 * 16
+        bound = self.device.info.limits["max_storage_block"] // 2
+        half = min(every, self._memory // _COPIES, _BORDERS, bound) // 16 * 16
         self.reserve(BORDERS, 2 * half)
         for number, part in enumerate(self._pace.overlapping(len(units))):
             first = filled = number % 2 * half

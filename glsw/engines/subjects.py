@@ -54,37 +54,37 @@ class Subjects:
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """The subjects of a search, in shares that each have chains of one length.
+    """The subjects of a search, in shares that each have chains of one kind.
 
     Parameters
     ----------
     targets : Sequences
     which : ndarray of int32, shape (count,)
         All that were asked for.
-    shares : list of (Subjects, int or None)
-        Subjects, and the lanes of their chains if not the usual.
+    shares : list of (Subjects, bool)
+        Subjects, and whether they are long: those need more lanes each.
     beyond : ndarray of int
         Where in ``which`` those stand that are too long for lanes.
     """
 
     targets: Sequences
     which: npt.NDArray[np.int32]
-    shares: list[tuple[Subjects, int | None]]
+    shares: list[tuple[Subjects, bool]]
     beyond: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, targets: Sequences, which: npt.NDArray[np.int32], long_chain: int | None) -> Sorted:
-        """Sort by descending length; the longest, which would end last, get ``long_chain``."""
+    def of(cls, targets: Sequences, which: npt.NDArray[np.int32], *, long_apart: bool) -> Sorted:
+        """Sort by descending length, and perhaps set apart the long ones, which would end last."""
         every = targets.lengths[which]
         order = np.argsort(-every, kind="stable")
         order = order[(every[order] > 0) & (every[order] <= LONGEST)]
         subjects = Subjects(order, targets.offsets[which[order]], every[order])
         long = 0
-        if long_chain:
+        if long_apart:
             usual = max(_SHORT, int(subjects.lengths.sum()) // _IN_FLIGHT)
             long = int(np.searchsorted(-subjects.lengths, -usual))
-        parts = ((subjects.only(slice(long)), long_chain), (subjects.only(slice(long, None)), None))
-        shares = [(part, chain) for part, chain in parts if len(part.order)]
+        parts = (subjects.only(slice(long)), True), (subjects.only(slice(long, None)), False)
+        shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(targets, which, shares, np.flatnonzero(every > LONGEST))
 
 

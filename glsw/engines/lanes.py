@@ -18,6 +18,7 @@ from glsw.engines.base import Progress, Ties, ignore
 from glsw.engines.blocked import Blocked
 from glsw.engines.compute import ComputeEngine
 from glsw.engines.diagonal import Diagonal
+from glsw.engines.pace import Pace
 from glsw.engines.profile import (
     BLOCK,
     COMPARE,
@@ -119,6 +120,7 @@ class Lanes(ComputeEngine):
         self._number = _NUMBERS[number]
         self._rows, self._chain, self._memory = rows, chain, memory
         self._place = _PLACES[profile] if profile else self._best_place()
+        self._pace = Pace(self.device, first=16)
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted: Sorted | None = None
         self._dealt: dict[tuple[Subjects, int, int], Dealt] = {}

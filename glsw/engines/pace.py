@@ -60,4 +60,6 @@ class Pace:
                 done = now
 
     def _learn(self, count: int, seconds: float) -> None:
-        self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))
+        """Change the size of slices after one of ``count``; a small rest says little about it."""
+        if count >= self._count or seconds > SECONDS:
+            self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))

@@ -672,7 +672,9 @@ def _print_table(result: dict[str, Any]) -> None:
         cells = (
             f"{'WRONG':>{WIDTH}}"
             if each["kernel_gcups"] is None
-            else _cell(each["kernel_gcups"], f"{100 * each['gcups'] / most:.0f}%", each["gcups"])
+            else _cell(
+                each["kernel_gcups"], f"{100 * each['kernel_gcups'] / most:.0f}%", each["gcups"]
+            )
             for each, most in zip(row, best, strict=True)
         )
         print(f"{row[0]['length']:>8}" + "".join(cells))

@@ -40,7 +40,8 @@ from glsw.search import PROCESSES, EngineChoice, Found, Keys, Part, Ranking, blo
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 
 _QUERIES = 256  # that meet the whole database before the next ones, so that results come
-_MOST = 12  # parts of a device, were they all as small as the last
+_MOST = 4  # parts of the database for a device
+_PAIRS = 4  # queries for a device, from which not the database is divided but they are
 
 
 def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str | Device | None]:
@@ -308,7 +309,11 @@ class Workers:
         for worker in self._workers:
             if worker.failed:
                 worker.restart()
-        slices = list(_slices(database, len(self._workers), engine.part))
+        slices = [slice(0, len(database))]
+        fits = int(database.sequences.offsets[-1]) <= engine.part
+        # Enough queries to divide among devices that each have the whole database, or parts of it.
+        if len(queries) < _PAIRS * len(self._workers) or not fits or not database.path:
+            slices = list(_slices(database, len(self._workers), engine.part))
         return _found(list(self._workers), slices, engine, queries, database, ranking, progress)
 
     def close(self) -> None:
@@ -372,17 +377,32 @@ def _found(
         engines: dict[str, None] = {}
         names: dict[_Place, str] = {}
         memory = 0
-        tasks = [Task(part, some, ranking, os.getpid()) for part in parts]
+        shared = _shared(some, len(slices))
+        chosen = [(part, numbers) for part in range(len(slices)) for numbers in shared]
+        tasks = [
+            Task(parts[part], Sequences.of([some[q] for q in numbers]), ranking, os.getpid())
+            for part, numbers in chosen
+        ]
         for k, place, found in _carried_out(tasks, places, engine):
-            keys = [ranking.merged(*each) for each in zip(keys, found.keys, strict=True)]
+            part, numbers = chosen[k]
+            for q, each in zip(numbers, found.keys, strict=True):
+                keys[q] = ranking.merged(keys[q], each)
             engines[found.engine] = None
             names[place] = found.device
             memory = max(memory, found.memory)
             if progress:
-                progress(residues[k] * len(some.residues))
+                progress(residues[part] * len(tasks[k].queries.residues))
         ran = " and ".join(engines), _counted(names.values()), memory
         seconds = shares(time.perf_counter() - start, some)
         yield from (Found(each, share, *ran) for each, share in zip(keys, seconds, strict=True))
+
+
+def _shared(queries: Sequences, parts: int) -> list[list[int]]:
+    """Return the numbers of the queries of each task: all, or two by two the longest first."""
+    if parts > 1:
+        return [list(range(len(queries)))]
+    order = np.argsort(-queries.lengths, kind="stable").tolist()
+    return [order[k : k + 2] for k in range(0, len(order), 2)]
 
 
 def _carried_out(
@@ -420,9 +440,9 @@ def _carried_out(
                 broken = isinstance(error, BrokenExecutor)
                 text = f"{place.name}: {'its process died' if broken else error}; "
                 if k in failed:
-                    raise DeviceError(f"{text}a part of the database has failed twice")
+                    raise DeviceError(f"{text}a part of the search has failed twice")
                 failed.add(k)
-                text += f"part {k + 1} of {len(tasks)} of the database is computed again"
+                text += f"part {k + 1} of {len(tasks)} of the search is computed again"
                 warnings.warn(text, RuntimeWarning, stacklevel=2)
                 if not places:
                     places.append(place.renewed(engine, broken))

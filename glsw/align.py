@@ -23,13 +23,14 @@ from glsw.search import (
     Ranking,
     check_longest,
     scan,
-    search_result,
+    search_results,
     traced,
 )
 from glsw.sequences import Record, Single, Source, as_records, is_single
 from glsw.workers import Devices, Workers, chosen_devices, scan_on
 
 Searched: TypeAlias = Source | Database
+_AT_ONCE = 16  # queries whose hits are aligned together where several devices have searched
 
 
 class Aligner:
@@ -335,11 +336,16 @@ class Aligner:
         check_longest(self.engine, queries, targets)
         ranking = Ranking(top, max(1, min_score * self.scoring.scale))
         found = self._found(queries, targets, ranking, progress, executor)
-        results = (
-            search_result(self.engine, record, codes, targets, each, self.ties, self.unknown)
-            for record, codes, each in zip(records, queries, found, strict=True)
-        )
+        results = self._results(zip(records, queries, found, strict=True), targets)
         return next(results) if is_single(query) else results
+
+    def _results(
+        self, answered: Iterator[tuple[Record, npt.NDArray[np.uint8], Found]], database: Database
+    ) -> Iterator[SearchResult]:
+        """Yield the results of queries, as many at a time as are answered together."""
+        at_once = _AT_ONCE if self._workers else self.engine.queries_at_once
+        while some := list(islice(answered, at_once)):
+            yield from search_results(self.engine, some, database, self.ties, self.unknown)
 
     def _found(
         self,

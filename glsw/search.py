@@ -6,6 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ PROCESSES: set[int] = set()
 """Ids of processes that opened devices here: one that is forked finds its parent's."""
 
 _SCORES = 2**26  # of several queries with a part, until the best of them are known
+_TOGETHER = 4096  # hits of several queries that are aligned at once
 _BLOCK = 64  # scores of which only the largest is looked at when there are many
 _LARGEST = 2**31 - 1
 _SHIFT = 32
@@ -207,37 +209,71 @@ def shares(seconds: float, queries: Sequences) -> list[float]:
     return parts
 
 
-def search_result(
+def search_results(
     engine: Engine,
-    query: Record,
-    codes: npt.NDArray[np.uint8],
+    answered: Sequence[tuple[Record, npt.NDArray[np.uint8], Found]],
     database: Database,
-    found: Found,
     ties: Ties,
     unknown: str | None,
-) -> SearchResult:
-    """Return the result for a query: its hits, aligned by the engine."""
+) -> Iterator[SearchResult]:
+    """Yield the results of queries, given as record, codes and hits to keep; align the hits.
+
+    Hits of several queries are aligned together, which takes hardware no longer than those of one.
+    """
+    some: list[tuple[Record, npt.NDArray[np.uint8], Found]] = []
+    hits = 0
+    for each in answered:
+        count = len(each[2].keys)
+        if some and hits + count > _TOGETHER:
+            yield from _aligned(engine, some, database, ties, unknown)
+            some, hits = [], 0
+        some.append(each)
+        hits += count
+    if some:
+        yield from _aligned(engine, some, database, ties, unknown)
+
+
+def _aligned(
+    engine: Engine,
+    answered: Sequence[tuple[Record, npt.NDArray[np.uint8], Found]],
+    database: Database,
+    ties: Ties,
+    unknown: str | None,
+) -> Iterator[SearchResult]:
     start = time.perf_counter()
-    numbers = numbers_of(found.keys)
-    pairs = [(query, database[k]) for k in numbers.tolist()]
-    places = database.rank[numbers].tolist()
-    targets = Sequences.of([database.view(slice(k, k + 1)).residues for k in places])
-    alignments = traced(engine, Batch.one_to_many(codes, targets), pairs, ties, unknown)
-    hits = tuple(
-        Hit(rank, alignment.target, alignment.score, alignment)
-        for rank, alignment in enumerate(alignments, start=1)
+    numbers = [numbers_of(found.keys) for _, _, found in answered]
+    pairs = [
+        (query, database[k])
+        for (query, _, _), chosen in zip(answered, numbers, strict=True)
+        for k in chosen.tolist()
+    ]
+    counts = [len(chosen) for chosen in numbers]
+    places = database.rank[np.concatenate(numbers)].tolist()
+    batch = Batch(
+        Sequences.of([codes for _, codes, _ in answered]),
+        Sequences.of([database.view(slice(k, k + 1)).residues for k in places]),
+        np.repeat(np.arange(len(answered)), counts).astype(np.int32),
+        np.arange(len(pairs), dtype=np.int32),
     )
-    return SearchResult(
-        query=query,
-        hits=hits,
-        cells=len(codes) * database.residues,
-        seconds=found.seconds + time.perf_counter() - start,
-        engine=found.engine or engine.label,
-        device=found.device or engine.where,
-        sequences=len(database),
-        residues=database.residues,
-        memory=max(found.memory, engine.memory_used),
-    )
+    alignments = list(traced(engine, batch, pairs, ties, unknown))
+    seconds = (time.perf_counter() - start) / max(1, len(pairs))
+    rest = iter(alignments)
+    for (query, codes, found), count in zip(answered, counts, strict=True):
+        hits = tuple(
+            Hit(rank, alignment.target, alignment.score, alignment)
+            for rank, alignment in enumerate(islice(rest, count), start=1)
+        )
+        yield SearchResult(
+            query=query,
+            hits=hits,
+            cells=len(codes) * database.residues,
+            seconds=found.seconds + seconds * count,
+            engine=found.engine or engine.label,
+            device=found.device or engine.where,
+            sequences=len(database),
+            residues=database.residues,
+            memory=max(found.memory, engine.memory_used),
+        )
 
 
 def traced(

@@ -391,7 +391,9 @@ class Lanes(ComputeEngine):
         bound = self.device.info.limits["max_storage_block"] // 2
         half = min(every, self._memory // _COPIES, _BORDERS, bound) // 16 * 16
         self.reserve(BORDERS, 2 * half)
-        for number, part in enumerate(self._pace.overlapping(len(units))):
+        room = np.zeros(len(units) + 1, np.int64)
+        np.cumsum([job.border_bytes(each.start, each.stop) for job, each in units], out=room[1:])
+        for number, part in enumerate(self._pace.overlapping(room, half)):
             first = filled = number % 2 * half
             for job, groups in merged(units[part.start : part.stop]):
                 start = groups.start

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 from glsw.device import Device, Fence
 
 SECONDS = 0.1
@@ -39,16 +42,25 @@ class Pace:
             self._learn(len(part), time.perf_counter() - began)
             start = part.stop
 
-    def overlapping(self, total: int) -> Iterator[range]:
-        """Cut ``range(total)`` as `slices`, and wait for the slice before the last one.
+    def overlapping(self, room: npt.NDArray[np.int64], most: int) -> Iterator[range]:
+        """Cut ``range(N)`` as `slices`, and wait for the slice before the last one.
 
         So the device has work while the next slice is prepared, and while a slice runs out.
+
+        Parameters
+        ----------
+        room : ndarray of int64, shape (N + 1,)
+            The memory that is needed before each.
+        most : int
+            The memory that a slice may need, at most, unless one alone needs more.
         """
+        total = len(room) - 1
         start, done = 0, time.perf_counter()
         running: list[tuple[int, Fence]] = []
         while start < total or running:
             if start < total:
-                part = range(start, min(start + self._count, total))
+                fitting = int(np.searchsorted(room, room[start] + most, "right")) - 1
+                part = range(start, min(start + self._count, max(fitting, start + 1), total))
                 yield part
                 running.append((len(part), self._device.fence()))
                 start = part.stop

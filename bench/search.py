@@ -33,7 +33,6 @@ from bench.measure import WARM_UP, Check, Measurement, compare, cores, measure, 
 from glsw.align import Aligner
 from glsw.alphabet import PROTEIN
 from glsw.batch import Batch, Sequences
-from glsw.context import read_integer
 from glsw.database import Database, is_database
 from glsw.device import Device, DeviceError, open_device
 from glsw.engines import ENGINES, Engine
@@ -57,7 +56,6 @@ COMMANDS = 2
 PROBE = 1e8
 """Cells from which the speed of a peer is estimated."""
 
-_FREE_KIB = 0x9049  # GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX
 _ROOT = Path(__file__).parents[1]
 _SCORING = Scoring.named("BLOSUM62", 12, 1)
 _HARDWARE = {"sequences": 1_000_000, "entries": [50_000, 500_000]}
@@ -268,7 +266,6 @@ def _searched(
     """Measure an engine, query by query and all together; ``refused`` says why it could not."""
     result: dict[str, Any] = {**configuration._asdict(), "label": configuration.label}
     memory = arguments.memory and arguments.memory << 20
-    before = _free(device) if device else None
     try:
         engine = configuration.engine_on(device, memory)
     except (ValueError, DeviceError) as error:
@@ -295,8 +292,6 @@ def _searched(
         )
         _progress(configuration.label, result["queries"][-1])
     result["memory"] = engine.memory_used
-    after = _free(on) if on else None
-    result["allocated"] = None if before is None or after is None else before - after
     timed = [each for each in result["queries"] if each["kernel"]]
     if len(timed) == len(queries):
         result["kernel"] = sum(each["kernel"] for each in timed)
@@ -349,14 +344,6 @@ def _rates(measured: Measurement) -> dict[str, Any]:
         "kernel": clock and clock.median,
         "kernel_gcups": clock and measured.cells / clock.median / 1e9,
     }
-
-
-def _free(device: Device) -> int | None:
-    """Return the bytes of free memory of a device, None if its driver does not say."""
-    if "GL_NVX_gpu_memory_info" not in device.ctx.extensions:
-        return None
-    device.ctx.finish()
-    return read_integer(device.ctx, _FREE_KIB) << 10
 
 
 # what goes beside
@@ -686,7 +673,7 @@ def _print_table(result: dict[str, Any]) -> None:
         together = [run["together"] or {"kernel_gcups": None, "gcups": None} for run in runs]
         cells = (_cell(each["kernel_gcups"], "", each["gcups"]) for each in together)
         print(f"{'at once':>8}" + "".join(cells))
-    memory = (f"{(run['allocated'] or run['memory']) / 2**20:,.1f} MiB" for run in runs)
+    memory = (f"{run['memory'] / 2**20:,.1f} MiB" for run in runs)
     print(f"{'memory':>8}" + "".join(f"{text:>{WIDTH}}" for text in memory), flush=True)
     for run in runs:
         if run["parts"] > 1:

@@ -151,6 +151,14 @@ def test_little_memory_changes_nothing(device, number):
         assert engine.part <= memory
 
 
+@pytest.mark.parametrize("workgroup", [1, 2, 128])
+def test_any_work_group(device, workgroup):
+    targets = database(13, 70)
+    batch = Batch.one_to_many(np.concatenate(targets[:3]), targets)
+    engine = Lanes(BLOSUM62, device, workgroup=workgroup, rows=8)
+    assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+
+
 def test_batches_in_any_order_and_repeated(device, number):
     case = CASES["asymmetric 7 2"]
     engine = Lanes(case.scoring, device, number=number)
@@ -165,6 +173,12 @@ def test_options_that_cannot_be(device):
         Lanes(BLOSUM62, device, number="int8")
     with pytest.raises(ValueError, match="profile 'cloud': block, shared, storage expected"):
         Lanes(BLOSUM62, device, profile="cloud")
+    with pytest.raises(ValueError, match="rows 48: 8, 16, 24, 32 expected"):
+        Lanes(BLOSUM62, device, rows=48)
+    with pytest.raises(ValueError, match="workgroup 48: a power of two up to 1024 expected"):
+        Lanes(BLOSUM62, device, workgroup=48)
+    with pytest.raises(ValueError, match="chain 3: a power of two up to 256 expected"):
+        Lanes(BLOSUM62, device, chain=3)
     if not device.info.half:
         with pytest.raises(ValueError, match=r"number 'f16': .* has no 16-bit floats"):
             Lanes(BLOSUM62, device, number="f16")

@@ -41,6 +41,7 @@ from glsw.engines.subjects import (
     Subjects,
     apart,
     merged,
+    zigzag,
 )
 from glsw.result import Paths
 from glsw.scoring import Scoring
@@ -53,6 +54,8 @@ _PORTION, _SOFTWARE_PORTION = 2**28, 2**22  # cells of which slices of time are 
 _BORDERS = 2**29  # bytes of borders of a slice of time
 _OVERHEAD = {1: 3, 2: 10}  # rows that a column costs beside its rows, by queries at once
 _TWO_QUERIES = 0.87  # time of a column of two queries, two subjects of one taking 1
+_ROWS = (8, 16, 24, 32)  # with more, loops are not unrolled
+_CHAINS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _LONG_CHAINS = (32, 64, 128, 256)
 _LARGE, _FEW = 2**22, 16  # cells of pairs, and how many of them, that go one by one
 _COPIES = 8  # bytes for each residue of a part: letters twice, columns of several kinds
@@ -117,13 +120,19 @@ class Lanes(ComputeEngine):
             raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
         if profile is not None and profile not in _PLACES:
             raise ValueError(f"profile {profile!r}: {', '.join(_PLACES)} expected")
+        if rows is not None and rows not in _ROWS:
+            raise ValueError(f"rows {rows}: {', '.join(map(str, _ROWS))} expected")
+        if chain is not None and chain not in _CHAINS:
+            raise ValueError(f"chain {chain}: a power of two up to {_CHAINS[-1]} expected")
+        if workgroup is not None and workgroup not in (*_CHAINS, 512, 1024):
+            raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
         self._number = _NUMBERS[number]
         self._rows, self._chain, self._memory = rows, chain, memory
         self._place = _PLACES[profile] if profile else self._best_place()
         self._pace = Pace(self.device, first=16)
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted: Sorted | None = None
-        self._dealt: dict[tuple[Subjects, int, int], Dealt] = {}
+        self._dealt: dict[tuple[Subjects, int, int, int], Dealt] = {}
         self._meanwhile: Callable[[], None] | None = None
 
     @cached_property
@@ -269,7 +278,8 @@ class Lanes(ComputeEngine):
                 jobs.append(self._job([query], share.only(high), geometry))
         for job, found in zip(jobs, self._run(jobs, ignore), strict=True):
             scores[job.subjects.places] = found[0]
-            self._dealt.pop((job.subjects, 1, job.geometry.step)).release()
+            for key in [key for key, dealt in self._dealt.items() if dealt is job.dealt]:
+                self._dealt.pop(key).release()
 
     def _one_by_one(
         self,
@@ -446,18 +456,26 @@ class Lanes(ComputeEngine):
 
     def _deal(self, subjects: Subjects, geometry: Geometry) -> Dealt:
         """Have the letters where lanes read them, unless they are there from the last query."""
-        key = subjects, geometry.subjects, geometry.step
+        # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
+        alternating = geometry.group if self.device.info.software else 0
+        key = subjects, geometry.subjects, geometry.step, alternating
         if key not in self._dealt:
-            lanes = -(-len(subjects.order) // (geometry.subjects * _MOST_CHAINS)) * _MOST_CHAINS
-            places = np.zeros((lanes * geometry.subjects, 2), np.uint32)
-            places[: len(subjects.order), 0] = subjects.first
-            places[: len(subjects.order), 1] = subjects.lengths
+            count = len(subjects.order)
+            chains = max(_MOST_CHAINS, self._workgroup or 0)
+            lanes = -(-count // (geometry.subjects * chains)) * chains
+            order = np.arange(lanes * geometry.subjects)
+            if alternating:
+                order = zigzag(order, alternating)
+            places = np.zeros((len(order), 2), np.uint32)
+            places[order < count, 0] = subjects.first[order[order < count]]
+            places[order < count, 1] = subjects.lengths[order[order < count]]
             words = -(-places[:: geometry.subjects, 1].astype(np.int64) // geometry.step)
             first = np.cumsum(words + 1) - (words + 1)
             self._dealt[key] = dealt = Dealt(
                 self._buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
                 self._buffer(4 * int((words + 1).sum())),
                 words * geometry.step,
+                order if alternating else None,
             )
             dealt.bind()
             self.upload(SUBJECTS, places)

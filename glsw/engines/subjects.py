@@ -90,11 +90,15 @@ class Sorted:
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """Subjects as lanes read them, and the columns of each chain."""
+    """Subjects as lanes read them, the columns of each chain, and which subject is where.
+
+    Without ``order`` they are as they come.
+    """
 
     slots: moderngl.Buffer
     words: moderngl.Buffer
     columns: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64] | None
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
@@ -194,9 +198,28 @@ class Job:
 
     def download(self) -> npt.NDArray[np.int32]:
         """Return the scores, shape (queries, subjects)."""
-        count = len(self.subjects.order) * self.queries
-        found = np.frombuffer(self.scores.read(4 * count), np.int32)
-        return found.reshape(-1, self.queries).T
+        count, order = len(self.subjects.order), self.dealt.order
+        stored = count if order is None else len(order)
+        found = np.frombuffer(self.scores.read(4 * stored * self.queries), np.int32)
+        found = found.reshape(-1, self.queries).T
+        if order is None:
+            return found
+        scores = np.empty((self.queries, count), np.int32)
+        scores[:, order[order < count]] = found[:, order < count]
+        return scores
+
+
+def zigzag(order: npt.NDArray[np.int64], group: int) -> npt.NDArray[np.int64]:
+    """Return the same in groups: the first, the last, the second, the last but one, and so on.
+
+    >>> zigzag(np.arange(10), 2).tolist()
+    [0, 1, 8, 9, 2, 3, 6, 7, 4, 5]
+    """
+    groups = order.reshape(-1, group)
+    mixed = np.empty_like(groups)
+    half = -(-len(groups) // 2)
+    mixed[::2], mixed[1::2] = groups[:half], groups[half:][::-1]
+    return mixed.ravel()
 
 
 def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

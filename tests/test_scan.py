@@ -57,6 +57,7 @@ EMULATED_NAMES = {
     "gl_NumSubgroups": "1u",
     "#extension GL_KHR_shader_subgroup_basic : require": EMULATED,
     "#extension GL_KHR_shader_subgroup_arithmetic : require": "",
+    "#extension GL_KHR_shader_subgroup_shuffle : require": "",
     "#extension GL_KHR_shader_subgroup_shuffle_relative : require": "",
 }
 

@@ -21,6 +21,7 @@ ORDER = [
     "sequences",
     "fasta",
     "scoring",
+    "sax",
     "batch",
     "database",
     "result",

@@ -253,7 +253,9 @@ def _window_context(version: int) -> Opened:
 def _glfw_error(otherwise: str) -> str:
     import glfw
 
-    _, text = glfw.get_error()
+    text: str | bytes | None = glfw.get_error()[1]
+    if isinstance(text, bytes):  # as it is, whatever its stub says
+        text = text.decode("utf-8", "replace")
     return " ".join(text.split()) if text else otherwise
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import measure, peers, search, workloads
+from bench import measure, nucleotides, peers, search, workloads
 from glsw.align import Aligner
 from glsw.alphabet import PROTEIN
 from glsw.batch import Batch
@@ -312,3 +312,16 @@ def test_judge_repeats_its_first_run():
     other = scores + (np.arange(10) == 2)
     assert judge.judge(other, "a").wrong == 1
     assert judge.judge(scores, "b") == measure.Check("parasail, a", 10, 0)
+
+
+def test_nucleotides(tmp_path):
+    output = tmp_path / "out.json"
+    options = ["--queries", "40,90", "--sequences", "30", "--length", "70", "--budget", "0.1"]
+    assert nucleotides.main([*options, "--output", str(output)]) == 0
+    results = json.loads(output.read_text())["results"]
+    assert [result["length"] for result in results] == [40, 90]
+    for result in results:
+        for engine in ("lanes", "cpu"):
+            check = result[engine]["check"]
+            assert (check["pairs"], check["wrong"]) == (30, 0)
+            assert result[engine]["gcups"] > 0

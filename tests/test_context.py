@@ -168,3 +168,13 @@ def test_contexts_through_a_display(run_under, refused, tried):
         missing("no xvfb-run (Debian: xvfb, xauth)")
     code = UNDER_A_DISPLAY.format(code=OPEN.format(refused=refused))
     assert run_under("llvmpipe", code) == f"True True {tried}\n"
+
+
+@pytest.mark.parametrize("text", [b"X11:  no\ndisplay", "X11: no display"])
+def test_errors_of_glfw_are_bytes_or_text(text, monkeypatch):
+    import glfw
+
+    monkeypatch.setattr(glfw, "get_error", lambda: (65550, text))
+    assert glsw.context._glfw_error("no window") == "X11: no display"
+    monkeypatch.setattr(glfw, "get_error", lambda: (0, None))
+    assert glsw.context._glfw_error("no window") == "no window"

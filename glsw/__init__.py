@@ -8,14 +8,18 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from glsw.align import Aligner, align, alignments, score, search
+from glsw.align3 import Aligner3, align3, alignments3, score3
 from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.database import Database, is_database, makedb
 from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
 from glsw.engines import ENGINES
+from glsw.engines.three import ENGINES3
 from glsw.result import Alignment, Ends, Hit, SearchResult
 from glsw.scoring import Scoring
+from glsw.scoring3 import Scoring3
 from glsw.sequences import Record, read
 from glsw.shader import ShaderError
+from glsw.triples import Ends3, Paths3, Triples
 
 try:
     __version__ = version("glsw")
@@ -25,8 +29,10 @@ except PackageNotFoundError:  # a plain checkout
 __all__ = [
     "DNA",
     "ENGINES",
+    "ENGINES3",
     "PROTEIN",
     "Aligner",
+    "Aligner3",
     "Alignment",
     "Alphabet",
     "Database",
@@ -34,14 +40,20 @@ __all__ = [
     "DeviceError",
     "DeviceInfo",
     "Ends",
+    "Ends3",
     "Hit",
+    "Paths3",
     "Record",
     "Scoring",
+    "Scoring3",
     "SearchResult",
     "ShaderError",
+    "Triples",
     "__version__",
     "align",
+    "align3",
     "alignments",
+    "alignments3",
     "custom",
     "devices",
     "is_database",
@@ -49,5 +61,6 @@ __all__ = [
     "open_device",
     "read",
     "score",
+    "score3",
     "search",
 ]

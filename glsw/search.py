@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from glsw.engines import ENGINES, Engine
 from glsw.engines.base import Progress, Ties
 from glsw.result import Alignment, Ends, Hit, SearchResult
 from glsw.scoring import Scoring
+from glsw.scoring3 import Scoring3
 from glsw.sequences import Record
 from glsw.traceback import best_end, coordinates_of_runs, trace
 
@@ -40,8 +41,8 @@ class EngineChoice(NamedTuple):
     Parameters
     ----------
     name : str
-        A name in `glsw.ENGINES`.
-    scoring : Scoring
+        A name in `engines`.
+    scoring : Scoring or Scoring3
     device : int, str, Device or None
         As for `glsw.open_device`.
     memory : int or None
@@ -49,33 +50,41 @@ class EngineChoice(NamedTuple):
     """
 
     name: str
-    scoring: Scoring
+    scoring: Scoring | Scoring3
     device: int | str | Device | None = None
     memory: int | None = None
 
     @property
+    def engines(self) -> Mapping[str, Any]:
+        """The engines that there are, by name."""
+        return ENGINES
+
+    @property
     def requires(self) -> tuple[int, int] | None:
         """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
-        if self.name not in ENGINES:
-            raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(ENGINES)}")
-        kind = ENGINES[self.name]
+        if self.name not in self.engines:
+            raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(self.engines)}")
+        kind = self.engines[self.name]
         if self.memory is not None:
             if "memory" not in inspect.signature(kind).parameters:
                 raise ValueError(f"engine {self.name!r} takes no memory limit")
             if self.memory < 2**20:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
-        return kind.requires
+        requires: tuple[int, int] | None = kind.requires
+        return requires
 
     def make(self, *, quiet: bool = False) -> Engine:
         """Return the engine, its device opened; errors as `glsw.open_device` and `requires`."""
-        requires, device, kind = self.requires, self.device, ENGINES[self.name]
+        requires, device, kind = self.requires, self.device, self.engines[self.name]
         if requires is None:
-            return kind(self.scoring)
+            engine: Engine = kind(self.scoring)
+            return engine
         PROCESSES.add(os.getpid())
         if not isinstance(device, Device):
             device = open_device(device, require=requires, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}
-        return kind(self.scoring, device, **options)
+        engine = kind(self.scoring, device, **options)
+        return engine
 
 
 class Ranking(NamedTuple):

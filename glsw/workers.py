@@ -1,4 +1,4 @@
-"""Search with many devices: parts of a database go to processes, hits come back.
+"""Many devices: parts of a database, or of a batch, go to processes and answers come back.
 
 Each device has a process of its own, started by "spawn", which makes its engine once. A process
 gets its next part when it is done with the last, so that a slow device gets less. Instead of these
@@ -26,8 +26,9 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -38,9 +39,13 @@ from glsw.engines import Engine, Progress
 from glsw.search import PROCESSES, EngineChoice, Found, Keys, Part, Ranking, block, scan, shares
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
+AnswerT = TypeVar("AnswerT")
+ChoiceT = TypeVar("ChoiceT", bound=EngineChoice)
+
+SHARES = 4
+"""How many parts of the work there are for each device."""
 
 _QUERIES = 256  # that meet the whole database before the next ones, so that results come
-_MOST = 4  # parts of the database for a device
 _PAIRS = 4  # queries for a device, from which not the database is divided but they are
 
 
@@ -59,16 +64,39 @@ def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str
     return [device]
 
 
+def choices_for(choice: ChoiceT, device: Devices) -> list[ChoiceT]:
+    """Return the choice for each of the devices; one without any for engines that need none.
+
+    Raises
+    ------
+    ValueError
+        If the engine cannot be made like this, or takes no device.
+    """
+    if choice.requires is None:
+        if device is not None:
+            raise ValueError(f"engine {choice.name!r} runs on the CPU and takes no device")
+        return [choice]
+    return [choice._replace(device=each) for each in chosen_devices(device, choice.requires)]
+
+
 # what is done in other processes
 
 
-class Task(NamedTuple):
-    """A part of a database that queries meet."""
+@dataclass(frozen=True)
+class Task(ABC, Generic[AnswerT]):
+    """What another process does with the engine that it keeps.
 
-    part: Callable[[], Part]
-    queries: Sequences
-    ranking: Ranking
-    parent: int
+    Parameters
+    ----------
+    parent : int
+        The id of the process that asks.
+    """
+
+    parent: int = field(default_factory=os.getpid, kw_only=True)
+
+    @abstractmethod
+    def answer(self, engine: Any) -> AnswerT:
+        """Carry it out."""
 
 
 class Answer(NamedTuple):
@@ -80,29 +108,36 @@ class Answer(NamedTuple):
     memory: int
 
 
-def answer(choice: bytes, task: Task) -> Answer:
+@dataclass(frozen=True)
+class _PartTask(Task[Answer]):
+    """A part of a database that queries meet."""
+
+    part: Callable[[], Part]
+    queries: Sequences
+    ranking: Ranking
+
+    def answer(self, engine: Engine) -> Answer:
+        found = scan(engine, self.queries, [self.part()], self.ranking)
+        keys = [each.keys for each in found]
+        return Answer(keys, engine.label, engine.where, engine.memory_used)
+
+
+def answer(choice: bytes, task: Task[AnswerT]) -> AnswerT:
     """Carry out a task with the engine of a pickled choice, which is kept for the next task."""
-    return answer_with(_engine(choice, task.parent), task)
-
-
-def answer_with(engine: Engine, task: Task) -> Answer:
-    """Carry out a task."""
-    found = scan(engine, task.queries, [task.part()], task.ranking)
-    keys = [each.keys for each in found]
-    return Answer(keys, engine.label, engine.where, engine.memory_used)
+    return task.answer(_engine(choice, task.parent))
 
 
 class _Kept(threading.local):
     """The engine of a thread: engines do one thing at a time."""
 
     choice: bytes = b""
-    engine: Engine
+    engine: Any
 
 
 _kept = _Kept()
 
 
-def _engine(pickled: bytes, parent: int | None = None) -> Engine:
+def _engine(pickled: bytes, parent: int | None = None) -> Any:
     if _kept.choice != pickled:
         choice: EngineChoice = pickle.loads(pickled)
         here = os.getpid()
@@ -127,8 +162,10 @@ def _opened(pickled: bytes) -> Database:
     return database
 
 
-def _prepare(pickled: bytes) -> None:
-    _engine(pickled)
+def _prepare(pickled: bytes) -> str:
+    """Make the engine; return what runs it."""
+    where: str = _engine(pickled).where
+    return where
 
 
 def _begin() -> None:
@@ -153,17 +190,19 @@ def _pickled(choice: EngineChoice) -> bytes:
     return pickle.dumps(choice)
 
 
-class _Place(ABC):
+class Place(ABC):
     """Where tasks are carried out, so many at a time."""
 
     name: str
     slots: float = 1
+    workers: int = 1
+    """How many tasks are carried out at a time, as far as known."""
 
     @abstractmethod
-    def submit(self, task: Task) -> Future[Answer]:
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
         """Begin with a task."""
 
-    def renewed(self, engine: Engine, broken: bool) -> _Place:
+    def renewed(self, engine: Any, broken: bool) -> Place:
         """Return what takes over where this place has failed and there is no other."""
         return self
 
@@ -171,8 +210,10 @@ class _Place(ABC):
         """Stop what is running, as far as possible."""
 
 
-class _Worker(_Place):
+class _Worker(Place):
     """A process of its own for a device."""
+
+    where = ""
 
     def __init__(self, choice: EngineChoice) -> None:
         self.name = f"device {choice.device}"
@@ -191,17 +232,17 @@ class _Worker(_Place):
     def wait(self) -> None:
         """Wait until the engine is made."""
         try:
-            self._ready.result()
+            self.where = self._ready.result()
         except BrokenExecutor:
             raise DeviceError(
                 f"{self.name}: its process died at the start; a script that uses several devices "
                 'has to be importable, with its work below if __name__ == "__main__"'
             ) from None
 
-    def submit(self, task: Task) -> Future[Answer]:
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
         return self._pool.submit(answer, self._choice, task)
 
-    def renewed(self, engine: Engine, broken: bool) -> _Worker:
+    def renewed(self, engine: Any, broken: bool) -> _Worker:
         self.restart()
         return self
 
@@ -233,35 +274,38 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Given(_Place):
+class _Given(Place):
     """An executor of the user's; if it breaks, the engine here takes over."""
 
     name = "executor"
     slots = float("inf")
 
     def __init__(self, executor: Executor, choice: EngineChoice) -> None:
+        if not isinstance(executor, Executor):
+            raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
         self._executor = executor
         self._choice = _pickled(choice)
+        self.workers = getattr(executor, "_max_workers", 4)
 
-    def submit(self, task: Task) -> Future[Answer]:
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
         return self._executor.submit(answer, self._choice, task)
 
-    def renewed(self, engine: Engine, broken: bool) -> _Place:
+    def renewed(self, engine: Any, broken: bool) -> Place:
         return _Here(engine) if broken else self
 
 
-class _Here(_Place):
+class _Here(Place):
     """The process itself, for what an executor has left."""
 
     name = "this process"
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Any) -> None:
         self._engine = engine
 
-    def submit(self, task: Task) -> Future[Answer]:
-        done: Future[Answer] = Future()
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+        done: Future[AnswerT] = Future()
         try:
-            done.set_result(answer_with(self._engine, task))
+            done.set_result(task.answer(self._engine))
         except DeviceError as error:
             done.set_exception(error)
         return done
@@ -294,6 +338,18 @@ class Workers:
             self.close()
             raise
 
+    @property
+    def where(self) -> str:
+        """The names of the devices, equal ones counted."""
+        return _counted(worker.where for worker in self._workers)
+
+    def places(self) -> list[Place]:
+        """Return where tasks can be carried out, those that have failed with a new process."""
+        for worker in self._workers:
+            if worker.failed:
+                worker.restart()
+        return list(self._workers)
+
     def scan(
         self,
         engine: Engine,
@@ -306,20 +362,22 @@ class Workers:
 
         ``engine`` is one of this process, for its limits.
         """
-        for worker in self._workers:
-            if worker.failed:
-                worker.restart()
         slices = [slice(0, len(database))]
         fits = int(database.sequences.offsets[-1]) <= engine.part
         # Enough queries to divide among devices that each have the whole database, or parts of it.
         if len(queries) < _PAIRS * len(self._workers) or not fits or not database.path:
             slices = list(_slices(database, len(self._workers), engine.part))
-        return _found(list(self._workers), slices, engine, queries, database, ranking, progress)
+        return _found(self.places(), slices, engine, queries, database, ranking, progress)
 
     def close(self) -> None:
         """End the processes; safe to repeat."""
         for worker in self._workers:
             worker.close()
+
+
+def places_of(executor: Executor, choice: EngineChoice) -> list[Place]:
+    """Return where tasks can be carried out: on an executor, with the engine of a choice."""
+    return [_Given(executor, choice)]
 
 
 def scan_on(
@@ -332,10 +390,8 @@ def scan_on(
     progress: Progress | None,
 ) -> Iterator[Found]:
     """Yield the hits to keep of each query, found by tasks on an executor."""
-    if not isinstance(executor, Executor):
-        raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
-    slices = list(_slices(database, getattr(executor, "_max_workers", 4), engine.part))
-    places = [_Given(executor, choice)]
+    places = places_of(executor, choice)
+    slices = list(_slices(database, places[0].workers, engine.part))
     return _found(places, slices, engine, queries, database, ranking, progress)
 
 
@@ -347,7 +403,7 @@ def _slices(database: Database, workers: int, limit: int) -> Iterator[slice]:
     offsets = database.sequences.offsets
     total, start = int(offsets[-1]), 0
     while start < len(database):
-        size = min(limit, max(total // (_MOST * workers), 1))
+        size = min(limit, max(total // (SHARES * workers), 1))
         end = int(offsets[start]) + size
         stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
         yield slice(start, stop)
@@ -355,7 +411,7 @@ def _slices(database: Database, workers: int, limit: int) -> Iterator[slice]:
 
 
 def _found(
-    places: Sequence[_Place],
+    places: Sequence[Place],
     slices: Sequence[slice],
     engine: Engine,
     queries: Sequences,
@@ -375,15 +431,15 @@ def _found(
         some = block(queries, first, _QUERIES)
         keys = [np.empty(0, np.int64)] * len(some)
         engines: dict[str, None] = {}
-        names: dict[_Place, str] = {}
+        names: dict[Place, str] = {}
         memory = 0
         shared = _shared(some, len(slices))
         chosen = [(part, numbers) for part in range(len(slices)) for numbers in shared]
         tasks = [
-            Task(parts[part], Sequences.of([some[q] for q in numbers]), ranking, os.getpid())
+            _PartTask(parts[part], Sequences.of([some[q] for q in numbers]), ranking)
             for part, numbers in chosen
         ]
-        for k, place, found in _carried_out(tasks, places, engine):
+        for k, place, found in carried_out(tasks, places, engine, "search"):
             part, numbers = chosen[k]
             for q, each in zip(numbers, found.keys, strict=True):
                 keys[q] = ranking.merged(keys[q], each)
@@ -405,15 +461,34 @@ def _shared(queries: Sequences, parts: int) -> list[list[int]]:
     return [order[k : k + 2] for k in range(0, len(order), 2)]
 
 
-def _carried_out(
-    tasks: Sequence[Task], places: list[_Place], engine: Engine
-) -> Iterator[tuple[int, _Place, Answer]]:
+def carried_out(
+    tasks: Sequence[Task[AnswerT]], places: list[Place], engine: Any, what: str
+) -> Iterator[tuple[int, Place, AnswerT]]:
     """Yield the number of each task, in any order, who did it and the answer.
 
-    A place that fails gets no more tasks as long as there are others.
+    A place that fails gets no more tasks as long as there are others, and is taken off the list.
+
+    Parameters
+    ----------
+    tasks : list of Task
+    places : list of Place
+    engine : Engine or Engine3
+        One of this process, for what a broken executor leaves.
+    what : str
+        What the tasks are parts of, for messages.
+
+    Raises
+    ------
+    DeviceError
+        If a task has failed at two places; other errors of tasks as they are.
+
+    Warns
+    -----
+    RuntimeWarning
+        If a device fails, or its process dies: another one repeats its task.
     """
     waiting = deque(range(len(tasks)))
-    running: dict[Future[Answer], tuple[int, _Place]] = {}
+    running: dict[Future[AnswerT], tuple[int, Place]] = {}
     failed: set[int] = set()
     try:
         while waiting or running:
@@ -440,9 +515,9 @@ def _carried_out(
                 broken = isinstance(error, BrokenExecutor)
                 text = f"{place.name}: {'its process died' if broken else error}; "
                 if k in failed:
-                    raise DeviceError(f"{text}a part of the search has failed twice")
+                    raise DeviceError(f"{text}a part of the {what} has failed twice")
                 failed.add(k)
-                text += f"part {k + 1} of {len(tasks)} of the search is computed again"
+                text += f"part {k + 1} of {len(tasks)} of the {what} is computed again"
                 warnings.warn(text, RuntimeWarning, stacklevel=2)
                 if not places:
                     places.append(place.renewed(engine, broken))
@@ -452,12 +527,12 @@ def _carried_out(
             place.abandon()
 
 
-def _submitted(place: _Place, task: Task) -> Future[Answer]:
+def _submitted(place: Place, task: Task[AnswerT]) -> Future[AnswerT]:
     """Begin with a task; that the place is broken is found when the answer is asked for."""
     try:
         return place.submit(task)
     except BrokenExecutor as error:
-        broken: Future[Answer] = Future()
+        broken: Future[AnswerT] = Future()
         broken.set_exception(error)
         return broken
 

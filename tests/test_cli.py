@@ -239,7 +239,7 @@ def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring:
         kept.append(scoring)
         raise ValueError("enough")
 
-    monkeypatch.setattr(glsw.cli, "Aligner", aligner)
+    monkeypatch.setattr(glsw.cli.pairs, "Aligner", aligner)
     assert main(words.split()) == 2
     return kept[0]
 
@@ -481,7 +481,7 @@ def test_other_errors_are_one_line(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(glsw.cli, "Aligner", fail)
+    monkeypatch.setattr(glsw.cli.pairs, "Aligner", fail)
     done = run("search query.fasta db.fasta")
     assert (done.status, done.out, done.err) == (2, "", f"glsw: {line}\n")
 
@@ -501,7 +501,7 @@ def test_no_device_at_all(
     def none() -> None:
         raise DeviceError("no OpenGL 3.3 device")
 
-    monkeypatch.setattr(glsw.cli, "devices", none)
+    monkeypatch.setattr(glsw.cli.devices, "devices", none)
     done = run("devices")
     assert (done.status, done.err) == (2, "glsw: no OpenGL 3.3 device\n")
 

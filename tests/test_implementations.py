@@ -3,15 +3,17 @@
 import os
 import shutil
 import subprocess
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
+import cases3
 import pytest
 from cases import CASES, CORE, FEW, build, configurations, path_configurations
 
 import glsw.shader
 from glsw.batch import Mask
 from glsw.engines import ENGINES, TIES
+from glsw.engines.three import ENGINES3
 from glsw.shader import assemble, explain, root
 
 TESTS = str(Path(__file__).parent)
@@ -22,6 +24,13 @@ import cases
 from glsw.device import open_device
 device = open_device(quiet=True)
 print(*device.info.version, *cases.judge_device(device, {names!r}))
+"""
+JUDGE3 = """
+import sys
+sys.path.insert(0, {tests!r})
+import cases3
+from glsw.device import open_device
+print(*cases3.judge_device(open_device(quiet=True), {names!r}))
 """
 
 
@@ -59,6 +68,14 @@ def test_engines_everywhere(run_under, implementation, monkeypatch):
     assert "fragment" in engines
 
 
+@pytest.mark.parametrize("implementation", ["zink"])
+def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
+    monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
+    code = JUDGE3.format(tests=TESTS, names=cases3.FEW)
+    engines = run_under(implementation, code).split()
+    assert set(engines) == {name for name, engine in ENGINES3.items() if engine.requires}
+
+
 # glslangValidator
 
 LINEAR = ({}, {"LINEAR": 1})
@@ -76,6 +93,12 @@ NUMBERS, PROFILES = (
 )
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
+# Three sequences.
+TABLE = ({}, {"TABLE": 1})
+IDENTITY = ({}, {"IDENTITY": 1})
+COLUMN_SCORES = (IDENTITY[1], *SCORES[1:])
+SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
+TILE3 = SHAPE3 | {"WORKGROUP": 64, "ROWS": 32}
 
 
 def permutations(*choices, **defines):
@@ -119,6 +142,21 @@ PERMUTATIONS = {
     ],
     "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
     "best.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
+    "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
+    "subtable.comp": [
+        defines
+        for defines in permutations(
+            LINEAR,
+            COLUMN_SCORES,
+            [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
+            ({}, {"PACKED": 1}),
+            **{"AGAIN": 0} | TILE3,
+        )
+        if "LINEAR" in defines or "PACKED" not in defines
+    ],
+    "traceback3.comp": permutations(
+        LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
+    ),
 }
 
 
@@ -214,6 +252,30 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
             if engine.masks:
                 masks = [Mask.nothing(int(m)) for m in case.batch.query_lengths]
                 engine.paths(case.batch.masked(masks))
+    assert programs
+    for name, defines in programs:
+        assert switched(defines) in map(switched, PERMUTATIONS[name]), (name, defines)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in ENGINES3.items() if kind.requires])
+def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatch):
+    programs = []
+    compute = glsw.shader.compute
+
+    def watched_compute(device, name, **defines):
+        programs.append((name, defines))
+        return compute(device, name, **defines)
+
+    monkeypatch.setattr(glsw.shader, "compute", watched_compute)
+    for case_name in cases3.FEW:
+        case = cases3.CASES[case_name].part(slice(0, 3))
+        for configuration in cases3.configurations():
+            if configuration[0] == name:
+                engine = cases3.build(configuration, case.scoring, device)
+                engine.ends(case.triples)
+                engine.paths(case.triples)
+                list(islice(engine.tables(case.triples), 3))
+                next(engine.disjoint(case.triples), None)
     assert programs
     for name, defines in programs:
         assert switched(defines) in map(switched, PERMUTATIONS[name]), (name, defines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -11,15 +10,16 @@ import numpy.typing as npt
 
 from glsw import shader
 from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceError
+from glsw.device import Device
 from glsw.engines.base import Engine
 from glsw.engines.pace import Pace
+from glsw.engines.storage import Storage
 from glsw.scoring import Scoring
 
 # Storage buffers.
 QUERIES, TARGETS, PAIRS, TOPS, BEST, DIRECTIONS, WALKS, PATHS = range(8)
 _SUBSTITUTION = 0  # uniform block, or texture unit
-_LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
+LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 ROWS = 8
@@ -42,7 +42,33 @@ PAIR = np.dtype(
 """A pair as pairs.glsl has it."""
 
 
-class ComputeEngine(Engine):
+def upload_scores(
+    device: Device, matrix: npt.NDArray[np.int32], padding: int
+) -> tuple[int, moderngl.Buffer | moderngl.Texture]:
+    """Put a matrix, shape (A, A), where scoring.glsl finds it; return which place that is, and it.
+
+    A query letter A scores ``padding`` with every target letter.
+    """
+    letters = len(matrix)
+    padded = np.full((letters, letters + 1), padding, np.int32)
+    padded[:, :letters] = matrix.T
+    if letters > LETTERS_IN_BLOCK:
+        texture = device.ctx.texture((letters + 1, letters), 1, padded, dtype="i4")
+        return 3, texture
+    words = np.zeros(-(-padded.size // 4) * 4, np.int32)
+    words[: padded.size] = padded.ravel()
+    return 1 if device.info.software else 2, device.ctx.buffer(words.tobytes())
+
+
+def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None:
+    """Bind what `upload_scores` has made."""
+    if isinstance(substitution, moderngl.Buffer):
+        substitution.bind_to_uniform_block(_SUBSTITUTION)
+    elif substitution is not None:
+        substitution.use(_SUBSTITUTION)
+
+
+class ComputeEngine(Storage, Engine):
     """Base of the engines that need OpenGL 4.3.
 
     Parameters
@@ -56,10 +82,10 @@ class ComputeEngine(Engine):
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
     ) -> None:
-        super().__init__(scoring, device)
+        Engine.__init__(self, scoring, device)
+        Storage.__init__(self, self.device)
         self._workgroup = workgroup
         self._pace = Pace(self.device, first=1)
-        self._buffers: dict[int, moderngl.Buffer] = {}
         self._uploaded: dict[int, Sequences] = {}
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
@@ -77,25 +103,14 @@ class ComputeEngine(Engine):
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""
-        letters, ctx = len(self.scoring.alphabet), self.device.ctx
-        padded = np.full((letters, letters + 1), -(2**31), np.int32)
-        padded[:, :letters] = self.scoring.matrix.T
-        words = np.zeros(-(-padded.size // 4) * 4, np.int32)
-        words[: padded.size] = padded.ravel()
-        if letters > _LETTERS_IN_BLOCK:
-            self._substitution = ctx.texture((letters + 1, letters), 1, padded, dtype="i4")
-            return 3
-        self._substitution = ctx.buffer(words.tobytes())
-        return 1 if self.device.info.software else 2
+        place, self._substitution = upload_scores(self.device, self.scoring.matrix, -(2**31))
+        return place
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the costs set that its text declares."""
         program = shader.compute(self.device, name, **(self._defines | defines))
         self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
-        if isinstance(self._substitution, moderngl.Buffer):
-            self._substitution.bind_to_uniform_block(_SUBSTITUTION)
-        elif self._substitution is not None:
-            self._substitution.use(_SUBSTITUTION)
+        bind_scores(self._substitution)
         return program
 
     @staticmethod
@@ -112,39 +127,3 @@ class ComputeEngine(Engine):
                 self._uploaded[binding] = sequences
             else:
                 self._buffers[binding].bind_to_storage_buffer(binding)
-
-    def upload(self, binding: int, data: npt.NDArray[Any]) -> None:
-        """Write an array to the start of a buffer, and zeros up to a whole word."""
-        content = np.ascontiguousarray(data).tobytes()
-        content += bytes(-len(content) % 4)
-        buffer = self.reserve(binding, len(content))
-        if content:
-            buffer.write(content)
-
-    def reserve(self, binding: int, size: int) -> moderngl.Buffer:
-        """Return the buffer of a binding, bound, with room for ``size`` bytes."""
-        limit = self.device.info.limits["max_storage_block"]
-        if size > limit:
-            raise DeviceError(
-                f"a buffer of {size} bytes is needed, {self.device.info.name} binds {limit}"
-            )
-        buffer = self._buffers.get(binding)
-        if buffer is None or buffer.size < size:
-            if buffer is not None:
-                buffer.release()
-            buffer = self.device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
-            self.device.check(f"allocating {size} bytes")
-            self._buffers[binding] = buffer
-        buffer.bind_to_storage_buffer(binding)
-        return buffer
-
-    def zero(self, binding: int, size: int) -> None:
-        """Reserve a buffer and set its first bytes to 0."""
-        self.reserve(binding, size).clear(size=size) if size else None
-
-    def download(self, binding: int, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
-        """Read the first values of a buffer."""
-        kind = np.dtype(dtype)
-        data = self._buffers[binding].read(count * kind.itemsize) if count else b""
-        self.device.check("reading results")
-        return np.frombuffer(data, kind)

@@ -1,0 +1,173 @@
+"""The CPU of Sudo et al. 2012: cpu3.c, built with ``cc -O3``, on one core, without sub-tables.
+
+>>> from glsw.scoring3 import Scoring3
+>>> scoring = Scoring3.identity()
+>>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
+>>> if available():
+...     print(best(scoring, Triples.of([words])).tolist())
+... else:
+...     print([[2, 3, 2, 3]])
+[[2, 3, 2, 3]]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.measure import cores
+from glsw.scoring3 import Scoring3
+from glsw.triples import Triples
+
+NAME = "C code"
+COMPILER = ("cc", "-O3")
+"""And what a shared library needs."""
+
+_SOURCE = Path(__file__).with_name("cpu3.c")
+_INT32 = ctypes.POINTER(ctypes.c_int32)
+_LETTERS = ctypes.POINTER(ctypes.c_uint8)
+
+Int32 = npt.NDArray[np.int32]
+
+
+class _Problem(ctypes.Structure):
+    """As in cpu3.c."""
+
+    _fields_ = [
+        *((name, _LETTERS) for name in "abc"),
+        ("matrix", _INT32),
+        *((name, ctypes.c_int32) for name in ("l", "m", "n", "letters")),
+        *((name, ctypes.c_int32) for name in ("identity", "match", "mismatch", "matching")),
+        *((name, ctypes.c_int32) for name in ("opens", "extends", "mixed")),
+    ]
+
+
+def refused() -> str | None:
+    """Return why the code cannot be built here, None if it can."""
+    return _built()[1]
+
+
+def available() -> bool:
+    """Tell whether the code could be built here."""
+    return refused() is None
+
+
+def compiler() -> str:
+    """Return what the compiler calls itself, for results."""
+    told = _output(COMPILER[0], "--version")
+    return (told.splitlines() or ["unknown"])[0]
+
+
+def best(scoring: Scoring3, triples: Triples, *, threads: int = 1) -> Int32:
+    """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1.
+
+    Parameters
+    ----------
+    scoring : Scoring3
+    triples : Triples
+    threads : int
+        Cores to use, one for each triple; times to report are those of one.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no compiler, or it failed: see `refused`.
+    """
+    found = np.zeros((len(triples), 4), np.int32)
+    numbers = range(len(triples))
+    if threads == 1 or len(triples) == 1:
+        for t in numbers:
+            _fill(scoring, triples, t, found[t])
+    else:  # the library is called without Python's lock
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda t: _fill(scoring, triples, t, found[t]), numbers))
+    return found
+
+
+def best_on_all_cores(scoring: Scoring3, triples: Triples) -> Int32:
+    """Return the best cell of each triple as `best` does, in the shortest time."""
+    return best(scoring, triples, threads=cores())
+
+
+def table(scoring: Scoring3, triples: Triples, t: int = 0, *, out: Int32 | None = None) -> Int32:
+    """Return H of a triple, shape (l, m, n); linear gaps only.
+
+    ``out`` is where to put it with its border, shape (l + 1, m + 1, n + 1): memory that was never
+    written to costs more than the cells. Errors as `best`.
+    """
+    if not scoring.linear:
+        raise ValueError(f"{scoring.name}: tables are those of linear gaps")
+    if out is None:
+        out = np.empty(triples.lengths[t] + 1, np.int32)
+    _fill(scoring, triples, t, None, out)
+    return out[1:, 1:, 1:]
+
+
+def _fill(
+    scoring: Scoring3, triples: Triples, t: int, cell: Int32 | None, cells: Int32 | None = None
+) -> None:
+    """Write the best cell, or without a place for it fill the whole table ``cells``."""
+    library, why = _built()
+    if library is None:
+        raise RuntimeError(why)
+    words = [np.ascontiguousarray(word) for word in triples[t]]
+    matrix = np.ascontiguousarray(scoring.pairs.matrix)
+    kinds = scoring.pairs.match_and_mismatch if scoring.scheme == "identity" else None
+    problem = _Problem(
+        *(word.ctypes.data_as(_LETTERS) for word in words),
+        matrix.ctypes.data_as(_INT32),
+        *map(len, words),
+        len(matrix),
+        kinds is not None,
+        *(kinds or (0, 0, 0)),
+        *scoring.costs,
+    )
+    plane = len(words[1]) + 1, len(words[2]) + 1
+    nowhere = np.zeros(4, np.int32)
+    place = (nowhere if cell is None else cell).ctypes.data_as(_INT32)
+    if scoring.linear:
+        if cells is None:
+            cells = np.empty((2, *plane), np.int32)
+        tables = cells.ctypes.data_as(_INT32)
+        library.cpu3_linear(ctypes.byref(problem), tables, len(cells), cell is not None, place)
+    else:
+        cells = np.empty((2, *plane, 8), np.int32)
+        library.cpu3_affine(ctypes.byref(problem), cells.ctypes.data_as(_INT32), place)
+
+
+@cache
+def _built() -> tuple[Any, str | None]:
+    """Return the library, or None and why there is none."""
+    path = shutil.which(COMPILER[0])
+    if path is None:
+        return None, f"no C compiler here: {COMPILER[0]} is not found"
+    with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+        made = Path(folder) / "cpu3.so"
+        command = [path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(_SOURCE)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        except (OSError, subprocess.SubprocessError) as error:
+            return None, f"{COMPILER[0]}: {error}"
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            return None, f"{COMPILER[0]} ended with status {done.returncode}: {reason}"
+        library = ctypes.CDLL(str(made))  # stays loaded when the file is gone
+    library.cpu3_linear.restype = library.cpu3_affine.restype = None
+    return library, None
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()

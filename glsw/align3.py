@@ -1,0 +1,589 @@
+"""The public verbs of three sequences: score3, align3 and alignments3."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any, Literal, TypeAlias
+
+import Bio.Align
+import numpy as np
+import numpy.typing as npt
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
+
+from glsw.batch import Sequences
+from glsw.engines.base import Progress
+from glsw.engines.three import ENGINES3
+from glsw.engines.three.base import Engine3
+from glsw.scoring3 import Scoring3
+from glsw.search import EngineChoice
+from glsw.sequences import Record, Single, as_records, is_single
+from glsw.triples import Ends3, Paths3, Triples
+from glsw.workers import (
+    SHARES,
+    Devices,
+    Place,
+    Task,
+    Workers,
+    carried_out,
+    choices_for,
+    places_of,
+)
+
+MARKS = "clustal_consensus"
+"""The column annotation of an alignment in which the line of `marks` is."""
+
+One: TypeAlias = Single | os.PathLike[str]
+_Verb: TypeAlias = Literal["scores", "ends", "paths"]
+_Codes: TypeAlias = npt.NDArray[np.uint8]
+
+
+class EngineChoice3(EngineChoice):
+    """What an engine of three sequences is made of: an `EngineChoice` from `glsw.ENGINES3`."""
+
+    @property
+    def engines(self) -> Mapping[str, type[Engine3]]:
+        """The engines that there are, by name."""
+        return ENGINES3
+
+    def make(self, *, quiet: bool = False) -> Engine3:  # type: ignore[override]
+        """Return the engine, as `EngineChoice.make`."""
+        engine: Any = super().make(quiet=quiet)
+        assert isinstance(engine, Engine3)
+        return engine
+
+
+class Aligner3:
+    """A scoring, an engine and a device, ready to align three sequences.
+
+    The table has a cell for each choice of a residue from each sequence; a cell follows from the
+    seven before it (Sudo et al. 2012, equation 2, figures 5 and 7). What ties mean, and which of
+    several equally good alignments comes out, is said at `glsw.engines.three.Engine3`.
+
+    Parameters
+    ----------
+    scoring : Scoring3, optional
+        The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given.
+    engine : str
+        A name in `glsw.ENGINES3`.
+    device : int, str, Device, or list of int or str, optional
+        Number of the device or part of its name, see `glsw.devices`; the first one unless given.
+        A list, or ``"all"``, is for batches: `scores`, `ends` and `paths` divide the triples among
+        all of these, each with a process of its own; all else runs on the first.
+    unknown : str, optional
+        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+    memory : int, optional
+        Bytes of device memory that what an engine keeps of the tables may take.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or none that the engine can use.
+    ValueError
+        If there is no such engine, or ``unknown`` is not a letter of the alphabet.
+
+    Notes
+    -----
+    A ``str`` is always letters and a `pathlib.Path` always a file of one sequence. Sequences may
+    also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    The processes of several devices start with the aligner and end with `close`, or at the end of
+    a ``with`` block. They import the main module anew: what a script does with several devices has
+    to stand below ``if __name__ == "__main__":``.
+
+    References
+    ----------
+    S. Sudo, M. Yoshimi, M. Miki and T. Hiroyasu (2012), a performance evaluation of the
+    three-dimensional Smith-Waterman method with multiple GPUs (in Japanese).
+
+    Examples
+    --------
+    >>> from glsw.align3 import Aligner3
+    >>> from glsw.scoring3 import Scoring3
+    >>> aligner = Aligner3(Scoring3.identity(2, -1, 1), engine="reference")
+    >>> aligner.score("TTACGTACG", "ACGACG", "GGACGTTACG")
+    10
+    >>> print(aligner.align("TTACGTACG", "ACGACG", "GGACGTTACG"))
+    a                 2 ACG-TACG  9
+    b                 0 ACG--ACG  6
+    c                 2 ACGTTACG 10
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring3 | None = None,
+        *,
+        engine: str = "subtable",
+        device: Devices = None,
+        unknown: str | None = None,
+        memory: int | None = None,
+    ) -> None:
+        self.scoring = Scoring3.sum_of_pairs() if scoring is None else scoring
+        if not isinstance(self.scoring, Scoring3):
+            raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
+        if unknown is not None:
+            self.scoring.alphabet.encode("", unknown=unknown)
+        self.unknown = unknown
+        choices = choices_for(EngineChoice3(engine, self.scoring, None, memory), device)
+        self._workers = Workers(choices) if len(choices) > 1 else None
+        self._choice = choices[0]
+        try:
+            self.engine: Engine3 = self._choice.make()
+            if self._workers:
+                self._workers.wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the processes of several devices; safe to repeat, and not needed for one device."""
+        if self._workers:
+            self._workers.close()
+
+    def __enter__(self) -> Aligner3:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def where(self) -> str:
+        """What runs the engine on batches, for results: the names of the devices."""
+        return self._workers.where if self._workers else self.engine.where
+
+    def scores(
+        self,
+        triples: Triples,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> npt.NDArray[np.int32]:
+        """Return the best local score of each triple of a batch.
+
+        Parameters
+        ----------
+        triples : Triples
+            N triples of codes of the scoring's alphabet, also empty ones: two sequences and an
+            empty one are aligned as columns with a gap in the third.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor, optional
+            What computes shares of the triples, each with the engine and device of this aligner.
+            Engines on a device need processes, started by "spawn"; for several devices give them
+            to the aligner instead.
+
+        Returns
+        -------
+        ndarray of int32, shape (N,)
+            In integer units of the scoring.
+
+        Raises
+        ------
+        ValueError
+            If there are other codes, a score could leave int32, or the device has not enough
+            memory.
+        DeviceError
+            If a share of the triples has failed on two devices.
+
+        Warns
+        -----
+        RuntimeWarning
+            If a device fails, or its process dies: another one repeats its share.
+
+        Notes
+        -----
+        Several devices, and executors, take shares of about as many cells each; whoever is free
+        takes the next one. What comes out does not depend on that.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.batch import Sequences
+        >>> from glsw.scoring3 import Scoring3
+        >>> from glsw.triples import Triples
+        >>> aligner = Aligner3(Scoring3.identity(), engine="reference")
+        >>> words = ["ACGTT", "ACGT", "CCGTT", "TTTTT"]
+        >>> codes = Sequences.of(map(aligner.scoring.alphabet.encode, words))
+        >>> aligner.scores(Triples.all_of(codes)).tolist()
+        [3, 1, 2, 1]
+        """
+        parts = self._parts("scores", triples, progress, executor)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def ends(
+        self,
+        triples: Triples,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Ends3:
+        """Return the best local score of each triple and where its alignment ends.
+
+        Parameters, errors and warnings as in `scores`.
+        """
+        return _joined_ends(self._parts("ends", triples, progress, executor))
+
+    def paths(
+        self,
+        triples: Triples,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Paths3:
+        """Return the best local alignment of each triple, column by column.
+
+        Parameters, errors and warnings as in `scores`.
+        """
+        parts: list[Paths3] = self._parts("paths", triples, progress, executor)
+        ends = _joined_ends([part.ends for part in parts])
+        return Paths3(ends, [moves for part in parts for moves in part.moves])
+
+    def score(self, a: One, b: One, c: One) -> int | float:
+        """Return the best local score of three sequences; float with a decimal matrix.
+
+        Parameters
+        ----------
+        a, b, c : sequence or path
+            See `Aligner3`.
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            If a file cannot be read or has not one sequence; for letters outside the alphabet, and
+            as `scores`.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> Aligner3(engine="reference").score("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
+        65
+        """
+        triples, _ = self._triple(a, b, c)
+        return self.scoring.display(int(self.engine.scores(triples)[0]))
+
+    def table(self, a: One, b: One, c: One) -> npt.NDArray[np.int32]:
+        """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
+
+        Parameters and errors as in `score`.
+
+        Returns
+        -------
+        ndarray of int32, shape (l, m, n)
+            Entry (i, j, k) is the best score of alignments that end with the residues i, j and k
+            of the three, counted from 0, or earlier than these with gaps: equation (2). It is in
+            integer units of the scoring, and 0 where none scores more.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.scoring3 import Scoring3
+        >>> Aligner3(Scoring3.identity(), engine="reference").table("ACA", "AC", "CAC").tolist()
+        [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
+        """
+        triples, _ = self._triple(a, b, c)
+        return next(self.engine.tables(triples))
+
+    def align(self, a: One, b: One, c: One) -> Bio.Align.Alignment:
+        """Return the best local alignment of three sequences.
+
+        Of several equally good ones it is always the same, see `glsw.engines.three.Engine3`.
+
+        Parameters and errors as in `score`.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Of three rows in the order of the arguments, whose ``sequences`` are `SeqRecord` of
+            the whole sequences. Its ``score`` is in units of the matrix; its
+            ``column_annotations`` have the `marks` of the columns, which ``format("clustal")``
+            writes. An alignment of score 0 has no columns.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> alignment = Aligner3(engine="reference").align("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
+        >>> alignment.score, alignment.shape
+        (65, (3, 7))
+        >>> alignment.coordinates.tolist()
+        [[3, 6, 7, 10], [0, 3, 3, 6], [0, 3, 3, 6]]
+        >>> print(alignment.format("clustal").rstrip())
+        a                                   GAWGHEE
+        b                                   PAW-HEA
+        c                                   GAW-HEE
+                                            .** **.
+        """
+        triples, records = self._triple(a, b, c)
+        return self._alignment(self.engine.paths(triples), triples, records)
+
+    def alignments(
+        self,
+        a: One,
+        b: One,
+        c: One,
+        *,
+        max_alignments: int | None = None,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> Iterator[Bio.Align.Alignment]:
+        """Return the local alignments of three sequences that have no column in common.
+
+        First comes that of `align`, then the best of those in which no column of two or three
+        residues ends in a cell where one of it does, then the best that has no such column of
+        these two, and so on (after Waterman and Eggert 1987).
+
+        Parameters
+        ----------
+        a, b, c : sequence or path
+        max_alignments : int or None
+            How many at most, None for all.
+        min_score : int or float
+            Least score of an alignment; those that score 0 or less never count.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        iterator of Bio.Align.Alignment
+            As from `align`; scores do not increase. Each is computed when it is asked for, and
+            takes about as long as the first.
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            As `score`, at once; and if ``max_alignments`` is less than 1.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.scoring3 import Scoring3
+        >>> aligner = Aligner3(Scoring3.identity(2, -3, 5), engine="reference")
+        >>> for found in aligner.alignments("GGATCCATCC", "ATCC", "CATCC", min_score=4):
+        ...     print(found.score, found.coordinates[:, 0], found.coordinates[:, -1])
+        8 [2 0 1] [6 4 5]
+        8 [6 0 1] [10  4  5]
+        """
+        if max_alignments is not None and max_alignments < 1:
+            raise ValueError(
+                f"max_alignments {max_alignments}: at least 1, or None for all, expected"
+            )
+        triples, records = self._triple(a, b, c)
+        return islice(self._disjoint(triples, records, min_score, progress), max_alignments)
+
+    def _disjoint(
+        self,
+        triples: Triples,
+        records: Sequence[Record],
+        min_score: float,
+        progress: Progress | None,
+    ) -> Iterator[Bio.Align.Alignment]:
+        for _, paths in self.engine.disjoint(triples, progress=progress):
+            if self.scoring.display(int(paths.ends.score[0])) < min_score:
+                return
+            yield self._alignment(paths, triples, records)
+
+    def _alignment(
+        self, paths: Paths3, triples: Triples, records: Sequence[Record]
+    ) -> Bio.Align.Alignment:
+        """Return the only path as an alignment."""
+        rows = [
+            SeqRecord(Seq(record.letters), id=record.id, description=record.description)
+            for record in records
+        ]
+        coordinates = paths.coordinates(0) * self.scoring.alphabet.width
+        alignment = Bio.Align.Alignment(rows, coordinates)  # type: ignore[no-untyped-call]
+        alignment.score = self.scoring.display(int(paths.ends.score[0]))  # type: ignore[attr-defined]
+        alignment.column_annotations = {MARKS: marks(paths, triples, self.scoring)}  # type: ignore[attr-defined]
+        return alignment
+
+    def _triple(self, *sources: One) -> tuple[Triples, list[Record]]:
+        """Encode three sequences, and check that the engine can align them."""
+        alphabet = self.scoring.alphabet
+        records = [
+            _one(each, name, self.scoring) for each, name in zip(sources, "abc", strict=True)
+        ]
+        triples = Triples.of(
+            [
+                [
+                    alphabet.encode(record.letters, name=record.id, unknown=self.unknown)
+                    for record in records
+                ]
+            ]
+        )
+        self.engine.check(triples)
+        return triples, records
+
+    def _parts(
+        self, verb: _Verb, triples: Triples, progress: Progress | None, executor: Executor | None
+    ) -> list[Any]:
+        """Return what an engine answers, in one part or several."""
+        self._check(triples)
+        places = self._places(executor)
+        shares = _shares(triples, SHARES * sum(place.workers for place in places))
+        if len(shares) < 2:
+            return [getattr(self.engine, verb)(triples, progress=progress)]
+        tasks = [_Share(verb, _alone(triples.select(share))) for share in shares]
+        parts: list[Any] = [None] * len(tasks)
+        for k, _, found in carried_out(tasks, places, self.engine, "triples"):
+            parts[k] = found
+            if progress:
+                progress(tasks[k].triples.cells)
+        return parts
+
+    def _places(self, executor: Executor | None) -> list[Place]:
+        """Return where shares of triples are computed, nothing if that is here."""
+        if executor is None:
+            return self._workers.places() if self._workers else []
+        if self._workers:
+            raise ValueError("an executor and several devices exclude one another")
+        return places_of(executor, self._choice)
+
+    def _check(self, triples: Triples) -> None:
+        if not isinstance(triples, Triples):
+            raise TypeError(f"triples must be Triples, not {type(triples).__name__}")
+        alphabet, residues = self.scoring.alphabet, triples.sequences.residues
+        if len(residues) and residues.max() >= len(alphabet):
+            at = int(np.argmax(residues >= len(alphabet)))
+            offsets = triples.sequences.offsets
+            number = int(np.searchsorted(offsets, at, "right")) - 1
+            raise ValueError(
+                f"sequence {number + 1}: code {residues[at]} at position "
+                f"{at - int(offsets[number]) + 1} is not in the {alphabet.name} alphabet "
+                f"(0 to {len(alphabet) - 1})"
+            )
+        self.engine.check(triples)
+
+
+def score3(
+    a: One, b: One, c: One, *, scoring: Scoring3 | None = None, **options: Any
+) -> int | float:
+    """Return the best local score: `Aligner3.score` of an `Aligner3` with these options.
+
+    Examples
+    --------
+    >>> from glsw.align3 import score3
+    >>> score3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", engine="reference")
+    65
+    """
+    with Aligner3(scoring, **options) as aligner:
+        return aligner.score(a, b, c)
+
+
+def align3(
+    a: One, b: One, c: One, *, scoring: Scoring3 | None = None, **options: Any
+) -> Bio.Align.Alignment:
+    """Return the best local alignment: `Aligner3.align` of an `Aligner3` with these options.
+
+    Examples
+    --------
+    >>> from glsw.align3 import align3
+    >>> alignment = align3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", engine="reference")
+    >>> list(alignment)
+    ['GAWGHEE', 'PAW-HEA', 'GAW-HEE']
+    """
+    with Aligner3(scoring, **options) as aligner:
+        return aligner.align(a, b, c)
+
+
+def alignments3(
+    a: One,
+    b: One,
+    c: One,
+    *,
+    max_alignments: int | None = None,
+    min_score: float = 1,
+    progress: Progress | None = None,
+    scoring: Scoring3 | None = None,
+    **options: Any,
+) -> Iterator[Bio.Align.Alignment]:
+    """Return alignments without a common column: `Aligner3.alignments` with these options.
+
+    Examples
+    --------
+    >>> from glsw.align3 import alignments3
+    >>> words = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
+    >>> for found in alignments3(*words, max_alignments=3, engine="reference"):
+    ...     print(found.score, *found)
+    65 GAWGHEE PAW-HEA GAW-HEE
+    41 HEA HEA HEE
+    34 GHEE AWHE AWHE
+    """
+    with Aligner3(scoring, **options) as aligner:
+        return aligner.alignments(
+            a, b, c, max_alignments=max_alignments, min_score=min_score, progress=progress
+        )
+
+
+def marks(paths: Paths3, triples: Triples, scoring: Scoring3) -> str:
+    """Return a character for each column of the first path, three in an alphabet of codons.
+
+    ``*`` stands for three equal letters, ``:`` for three of which any two score above 0, ``.``
+    for three of which two do, and a space for other columns and those with gaps.
+    """
+    moves, matrix = paths.moves[0], scoring.pairs.matrix
+    steps = (moves >> np.arange(3, dtype=np.uint8)[:, None] & 1).astype(np.int64)
+    after = paths.ends.end[0][:, None] - steps.sum(axis=1, keepdims=True) + steps.cumsum(axis=1)
+    whole = moves == 7
+    x, y, z = (codes[at[whole] - 1] for codes, at in zip(triples[0], after, strict=True))
+    good = np.stack([matrix[x, y], matrix[x, z], matrix[y, z]]) > 0
+    symbols = np.full(len(moves), " ")
+    symbols[whole] = np.select(
+        [(x == y) & (y == z), good.all(axis=0), good.any(axis=0)], ["*", ":", "."], " "
+    )
+    return "".join(symbol * scoring.alphabet.width for symbol in symbols.tolist())
+
+
+@dataclass(frozen=True)
+class _Share(Task[Any]):
+    """Some triples of a batch, and what is asked of them."""
+
+    verb: _Verb
+    triples: Triples
+
+    def answer(self, engine: Engine3) -> Any:
+        return getattr(engine, self.verb)(self.triples)
+
+
+def _shares(triples: Triples, count: int) -> list[slice]:
+    """Cut a batch into so many parts of about equal cells, or fewer.
+
+    >>> words = Sequences.of([np.zeros(n, np.uint8) for n in (2, 2, 4, 8)])
+    >>> _shares(Triples.all_of(words), 3)  # of 16, 32, 64 and 64 cells
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    if not count or not len(triples):
+        return []
+    cells = triples.lengths.prod(axis=1)
+    before = np.cumsum(cells) - cells / 2
+    wanted = triples.cells * np.arange(1, count) / count
+    borders = np.unique([0, *np.searchsorted(before, wanted), len(triples)]).tolist()
+    return [slice(first, last) for first, last in pairwise(borders)]
+
+
+def _alone(triples: Triples) -> Triples:
+    """Return the same triples without sequences that are in none of them."""
+    used, index = np.unique(triples.index, return_inverse=True)
+    sequences = Sequences.of([triples.sequences[k] for k in used.tolist()])
+    return Triples(sequences, index.reshape(-1, 3).astype(np.int32))
+
+
+def _joined_ends(parts: Sequence[Ends3]) -> Ends3:
+    if len(parts) == 1:
+        return parts[0]
+    return Ends3(
+        np.concatenate([part.score for part in parts]), np.concatenate([part.end for part in parts])
+    )
+
+
+def _one(source: One, what: str, scoring: Scoring3) -> Record:
+    """Return the one record of a single sequence or of a file."""
+    if not isinstance(source, os.PathLike) and not is_single(source):
+        raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
+    records = as_records(source, what=what, alphabet=scoring.alphabet)
+    if len(records) != 1:
+        raise ValueError(f"{source}: one sequence expected, {len(records)} found")
+    return records[0]

@@ -1,0 +1,66 @@
+"""The command ``glsw align``: two sequences, once or several times."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+from glsw.align import Aligner
+from glsw.cli.inputs import FILES, Targets, lengths
+from glsw.cli.options import Command, add_output, add_running, add_several
+from glsw.cli.pairs import compare
+from glsw.cli.scoring import add_scoring
+from glsw.engines import Progress
+from glsw.output import ALIGNMENT_FORMATS
+from glsw.result import Hit, SearchResult
+from glsw.sequences import Record
+
+
+def add(command: Command) -> None:
+    """Add the command with its options."""
+    parser = command("align", run, "align two sequences, once or several times")
+    parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
+    parser.add_argument("target", metavar="TARGET", help="likewise")
+    add_scoring(parser)
+    add_several(parser, "aligned pair of residues")
+    add_running(parser, several=False)
+    add_output(parser, ALIGNMENT_FORMATS, "pairwise: text; tsv: a line of columns")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Align the sequences of two files, write each alignment when it is there."""
+    compare(arguments, ALIGNMENT_FORMATS, _disjoint, one_each=True)
+
+
+def _disjoint(
+    aligner: Aligner,
+    queries: list[Record],
+    targets: Targets,
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> Iterator[SearchResult]:
+    """Yield a result for each alignment of the one pair when it is there, or one without any."""
+    (query,), (target,) = queries, targets
+    found = aligner.alignments(
+        query,
+        target,
+        max_alignments=arguments.max_alignments or None,
+        min_score=arguments.min_score,
+        progress=progress,
+    )
+    m, n = lengths(aligner, query, target)
+    rank, start = 0, time.perf_counter()
+
+    def result(*hits: Hit) -> SearchResult:
+        seconds = time.perf_counter() - start
+        engine = aligner.engine
+        return SearchResult(
+            query, hits, m * n, seconds, engine.label, engine.where, 1, n, engine.memory_used
+        )
+
+    for rank, alignment in enumerate(found, start=1):
+        yield result(Hit(rank, target, alignment.score, alignment))
+        start = time.perf_counter()
+    if not rank:
+        yield result()

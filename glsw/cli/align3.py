@@ -1,0 +1,136 @@
+"""The command ``glsw align3``: three sequences, once or several times."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import Bio.Align
+
+from glsw.align3 import Aligner3
+from glsw.cli.inputs import FILES, check_standard_input, lengths, only
+from glsw.cli.messages import progress_bar
+from glsw.cli.options import Command, add_output, add_running, add_several
+from glsw.cli.outputs import check_output, write
+from glsw.cli.scoring import add_costs, gaps_of, scoring_of
+from glsw.engines import Progress
+from glsw.engines.three import ENGINES3
+from glsw.output.three import FORMATS3, Result3
+from glsw.scoring3 import SCHEMES, Scoring3
+from glsw.sequences import Record, as_records
+
+IDENTITY = 1, -1
+"""Match and mismatch of three letters unless given (Sudo et al. 2012)."""
+IDENTITY_GAPS = 0, 1
+"""Gap costs with them unless given, in BLAST's words."""
+
+
+def add(command: Command) -> None:
+    """Add the command with its options."""
+    parser = command("align3", run, "align three sequences, once or several times")
+    parser.add_argument("a", metavar="A", help=f"a file of one sequence: {FILES}")
+    parser.add_argument("b", metavar="B", help="likewise")
+    parser.add_argument("c", metavar="C", help="likewise")
+    _add_scoring(parser)
+    add_several(parser, "column of two or three residues")
+    add_running(parser, several=False, engines=ENGINES3, engine="subtable")
+    add_output(
+        parser,
+        FORMATS3,
+        "text: three rows and below them * for equal letters, : for those of which any two score "
+        "above 0, . for those of which two do; clustal; fasta: rows with gaps; tsv: a line of "
+        "columns",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Align the sequences of three files; what is cheap to find wrong comes first."""
+    scoring = _scoring_of(arguments)
+    paths = arguments.a, arguments.b, arguments.c
+    check_output(arguments.output, *paths)
+    check_standard_input(*paths)
+    a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
+    with (
+        Aligner3(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+        ) as aligner,
+        progress_bar(arguments, math.prod(lengths(aligner, a, b, c))) as bar,
+    ):
+
+        def progress(cells: int) -> None:
+            bar.update(cells)
+
+        results = _disjoint(aligner, (a, b, c), arguments, progress)
+        write(results, FORMATS3[arguments.format], arguments.output, bar)
+
+
+def _disjoint(
+    aligner: Aligner3,
+    records: tuple[Record, Record, Record],
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> Iterator[Result3]:
+    """Yield a result for each alignment when it is there, or one without any."""
+    found = aligner.alignments(
+        *records,
+        max_alignments=arguments.max_alignments or None,
+        min_score=arguments.min_score,
+        progress=progress,
+    )
+    cells = math.prod(lengths(aligner, *records))
+    rank, start = 0, time.perf_counter()
+
+    def result(rank: int, alignment: Bio.Align.Alignment | None) -> Result3:
+        seconds = time.perf_counter() - start
+        engine, width = aligner.engine, aligner.scoring.alphabet.width
+        ran = engine.name, engine.where, engine.memory_used
+        return Result3(records, rank, alignment, width, cells, seconds, *ran)
+
+    for rank, alignment in enumerate(found, start=1):
+        yield result(rank, alignment)
+        start = time.perf_counter()
+    if not rank:
+        yield result(1, None)
+
+
+def _scoring_of(arguments: argparse.Namespace) -> Scoring3:
+    if arguments.scheme == "sum-of-pairs":
+        return Scoring3.sum_of_pairs(scoring_of(arguments))
+    if arguments.matrix:
+        raise ValueError(f"--matrix {arguments.matrix} and --scheme identity exclude one another")
+    match, mismatch = arguments.match, arguments.mismatch
+    if match is None and mismatch is None:
+        match, mismatch = IDENTITY
+    elif match is None or mismatch is None:
+        raise ValueError("--match and --mismatch are given together or not at all")
+    gapopen, gapextend = gaps_of(arguments, IDENTITY_GAPS)
+    return Scoring3.identity(match, mismatch, gapopen + gapextend, gapextend)
+
+
+def _add_scoring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "scoring",
+        "sum-of-pairs: a column scores what its three pairs of letters do, and each of the two "
+        "pairs of a letter and a gap costs. identity: a column of DNA or RNA scores match if its "
+        "three letters are equal, else mismatch; gap costs are per column, whether it has one gap "
+        "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
+        "gapextend, each further one gapextend.",
+    )
+    group.add_argument(
+        "--scheme",
+        choices=SCHEMES,
+        default="sum-of-pairs",
+        help="what scores a column (sum-of-pairs)",
+    )
+    add_costs(
+        group,
+        *(f"; with identity {number}" for number in IDENTITY),
+        *(f", with identity {cost}" for cost in IDENTITY_GAPS),
+    )

@@ -1,0 +1,20 @@
+"""The command ``glsw devices``: what OpenGL offers."""
+
+from __future__ import annotations
+
+import argparse
+
+from glsw.cli.options import Command
+from glsw.cli.outputs import opened
+from glsw.device import devices
+
+
+def add(command: Command) -> None:
+    """Add the command."""
+    command("devices", run, "list the OpenGL devices")
+
+
+def run(_: argparse.Namespace) -> None:
+    """List the devices."""
+    with opened("-") as stream:
+        stream.writelines(f"{info}\n" for info in devices())

@@ -1,0 +1,81 @@
+"""The command ``glsw makedb``: sequences indexed once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from tqdm import tqdm
+
+from glsw.alphabet import DNA, PROTEIN, Alphabet
+from glsw.cli.inputs import FILES
+from glsw.cli.options import Command
+from glsw.database import makedb
+from glsw.scoring import Scoring
+
+
+def add(command: Command) -> None:
+    """Add the command with its options."""
+    parser = command("makedb", run, "index sequences once, for searches that start at once")
+    parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
+    parser.add_argument("out", metavar="OUT", help="the database to write")
+    parser.add_argument(
+        "--alphabet",
+        metavar="NAME",
+        type=_alphabet,
+        default=PROTEIN,
+        help="protein, dna (for --match and --mismatch), or a matrix whose letters are others, "
+        "such as GONNET1992 (protein)",
+    )
+    parser.add_argument(
+        "--unknown",
+        metavar="X",
+        help="take letters outside the alphabet for this one; without it they are an error",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="overwrite OUT even if it is no database"
+    )
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the database, and how much is in it to stderr."""
+    start = time.perf_counter()
+    with tqdm(
+        total=_bytes(arguments.source),
+        unit="B",
+        unit_scale=True,
+        leave=False,
+        dynamic_ncols=True,
+        disable=arguments.no_progress or None,
+    ) as bar:
+        database = makedb(
+            arguments.source,
+            arguments.out,
+            alphabet=arguments.alphabet,
+            unknown=arguments.unknown,
+            force=arguments.force,
+            progress=bar.update,
+        )
+    print(
+        f"glsw: {arguments.out}: {len(database)} sequences, {database.residues} residues, "
+        f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s",
+        file=sys.stderr,
+    )
+
+
+def _bytes(paths: Iterable[str]) -> int | None:
+    """Return the size of files, None if it is not known beforehand."""
+    files = [Path(path) for path in paths]
+    return sum(f.stat().st_size for f in files) if all(f.is_file() for f in files) else None
+
+
+def _alphabet(text: str) -> Alphabet:
+    known = {"protein": PROTEIN, "dna": DNA}.get(text.lower())
+    try:
+        return known or Scoring.named(text).alphabet
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None

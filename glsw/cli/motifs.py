@@ -1,0 +1,292 @@
+"""The command ``glsw motifs``: what channels of a recording have in common."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from glsw import fnirs
+from glsw.align import Aligner
+from glsw.align3 import Aligner3
+from glsw.cli.messages import progress_bar, warnings_in_a_line
+from glsw.cli.options import Command
+from glsw.cli.outputs import check_output, opened
+from glsw.cli.words import cost, count, devices_of, not_positive, number, size
+from glsw.engines import ENGINES
+from glsw.engines.three import ENGINES3
+from glsw.motifs import (
+    LETTERS,
+    RULES,
+    SEGMENTS,
+    Comparison,
+    Motif,
+    Words,
+    cells_of,
+    compare,
+    scoring_of,
+    trace,
+    words_of,
+)
+from glsw.output import figure
+from glsw.output.motifs import MOTIF_FORMATS, MotifFormat
+from glsw.scoring import Scoring
+from glsw.scoring3 import Scoring3
+
+_ENGINE = {2: "auto", 3: "subtable"}
+
+
+def add(command: Command) -> None:
+    """Add the command with its options."""
+    parser = command(
+        "motifs", run, "rank the stretches that channels of a recording have in common"
+    )
+    parser.add_argument(
+        "recording",
+        metavar="RECORDING",
+        help="SNIRF, an export of a Hitachi ETG-4000, or CSV with a column a channel",
+    )
+    _add_reading(parser)
+    _add_words(parser)
+    _add_running(parser)
+    _add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, compare, write what is found as it is found; what is cheap to find wrong first."""
+    scoring = _scoring(arguments)
+    check_output(arguments.output, arguments.recording)
+    _check_figure(arguments)
+    words = _words(arguments)
+    cells = cells_of(words, arguments.of)
+    with (
+        _aligner(arguments, scoring) as aligner,
+        progress_bar(arguments, cells) as bar,
+        warnings_in_a_line(),
+    ):
+
+        def progress(cells: int) -> None:
+            bar.update(cells)
+
+        comparison = compare(
+            words,
+            aligner,
+            top=arguments.top or None,
+            min_score=arguments.min_score,
+            progress=progress,
+        )
+        bar.close()
+        best = _write(comparison, aligner, MOTIF_FORMATS[arguments.format], arguments.output)
+    if arguments.figure:
+        figure.write(comparison, best, arguments.figure)
+    _summary(comparison, aligner)
+
+
+def _words(arguments: argparse.Namespace) -> Words:
+    recording = fnirs.read(arguments.recording, rate=arguments.rate, block=arguments.block)
+    recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
+    words = words_of(recording, arguments.segments, arguments.letters, missing=arguments.missing)
+    reasons: dict[str, list[str]] = {}
+    for channel, reason in words.left_out.items():
+        reasons.setdefault(reason, []).append(channel)
+    notes = [f"{reason}, left out: {', '.join(names)}" for reason, names in reasons.items()]
+    if recording.gap:
+        start, end = recording.gap
+        notes.append(f"no samples from {start:g} to {end:g} s, time is taken to go on")
+    for note in filter(None, [recording.note, *notes]):
+        print(f"glsw: {recording.name}: {note}", file=sys.stderr)
+    return words
+
+
+def _aligner(
+    arguments: argparse.Namespace, scoring: Scoring3 | Scoring
+) -> AbstractContextManager[Aligner3 | Aligner]:
+    options = {
+        "engine": arguments.engine or _ENGINE[arguments.of],
+        "device": arguments.device,
+        "memory": arguments.memory,
+    }
+    if isinstance(scoring, Scoring3):
+        return Aligner3(scoring, **options)
+    return Aligner(scoring, **options)
+
+
+def _write(
+    comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, output: str
+) -> Motif | None:
+    """Write each motif when it is there; return the first one."""
+    best = None
+    with opened(output) as stream:
+        stream.write(form.header(comparison))
+        for motif in trace(comparison, aligner):
+            best = best or motif
+            stream.write(form.line(comparison, motif))
+            stream.flush()
+    return best
+
+
+def _summary(comparison: Comparison, aligner: Aligner3 | Aligner) -> None:
+    cells, seconds = comparison.cells, comparison.seconds
+    rate = cells / seconds / 1e9 if seconds else 0
+    where = aligner.where if isinstance(aligner, Aligner3) else aligner.engine.where
+    kind = "triples" if comparison.of == 3 else "pairs"
+    print(
+        f"glsw: {comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
+        f"engine {aligner.engine.name} on {where}",
+        file=sys.stderr,
+    )
+
+
+def _scoring(arguments: argparse.Namespace) -> Scoring3 | Scoring:
+    if arguments.scoring == "mindist" and arguments.mismatch is not None:
+        raise ValueError("--scoring mindist has distances for a mismatch: no --mismatch with it")
+    known = ENGINES3 if arguments.of == 3 else ENGINES
+    if arguments.engine and arguments.engine not in known:
+        names = ", ".join(known)
+        raise ValueError(f"engine {arguments.engine!r}: with --of {arguments.of} there are {names}")
+    return scoring_of(
+        arguments.letters,
+        of=arguments.of,
+        rule=arguments.scoring,
+        match=arguments.match,
+        mismatch=-1 if arguments.mismatch is None else arguments.mismatch,
+        gap_open=arguments.gapopen + arguments.gapextend,
+        gap_extend=arguments.gapextend,
+    )
+
+
+def _check_figure(arguments: argparse.Namespace) -> None:
+    if not arguments.figure:
+        return
+    try:
+        figure.check(arguments.figure)
+        check_output(arguments.figure, arguments.recording)
+    except ValueError as error:
+        text = str(error).replace("--output", "--figure", 1)
+        raise ValueError(text if text.startswith("--") else f"--figure {text}") from None
+    if (
+        arguments.output != "-"
+        and Path(arguments.output).resolve() == Path(arguments.figure).resolve()
+    ):
+        raise ValueError(f"--figure {arguments.figure}: it is --output too")
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("recording")
+    group.add_argument(
+        "--channels",
+        metavar="WHICH",
+        help="names, numbers, ranges such as 3-9 and patterns such as '*hbo', commas between them",
+    )
+    group.add_argument(
+        "--from", dest="start", metavar="S", type=number, help="from this time on, in s"
+    )
+    group.add_argument(
+        "--to", dest="end", metavar="S", type=number, help="up to before this time, in s"
+    )
+    group.add_argument(
+        "--missing",
+        choices=("error", "skip"),
+        default="error",
+        help="samples that are nan: an error, or left out of the means of segments (error)",
+    )
+    group.add_argument(
+        "--rate", metavar="HZ", type=number, help="samples a second, for CSV without a time column"
+    )
+    group.add_argument(
+        "--block", metavar="N", type=count, help="which time series of a SNIRF file (the first)"
+    )
+
+
+def _add_words(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "words",
+        "Each channel becomes a word of letters (SAX); words are compared three or two at a time. "
+        "Gap costs are in BLAST's words: the first letter of a gap costs gapopen + gapextend.",
+    )
+    group.add_argument(
+        "--of", type=int, choices=(3, 2), default=3, help="compare all triples or all pairs (3)"
+    )
+    group.add_argument(
+        "--segments",
+        metavar="N",
+        type=count,
+        help=f"letters of a word ({SEGMENTS}, or the samples if they are fewer)",
+    )
+    group.add_argument(
+        "--letters",
+        metavar="N",
+        type=count,
+        default=LETTERS,
+        help=f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
+        "are similar everywhere",
+    )
+    group.add_argument(
+        "--scoring",
+        choices=RULES,
+        default=RULES[0],
+        help="identity: letters are equal or not; mindist: by the distance of letters (identity)",
+    )
+    numbers: tuple[tuple[str, str, Callable[[str], Any], float | None, str], ...] = (
+        ("match", "S", number, 1, "score of equal letters (1)"),
+        ("mismatch", "S", not_positive, None, "score of other letters, with identity (-1)"),
+        ("gapopen", "COST", cost, 0, "cost of opening a gap (0)"),
+        ("gapextend", "COST", cost, 1, "cost of each letter of a gap (1)"),
+    )
+    for word, metavar, kind, default, text in numbers:
+        group.add_argument(f"--{word}", metavar=metavar, type=kind, default=default, help=text)
+    group.add_argument(
+        "--top", metavar="N", type=count, default=10, help="the N best, 0 for all (10)"
+    )
+    group.add_argument(
+        "--min-score", metavar="S", type=number, default=1, help="of at least this score (1)"
+    )
+
+
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--engine",
+        metavar="NAME",
+        help=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
+        f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
+    )
+    group.add_argument(
+        "--device",
+        metavar="N",
+        type=devices_of,
+        help="number of the device or part of its name, see glsw devices; for triples also "
+        "numbers such as 0,1 or all to use several GPUs",
+    )
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=size,
+        help="device memory that what is kept may take, such as 512M or 2G",
+    )
+    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=MOTIF_FORMATS,
+        default="table",
+        help="table; tsv: a line of columns a motif (table)",
+    )
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="write results here instead of to standard output",
+    )
+    group.add_argument(
+        "--figure",
+        metavar="FILE",
+        help="also draw the series of the best motif and a map of how similar the channels are: "
+        + ", ".join(figure.SUFFIXES),
+    )

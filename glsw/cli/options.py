@@ -1,0 +1,77 @@
+"""Groups of options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from glsw.cli.words import count, devices_of, number, size
+from glsw.engines import ENGINES
+from glsw.output import Format
+from glsw.output.three import Format3
+
+Command: TypeAlias = Callable[
+    [str, Callable[[argparse.Namespace], None], str], argparse.ArgumentParser
+]
+"""``command(name, run, text)`` adds a command, with a text on it, and returns its parser."""
+
+
+def add_several(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add how many alignments are wanted, of which no two share ``what``."""
+    group = parser.add_argument_group("alignments")
+    group.add_argument(
+        "--max-alignments",
+        metavar="K",
+        type=count,
+        default=1,
+        help=f"the K best of those that share no {what}, 0 for all (1)",
+    )
+    group.add_argument(
+        "--min-score",
+        metavar="S",
+        type=number,
+        default=1,
+        help="alignments of at least this score (1)",
+    )
+
+
+def add_running(
+    parser: argparse.ArgumentParser,
+    *,
+    several: bool,
+    engines: Iterable[str] = ENGINES,
+    engine: str = "auto",
+) -> None:
+    """Add engine, device or devices, memory and the progress bar."""
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--engine", metavar="NAME", default=engine, help=f"{', '.join(engines)} ({engine})"
+    )
+    which = "number of the device or part of its name, see glsw devices"
+    if several:
+        which += "; numbers such as 0,1 or all to use several GPUs"
+    group.add_argument("--device", metavar="N", type=devices_of if several else str, help=which)
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=size,
+        help="device memory that parts of the database and what is kept may take, "
+        "such as 512M or 2G",
+    )
+    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+
+
+def add_output(
+    parser: argparse.ArgumentParser, formats: Mapping[str, Format | Format3], text: str
+) -> None:
+    """Add the format, of which the first is the default, and the file."""
+    group = parser.add_argument_group("output")
+    first = next(iter(formats))
+    group.add_argument("--format", choices=formats, default=first, help=f"{text} ({first})")
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="write results here instead of to standard output",
+    )

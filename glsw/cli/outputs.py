@@ -1,0 +1,88 @@
+"""Results on standard output or in a file, which is opened when the first result is there."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn, TextIO, overload
+
+from tqdm import tqdm
+
+from glsw.output import Format
+from glsw.output.three import Format3, Result3
+from glsw.result import SearchResult
+
+
+def check_output(output: str, *inputs: str) -> None:
+    """Raise an error now if a file for results could not be opened later."""
+    if output == "-":
+        return
+    path = Path(output)
+    if not path.parent.is_dir():
+        raise ValueError(f"--output {output}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise ValueError(f"--output {output}: it is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"--output {output}: no permission to write")
+    for other in inputs:
+        if other != "-" and path.exists() and path.samefile(other):
+            raise ValueError(f"--output {output}: it is an input, and would be overwritten")
+
+
+@overload
+def write(
+    results: Iterable[SearchResult], form: Format, output: str, bar: tqdm[NoReturn]
+) -> None: ...
+@overload
+def write(results: Iterable[Result3], form: Format3, output: str, bar: tqdm[NoReturn]) -> None: ...
+def write(results: Iterable[Any], form: Any, output: str, bar: tqdm[NoReturn]) -> None:
+    """Write each result when it is there, and after the last one a summary to stderr."""
+    rest = iter(results)
+    first = next(rest)
+    cells, seconds = 0, 0.0
+    with opened(output) as stream:
+        stream.write(form.header)
+        for result in chain([first], rest):
+            bar.clear()
+            form.write(result, stream)
+            stream.flush()
+            cells += result.cells
+            seconds += result.seconds
+    bar.close()
+    rate = cells / seconds / 1e9 if seconds else 0
+    memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
+    print(
+        f"glsw: {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
+        f"engine {result.engine} on {result.device}{memory}",
+        file=sys.stderr,
+    )
+
+
+@contextmanager
+def opened(output: str) -> Iterator[TextIO]:
+    """Open a file for results; '-' is standard output, which is flushed at the end."""
+    if output != "-":
+        with open(output, "w", encoding="utf-8") as stream:
+            yield stream
+        return
+    if sys.stdout is None:
+        raise ValueError("standard output is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # descriptions may hold any letter
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except OSError:
+        _drop_stdout()
+        raise
+
+
+def _drop_stdout() -> None:
+    """Send what is left in the buffer nowhere: Python flushes it at exit, which would fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,76 @@
+"""What ``glsw search`` and ``glsw align`` have in common: two files in, results out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from glsw.align import Aligner
+from glsw.cli.inputs import Targets, check_standard_input, only
+from glsw.cli.messages import progress_bar, warnings_in_a_line
+from glsw.cli.outputs import check_output, write
+from glsw.cli.scoring import scoring_of
+from glsw.database import Database, is_database
+from glsw.engines import Progress
+from glsw.output import Format
+from glsw.result import SearchResult
+from glsw.scoring import Scoring
+from glsw.sequences import Record, as_records
+
+Task: TypeAlias = Callable[
+    [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]
+]
+"""What a command does with an aligner, queries and targets."""
+
+
+def compare(
+    arguments: argparse.Namespace,
+    formats: Mapping[str, Format],
+    task: Task,
+    *,
+    one_each: bool = False,
+) -> None:
+    """Compare the sequences of two files; what is cheap to find wrong comes first."""
+    scoring = scoring_of(arguments)
+    check_output(arguments.output, arguments.query, arguments.target)
+    queries, targets = _inputs(arguments.query, arguments.target, one_each)
+    with (
+        Aligner(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            ties=arguments.ties,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+        ) as aligner,
+        progress_bar(arguments, _residues(queries, scoring) * _residues(targets, scoring)) as bar,
+        warnings_in_a_line(),
+    ):
+
+        def progress(cells: int) -> None:
+            bar.update(cells)
+
+        results = task(aligner, queries, targets, arguments, progress)
+        write(results, formats[arguments.format], arguments.output, bar)
+
+
+def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], Targets]:
+    check_standard_input(query, target)
+    queries = as_records(Path(query), what="query")
+    targets: Targets
+    if not one_each and is_database(target):
+        targets = Database.open(target)
+    else:
+        targets = as_records(Path(target), what="target")
+    for path, records in ((query, queries), (target, targets)):
+        if one_each:
+            only(path, records)
+    return queries, targets
+
+
+def _residues(side: Targets, scoring: Scoring) -> int:
+    if isinstance(side, Database):
+        return side.residues
+    return sum(map(len, side)) // scoring.alphabet.width

@@ -1,0 +1,93 @@
+"""Options for the scoring of two sequences, and the scoring that they stand for."""
+
+from __future__ import annotations
+
+import argparse
+
+from glsw.cli.words import cost, not_positive, number
+from glsw.engines import TIES
+from glsw.scoring import Scoring, matrix_names
+
+PROTEIN_GAPS = 11, 1
+DNA_GAPS = 5, 2
+"""Gap costs unless given, in BLAST's words."""
+
+
+def add_scoring(parser: argparse.ArgumentParser) -> None:
+    """Add a matrix, or match and mismatch, gap costs and ties."""
+    group = parser.add_argument_group(
+        "scoring",
+        "Gap costs are in BLAST's words: the first residue of a gap costs gapopen + gapextend, "
+        "each further one gapextend; at 11/1 that is 12 for the first residue.",
+    )
+    add_costs(group)
+    group.add_argument(
+        "--ties",
+        choices=TIES,
+        default=TIES[0],
+        help="which of several best alignments: the one that ends last, or any (conventional)",
+    )
+
+
+def add_costs(
+    group: argparse._ArgumentGroup,
+    match: str = "",
+    mismatch: str = "",
+    gapopen: str = "",
+    gapextend: str = "",
+) -> None:
+    """Add what scoring of two and of three sequences have in common, with more help on it."""
+    group.add_argument(
+        "--matrix",
+        metavar="NAME",
+        help=f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}",
+    )
+    group.add_argument(
+        "--match",
+        metavar="S",
+        type=number,
+        help=f"DNA or RNA instead of a matrix: score of equal letters, with --mismatch{match}",
+    )
+    group.add_argument(
+        "--mismatch",
+        metavar="S",
+        type=not_positive,
+        help=f"score of different letters, such as -3{mismatch}",
+    )
+    for k, (word, what, more) in enumerate(
+        (
+            ("gapopen", "cost of opening a gap", gapopen),
+            ("gapextend", "cost of each residue of a gap", gapextend),
+        )
+    ):
+        group.add_argument(
+            f"--{word}",
+            metavar="COST",
+            type=cost,
+            help=f"{what} ({PROTEIN_GAPS[k]}, with --match {DNA_GAPS[k]}{more})",
+        )
+    group.add_argument(
+        "--unknown",
+        metavar="X",
+        help="take letters outside the alphabet for this one; without it they are an error",
+    )
+
+
+def scoring_of(arguments: argparse.Namespace) -> Scoring:
+    """Return the scoring that was asked for; `ValueError` if options exclude one another."""
+    match, mismatch = arguments.match, arguments.mismatch
+    if (match is None) != (mismatch is None):
+        raise ValueError("--match and --mismatch are given together or not at all")
+    if match is not None and arguments.matrix:
+        raise ValueError(f"--matrix {arguments.matrix} and --match, --mismatch exclude one another")
+    gapopen, gapextend = gaps_of(arguments, PROTEIN_GAPS if match is None else DNA_GAPS)
+    if match is not None:
+        return Scoring.match_mismatch(match, mismatch, gapopen + gapextend, gapextend)
+    return Scoring.blast(arguments.matrix or "BLOSUM62", gapopen, gapextend)
+
+
+def gaps_of(arguments: argparse.Namespace, default: tuple[float, float]) -> tuple[float, float]:
+    """Return the costs of opening a gap and of each residue of it."""
+    given = arguments.gapopen, arguments.gapextend
+    gapopen, gapextend = (d if g is None else g for g, d in zip(given, default, strict=True))
+    return gapopen, gapextend

@@ -1,0 +1,57 @@
+"""Kinds of words on the command line: what an option takes, from text or an error of argparse."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+
+def number(text: str) -> float:
+    """Return a finite number, as int if it is whole."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(value) if value.is_integer() else value
+
+
+def cost(text: str) -> float:
+    """Return a number of 0 or more."""
+    value = number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text}: costs are not negative")
+    return value
+
+
+def not_positive(text: str) -> float:
+    """Return a number of 0 or less."""
+    value = number(text)
+    if value > 0:
+        raise argparse.ArgumentTypeError(f"{text}: a score of 0 or less expected, such as -{value}")
+    return value
+
+
+def count(text: str) -> int:
+    """Return a whole number of 0 or more."""
+    value: Any = number(text)
+    if value < 0 or not isinstance(value, int):
+        raise argparse.ArgumentTypeError(f"{text}: a whole number of 0 or more expected")
+    return value
+
+
+def size(text: str) -> int:
+    """Return bytes, from a number with or without K, M, G or T for powers of 1024."""
+    digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in ("", *"KMGT"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G")
+    return int(cost(digits) * 1024 ** " KMGT".index(unit or " "))
+
+
+def devices_of(text: str) -> str | list[int]:
+    """Return numbers separated by commas, or else the text."""
+    words = text.split(",")
+    several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
+    return [int(word) for word in words] if several else text

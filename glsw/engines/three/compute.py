@@ -1,0 +1,188 @@
+"""What the engines of three sequences on a device share: letters, scores and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw import shader
+from glsw.batch import Sequences
+from glsw.device import Device
+from glsw.engines.compute import COMPUTE, bind_scores, upload_scores
+from glsw.engines.pace import Pace
+from glsw.engines.storage import Storage
+from glsw.engines.three.base import Engine3
+from glsw.scoring3 import Scoring3
+from glsw.triples import Triples
+
+# Storage buffers. What no two programs need at once shares a binding.
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = range(7)
+TABLE = DIRECTIONS
+MOST_TRIPLES = 65535
+_NEVER = -(2**29)
+"""A score that no alignment survives, even three times."""
+
+TRIPLE = np.dtype(
+    [
+        ("lengths", np.int32, 3),
+        ("first", np.uint32, 3),
+        ("best", np.uint32),
+        ("table", np.uint32),
+        ("i_sides", np.uint32),
+        ("j_sides", np.uint32),
+        ("k_sides", np.uint32),
+        ("kept", np.uint32),
+        ("directions", np.uint32),
+        ("mask", np.uint32),
+        ("path", np.uint32),
+        ("pad", np.uint32),
+    ]
+)
+"""A triple as triples.glsl has it."""
+
+
+class Compute3(Storage, Engine3):
+    """Base of the engines of three sequences that need OpenGL 4.3.
+
+    Where two letters against a gap can gain, the cells with an index 0 are computed too: every
+    sequence then begins with a letter that aligns with none, see `Letters`.
+    """
+
+    requires = COMPUTE
+
+    def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
+        Engine3.__init__(self, scoring, device)
+        Storage.__init__(self, self.device)
+        self._pace = Pace(self.device)
+        self._uploaded: Letters | None = None
+        self._substitution: moderngl.Buffer | moderngl.Texture | None = None
+        pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
+        # Rounded up, so that fewer programs are compiled; the last letter aligns with none.
+        places = 256 if scoring.scheme == "identity" else -(-(letters + 1) // 8) * 8
+        self._defines: dict[str, int] = {"LETTERS": places}
+        self._uniforms: dict[str, int] = dict(costs._asdict())
+        if scoring.linear:
+            self._defines["LINEAR"] = 1
+        if scoring.scheme == "identity":
+            assert pairs.match_and_mismatch is not None
+            match, mismatch = scoring.match_and_mismatch
+            matching = pairs.match_and_mismatch[2]
+            self._defines["IDENTITY"] = 1
+            self._uniforms |= {"match": match, "mismatch": mismatch, "matching": matching}
+        else:
+            matrix = np.full((places, places), _NEVER, np.int32)
+            matrix[:letters, :letters] = pairs.matrix
+            self._defines["SCORES"], self._substitution = upload_scores(self.device, matrix, _NEVER)
+
+    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
+        """Return a compiled shader with the scores set that its text declares."""
+        program = shader.compute(self.device, name, **(self._defines | defines))
+        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
+        bind_scores(self._substitution)
+        return program
+
+    @staticmethod
+    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, int | tuple[int, int]]) -> None:
+        """Set uniforms by name."""
+        for name, value in uniforms.items():
+            program[name] = value
+
+    def letters_of(self, triples: Triples) -> Letters:
+        """Return the letters of triples as the device gets them."""
+        nothing = self._defines["LETTERS"] - 1
+        return Letters.of(triples, nothing if self.scoring.pairs_gain else None)
+
+    def upload_letters(self, letters: Letters) -> None:
+        """Put letters into their buffer, once."""
+        if self._uploaded is letters:
+            self.reserve(LETTERS, 0)
+        else:
+            self.upload(LETTERS, letters.sequences.residues)
+            self._uploaded = letters
+
+    def barrier(self) -> None:
+        """Let the next dispatch see what the last ones wrote."""
+        self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """The letters of triples, perhaps each sequence with one before it that aligns with none.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        With these letters, so that its cells 0 are those with an index 0 of the table.
+    index : ndarray of int32, shape (N, 3)
+        As in `Triples`.
+    before : int
+        Letters before each sequence, 0 or 1.
+    """
+
+    sequences: Sequences
+    index: npt.NDArray[np.int32]
+    before: int
+
+    @staticmethod
+    def of(triples: Triples, nothing: int | None) -> Letters:
+        """Put the letter ``nothing``, if there is such, before every sequence."""
+        sequences = triples.sequences
+        if nothing is not None:
+            starts, count = sequences.offsets[:-1], np.arange(len(sequences) + 1)
+            residues = np.insert(sequences.residues, starts, np.uint8(nothing))
+            sequences = Sequences(residues, sequences.offsets + count)
+        return Letters(sequences, triples.index, int(nothing is not None))
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Letters of the three, shape (N, 3)."""
+        return self.sequences.lengths[self.index]
+
+    def ordered(self) -> npt.NDArray[np.intp]:
+        """Return the numbers of triples without an empty sequence, the largest tables first."""
+        cells = self.lengths.prod(axis=1)
+        order = np.argsort(-cells, kind="stable")
+        return order[: int((cells > 0).sum())]
+
+    def records(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
+        """Return what triples.glsl reads of some triples, but for places in buffers."""
+        records = np.zeros(len(chosen), TRIPLE)
+        records["lengths"] = self.lengths[chosen]
+        records["first"] = self.sequences.offsets[self.index[chosen]]
+        return records
+
+    def best(
+        self,
+        chosen: npt.NDArray[np.intp],
+        cells: npt.NDArray[np.int32],
+        counts: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.int32]:
+        """Return the best of the cells of each triple, shape (N, 4): score and i, j, k from 1.
+
+        ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple ``chosen[t]``.
+        """
+        owner = np.repeat(np.arange(len(chosen)), counts)
+        score, d, i, j = cells.T
+        order = np.lexsort((j, i, d, -score, owner))
+        first = order[np.cumsum(counts) - counts]
+        found = np.stack([score, i, j, d - i - j], axis=1)[first]
+        found[:, 1:] += 1 - self.before
+        best: npt.NDArray[np.int32] = found.astype(np.int32)
+        best[best[:, 0] <= 0] = 0
+        return best
+
+
+def chunks(
+    order: npt.NDArray[np.intp], each: npt.NDArray[np.int64], room: int
+) -> Iterator[npt.NDArray[np.intp]]:
+    """Cut triples into chunks that need at most ``room``, or are one; ``each`` is by number."""
+    start = 0
+    while start < len(order):
+        total = np.cumsum(each[order[start : start + MOST_TRIPLES]])
+        stop = start + max(1, int(np.searchsorted(total, room, "right")))
+        yield order[start:stop]
+        start = stop

@@ -1,0 +1,149 @@
+"""Engine ``plane``: plain diagonal planes over global memory (Sudo et al. 2012, "GPUN")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device import Device, DeviceError
+from glsw.engines.base import Progress, ignore
+from glsw.engines.three import compute
+from glsw.engines.three.compute import Compute3, Letters, chunks
+from glsw.engines.three.subtable import Subtable
+from glsw.scoring3 import Scoring3
+from glsw.triples import Paths3, Triples
+
+_HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
+
+
+class Plane(Compute3):
+    """Compute a diagonal plane of cells in a dispatch, a cell in an invocation ("GPUN").
+
+    This is the method without sub-tables that the paper compares with. It has no traceback of its
+    own: alignments are those of `Subtable`.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes of device memory for what a chunk of triples keeps.
+    """
+
+    name = "plane"
+
+    def __init__(
+        self, scoring: Scoring3, device: Device | None = None, *, memory: int = 2**30
+    ) -> None:
+        super().__init__(scoring, device)
+        software = self.device.info.software
+        self._lanes = _SOFTWARE_LANES if software else _HARDWARE_LANES
+        self._defines |= {"LANES": self._lanes, "WORKGROUP": self._lanes**2}
+        self._memory = memory
+        self._tracer = Subtable(scoring, device, memory=memory)
+        self.memory_used = 0
+
+    def best(self, triples: Triples, progress: Progress) -> npt.NDArray[np.int32]:
+        """Return the best cell of each triple, see `Engine3.best`."""
+        letters = self.letters_of(triples)
+        found = np.zeros((len(triples), 4), np.int32)
+        sizes = letters.lengths[:, 1:].prod(axis=1)
+        for chosen in chunks(letters.ordered(), sizes * self._bytes, self._memory):
+            self._fill(letters, chosen, progress)
+            cells = self.download(compute.BEST, (np.int32, 2), int(sizes[chosen].sum()))
+            starts = np.cumsum(sizes[chosen]) - sizes[chosen]
+            for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
+                found[t] = self._best(letters, t, cells[start : start + sizes[t]])
+        return found
+
+    @staticmethod
+    def _best(letters: Letters, t: int, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the best of the cells of a triple: H and i for each j and k."""
+        at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
+        score, i = cells[at].T
+        j, k = np.divmod(at, letters.lengths[t, 2])
+        candidates = np.stack([score, i + j + k, i, j], axis=1)
+        best: npt.NDArray[np.int32] = letters.best(np.array([t]), candidates, np.array([len(at)]))
+        first: npt.NDArray[np.int32] = best[0]
+        return first
+
+    def tables(
+        self, triples: Triples, *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the table of each triple, see `Engine3.tables`."""
+        self.check(triples)
+        return self._tables(self.letters_of(triples), progress or ignore)
+
+    def _tables(self, letters: Letters, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        for t in range(len(letters.index)):
+            l, m, n = letters.lengths[t].tolist()  # noqa: E741
+            table = np.empty((l, m, n), np.int32)
+            if table.size:
+                self.reserve(compute.TABLE, table.nbytes)
+                self._fill(letters, np.array([t]), progress, TABLE=1)
+                self.download_into(compute.TABLE, table)
+            yield table[(slice(letters.before, None),) * 3]
+
+    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+        """Return the best local alignment of each triple, see `Subtable.paths`."""
+        return self._tracer.paths(triples, progress=progress)
+
+    def disjoint(
+        self, triples: Triples, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths3]]:
+        """Yield the alignments of each triple that share no cell, see `Subtable.disjoint`."""
+        return self._tracer.disjoint(triples, progress=progress)
+
+    @property
+    def _cell(self) -> int:
+        """Bytes of a cell in a plane."""
+        return 4 if self.scoring.linear else 32
+
+    @property
+    def _bytes(self) -> int:
+        """Bytes for each j and k: four planes and the best cell."""
+        return 4 * self._cell + 8
+
+    def _fill(
+        self,
+        letters: Letters,
+        chosen: npt.NDArray[np.intp],
+        progress: Progress,
+        **defines: int | None,
+    ) -> None:
+        """Compute all planes of some triples, the largest tables first."""
+        lengths = letters.lengths[chosen]
+        sizes = lengths[:, 1:].prod(axis=1)
+        needed = int(sizes.sum()) * self._bytes
+        if needed > self._memory:
+            shown = ", ".join(map(str, (lengths[0] - letters.before).tolist()))
+            raise DeviceError(
+                f"sequences of {shown} letters need {needed} bytes of device memory, "
+                f"{self._memory} may be used"
+            )
+        self.memory_used = max(self.memory_used, needed)
+        records = letters.records(chosen)
+        records["best"] = np.cumsum(sizes) - sizes
+        records["i_sides"] = 4 * records["best"]
+        self.upload_letters(letters)
+        self.upload(compute.TRIPLES, records)
+        self.reserve(compute.SIDES, 4 * self._cell * int(sizes.sum()))
+        self.reserve(compute.BEST, 8 * int(sizes.sum()))
+        program = self.program("plane.comp", **defines)
+        program["first_triple"] = 0
+        l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
+        planes = l + m + n - 2
+        cells = int(lengths.prod(axis=1).sum())
+        reported = 0
+        for part in self._pace.slices(planes):
+            for d in part:
+                first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))
+                count = min(m, d + 1) - first[0], min(n, d + 1) - first[1]
+                program["diagonal"], program["first_cell"] = d, first
+                groups = [-(-each // self._lanes) for each in count]
+                program.run(groups[1], groups[0], len(chosen))
+                self.barrier()
+            done = cells * part.stop // planes
+            progress(done - reported)
+            reported = done
+        self.device.check("computing planes")

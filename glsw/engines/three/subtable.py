@@ -1,0 +1,358 @@
+"""Engine ``subtable``: sub-tables of 4 x 4 x 4 cells in tiles of work groups (Sudo et al. 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device import Device, DeviceError
+from glsw.engines.base import Progress, ignore
+from glsw.engines.three import compute
+from glsw.engines.three.base import ends_of
+from glsw.engines.three.compute import Compute3, Letters, chunks
+from glsw.engines.three.plan import Box, Form, Plan, Shape
+from glsw.scoring3 import Scoring3
+from glsw.triples import Paths3, Triples
+
+_WALKERS = 32
+_WALK = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
+                  ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
+_WALKS, _PATHS = compute.SIDES, compute.BEST  # bindings of traceback3.comp
+
+
+class Subtable(Compute3):
+    """Compute sub-tables in tiles, the tiles on a diagonal plane in a dispatch ("GPUI").
+
+    An invocation computes sub-tables of 4 x 4 x 4 cells, one after the other along the first
+    sequence, in registers; the invocations of a work group move along a wavefront of sub-tables
+    and hand their sides on in shared memory, and work groups theirs in global memory. Only sides
+    are kept, in planes: memory is linear in the first sequence. Alignments need 3 bits a cell (16
+    with affine gaps), or, where these exceed the memory, planes of the table from which the cells
+    behind them are computed again.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes of device memory for what a chunk of triples keeps.
+    shape : Shape, optional
+        By default what suits the device; that of the paper is ``Shape(4, 8, 8, deep=4)``.
+    depth : int, optional
+        Sub-tables of an invocation in a tile, along the first sequence.
+    packed : bool, optional
+        Whether sides have two cells in a word, which needs linear gaps and scores below 2^16; by
+        default where that holds.
+    spacing : int, optional
+        Tiles between two kept planes when alignments are computed in parts; by default directions
+        are kept as long as they fit the memory.
+    """
+
+    name = "subtable"
+
+    def __init__(
+        self,
+        scoring: Scoring3,
+        device: Device | None = None,
+        *,
+        memory: int = 2**30,
+        shape: Shape | None = None,
+        depth: int | None = None,
+        packed: bool | None = None,
+        spacing: int | None = None,
+    ) -> None:
+        super().__init__(scoring, device)
+        if shape is not None and min(shape) < 1:
+            raise ValueError(f"{shape}: numbers from 1 on expected")
+        if spacing is not None and spacing < 1:
+            raise ValueError(f"spacing {spacing}: at least 1 tile expected")
+        self._forms = _Forms(scoring, self.device, shape, depth, packed)
+        self._spacing = spacing
+        self._memory = memory
+        self.memory_used = 0
+
+    # scores and ends
+
+    def best(self, triples: Triples, progress: Progress) -> npt.NDArray[np.int32]:
+        """Return the best cell of each triple, see `Engine3.best`."""
+        letters = self.letters_of(triples)
+        found = np.zeros((len(triples), 4), np.int32)
+        for plan in self._plans(letters):
+            self._prepare(plan)
+            self._fill(plan, progress=progress)
+            found[plan.chosen] = self._best(plan)
+        return found
+
+    def tables(
+        self, triples: Triples, *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the table of each triple, see `Engine3.tables`; slab by slab if it is large."""
+        self.check(triples)
+        return self._tables(triples, progress or ignore)
+
+    def _tables(self, triples: Triples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        letters = self.letters_of(triples)
+        for t in range(len(triples)):
+            table = np.empty(letters.lengths[t], np.int32)
+            if table.size:
+                plan = self._plan(letters, np.array([t]))
+                self._prepare(plan)
+                rows = plan.form.rows
+                slab = max(1, self._room // (4 * table[0].size * rows))
+                for first in range(0, plan.tiles, slab):
+                    part = table[first * rows : (first + slab) * rows]
+                    self.reserve(compute.TABLE, part.nbytes)
+                    box = Box(first, min(first + slab, plan.tiles))
+                    self._fill(plan, box, TABLE=1, progress=progress)
+                    self.download_into(compute.TABLE, part)
+            yield table[(slice(letters.before, None),) * 3]
+
+    # alignments
+
+    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+        """Return the best local alignment of each triple, traced back on the device."""
+        self.check(triples)
+        letters = self.letters_of(triples)
+        found = np.zeros((len(triples), 4), np.int32)
+        moves = [np.empty(0, np.uint8)] * len(triples)
+        for plan in self._plans(letters, trace=True):
+            self._prepare(plan)
+            best, runs = self._traced(plan, progress or ignore)
+            found[plan.chosen] = best
+            for t, path in zip(plan.chosen, runs, strict=True):
+                moves[t] = path
+        return Paths3(ends_of(found), moves)
+
+    def disjoint(
+        self, triples: Triples, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths3]]:
+        """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
+        self.check(triples)
+        return self._disjoint(triples, progress or ignore)
+
+    def _disjoint(self, triples: Triples, progress: Progress) -> Iterator[tuple[int, Paths3]]:
+        letters = self.letters_of(triples)
+        for t in letters.ordered()[np.argsort(letters.ordered())].tolist():
+            plan = self._plan(letters, np.array([t]), trace=True, masked=True)
+            masks = self.device.ctx.buffer(bytes(4 * int(plan.masks.sum())))
+            try:
+                while True:
+                    self.device.activate()
+                    self._prepare(plan)
+                    masks.bind_to_storage_buffer(compute.MASKS)
+                    best, (moves,) = self._traced(plan, progress)
+                    if best[0, 0] <= 0:
+                        break
+                    yield t, Paths3(ends_of(best), [moves])
+            finally:
+                masks.release()
+
+    def _traced(
+        self, plan: Plan, progress: Progress
+    ) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.uint8]]]:
+        """Compute the tables of a plan and walk back from the best cells."""
+        masked = 1 if plan.masked else None
+        whole = plan.spacing >= plan.tiles
+        self._fill(plan, DIRECTIONS=1 if whole else None, MASKED=masked, progress=progress)
+        best = self._best(plan)
+        walks = np.zeros(len(plan.chosen), _WALK)
+        walks["at"] = best[:, 1:] + plan.letters.before
+        walks["over"] = best[:, 0] <= 0
+        self.reserve(_PATHS, 4 * int(plan.paths.sum()), name="paths")
+        while not walks["over"].all():
+            first = 0
+            if not whole:
+                box = plan.box_above(walks[0]["at"])
+                first = box.first
+                self._fill(plan, box, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
+            walks = self._walk(plan, walks, first)
+        words = self.download(_PATHS, np.uint32, int(plan.paths.sum()), name="paths")
+        paths = []
+        for first, count in zip(plan.records["path"].tolist(), walks["runs"].tolist(), strict=True):
+            runs = words[first : first + count][::-1]
+            paths.append(np.repeat((runs & 7).astype(np.uint8), runs >> 3))
+        return best, paths
+
+    def _walk(
+        self, plan: Plan, walks: npt.NDArray[np.void], first_tile: int
+    ) -> npt.NDArray[np.void]:
+        """Let the walks go on where there are directions."""
+        self.upload(_WALKS, walks, name="walks")
+        self.reserve(_PATHS, 4 * int(plan.paths.sum()), name="paths")
+        program = self.program(
+            "traceback3.comp",
+            DIRECTIONS=1,
+            MASKED=int(plan.masked),
+            SCORES=None,
+            **plan.form.shape.defines,
+        )
+        program["triple_count"] = len(walks)
+        program["first_sub_table"] = first_tile * plan.form.depth
+        program.run(-(-len(walks) // _WALKERS))
+        self.device.ctx.memory_barrier()
+        self.device.check("tracing back")
+        return self.download(_WALKS, _WALK, len(walks), name="walks").copy()
+
+    # what is computed together
+
+    @property
+    def _room(self) -> int:
+        """Bytes that a chunk may keep, all in one buffer if need be."""
+        return min(self._memory, self.device.info.limits["max_storage_block"])
+
+    def _plans(self, letters: Letters, *, trace: bool = False) -> Iterator[Plan]:
+        """Cut the triples into chunks that fit the memory, the largest tables first."""
+        order = letters.ordered()
+        if not len(order):
+            return
+        if len(order) == 1:
+            yield self._plan(letters, order, trace=trace)
+            return
+        everything = Plan(letters, order, self._forms.of(letters.lengths[order], trace), trace)
+        each = np.zeros(len(letters.index), np.int64)
+        each[order] = everything.each
+        alone = each > self._room
+        if trace and self._spacing:
+            alone[:] = True
+        large = order[alone[order]]
+        for t in large:
+            yield self._plan(letters, np.array([t]), trace=trace)
+        for chosen in chunks(order[len(large) :], each, self._room):
+            yield self._plan(letters, chosen, trace=trace)
+
+    def _plan(
+        self,
+        letters: Letters,
+        chosen: npt.NDArray[np.intp],
+        *,
+        trace: bool = False,
+        masked: bool = False,
+    ) -> Plan:
+        """Choose form and spacing; a plan of one triple may need parts."""
+        plan = Plan(letters, chosen, self._forms.of(letters.lengths[chosen], trace), trace, masked)
+        if self._spacing and trace:
+            plan = plan.spaced(self._spacing)
+        elif len(chosen) == 1 and not self._fits(plan):
+            tries = [plan.spaced(spacing) for spacing in range(plan.tiles - 1, 0, -1) if trace]
+            found = next(filter(self._fits, tries), None)
+            if found is None:
+                lengths = ", ".join(map(str, (plan.lengths[0] - letters.before).tolist()))
+                least = min([plan, *tries], key=lambda each: each.bytes)
+                raise DeviceError(
+                    f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
+                    f"{least.largest} of them in one buffer; {self._memory} may be used, and a "
+                    f"buffer may have {self.device.info.limits['max_storage_block']}"
+                )
+            plan = found
+        self.memory_used = max(self.memory_used, plan.bytes)
+        return plan
+
+    def _fits(self, plan: Plan) -> bool:
+        block = self.device.info.limits["max_storage_block"]
+        return plan.bytes <= self._memory and plan.largest <= block
+
+    def _prepare(self, plan: Plan) -> None:
+        """Upload letters and triples, and make room for what the plan keeps."""
+        self.upload_letters(plan.letters)
+        self.upload(compute.TRIPLES, plan.records)
+        self.reserve(compute.SIDES, plan.form.side_bytes * int(plan.sides.sum()))
+        self.reserve(compute.BEST, 16 * int(plan.patches.prod(axis=1).sum()))
+        self.reserve(compute.KEPT, plan.form.side_bytes * int(plan.kept.sum()))
+        self.reserve(compute.DIRECTIONS, 4 * int(plan.directions.sum()))
+
+    def _fill(
+        self,
+        plan: Plan,
+        box: Box | None = None,
+        *,
+        progress: Progress,
+        AGAIN: int = 0,  # noqa: N803
+        **defines: int | None,
+    ) -> None:
+        """Compute the tiles of a box, or all of them."""
+        program = self.program("subtable.comp", AGAIN=AGAIN, **plan.form.defines, **defines)
+        box = box or plan.everything
+        patches, deep = plan.most_patches(box), box.stop - box.first
+        self.set(
+            program,
+            {
+                "first_triple": 0,
+                "first_tile": box.first,
+                "last_tile": box.stop - 1,
+                "spacing": plan.spacing,
+            },
+        )
+        for binding in (compute.SIDES, compute.BEST, compute.DIRECTIONS):
+            self.reserve(binding, 0)
+        waves = plan.waves(box)
+        cells = int(plan.lengths.prod(axis=1).sum()) * (box.stop - box.first) // plan.tiles
+        reported = 0
+        for part in self._pace.slices(waves):
+            for wave in part:
+                first = [max(0, wave + 2 - deep - other) for other in patches[::-1]]
+                groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
+                program["wave"] = wave, *first
+                program.run(groups[0], groups[1], len(plan.chosen))
+                self.barrier()
+            done = cells * part.stop // waves
+            progress(done - reported)
+            reported = done
+        self.device.check("computing sub-tables")
+
+    def _best(self, plan: Plan) -> npt.NDArray[np.int32]:
+        """Return the best cell of each triple of a plan, see `Engine3.best`."""
+        counts = plan.patches.prod(axis=1)
+        cells = self.download(compute.BEST, (np.int32, 4), int(counts.sum()))
+        return plan.letters.best(plan.chosen, cells, counts)
+
+
+class _Forms:
+    """The form of tiles for triples: what was asked for, else what suits device and scoring."""
+
+    def __init__(
+        self,
+        scoring: Scoring3,
+        device: Device,
+        shape: Shape | None,
+        depth: int | None,
+        packed: bool | None,
+    ) -> None:
+        self._scoring = scoring
+        self._software = device.info.software
+        self._shared = device.info.limits["max_shared_memory"]
+        self._shape, self._depth, self._packed = shape, depth, packed
+        if packed and not scoring.linear:
+            raise ValueError("packed sides need linear gaps")
+        for trace in (False, True):
+            form = Form(self._shape_for(trace), scoring.linear, bool(packed), depth or 1)
+            deepest = form.most_rows(scoring, self._shared) // form.shape.deep
+            if form.depth > deepest:
+                raise ValueError(
+                    f"depth {form.depth}: at most {max(0, deepest)} fit the shared memory of "
+                    f"{device.info.name} with {form.shape}"
+                )
+
+    def of(self, lengths: npt.NDArray[np.int64], trace: bool) -> Form:
+        """Return the form for triples of these lengths, shape (N, 3)."""
+        scoring, most = self._scoring, lengths.max(axis=0)
+        packed = scoring.linear and scoring.bound((most[0], most[1], most[2])) < 2**16
+        if self._packed and not packed:
+            raise ValueError("packed sides need scores below 65536")
+        packed = packed and self._packed is not False
+        shape = self._shape_for(trace)
+        form = Form(shape, scoring.linear, packed, 1)
+        fitting = form.most_rows(scoring, self._shared)
+        if self._depth:
+            return form._replace(depth=min(self._depth, fitting // shape.deep))
+        short, long = (16, 128) if self._software else (8, 32 if scoring.linear else 16)
+        rows = min(long if most[0] > 2 * short else short, fitting)
+        return form._replace(depth=max(1, rows // shape.deep))
+
+    def _shape_for(self, trace: bool) -> Shape:
+        """Return the shape that was asked for, or what was fastest of those measured."""
+        if self._shape:
+            return self._shape
+        deep = 2 if trace else 1  # of which directions fill words
+        if self._software:
+            return Shape(4 if self._scoring.linear else 2, 8, 8, deep)
+        return Shape(4, 16, 8, deep) if self._scoring.linear else Shape(4, 8, 8, 1)

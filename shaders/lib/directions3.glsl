@@ -1,0 +1,66 @@
+// Which column H of a cell ends with, 0 where H is 0, else the sum of 1 (a), 2 (b), 4 (c): 3 bits. With
+// affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a column of a kind next to it, 3 one of
+// its own kind. A sub-table has its bits side by side in WORDS words, read by
+// traceback3.comp. Without DIRECTIONS nothing is kept.
+const int CELLS = DEEP * SIDE * SIDE;
+#ifdef LINEAR
+const int BITS = 3;
+#else
+const int BITS = 16;
+#endif
+const int WORDS = (CELLS * BITS + 31) / 32;
+
+// A word of the sub-table (i, j, k) of as many along j and k; those of neighbours lie side by side.
+uint word_place(int i, int j, int k, int word, int words, ivec2 count) {
+    return uint(((i * words + word) * count.y + k) * count.x + j);
+}
+
+// Of a column with gaps, the one next to it with the smaller code, or the other.
+int next_to(int column, bool other) {
+    bool single = (column & (column - 1)) == 0;
+    int set = single ? 7 ^ column : column, low = set & -set;
+    int chosen = other ? set ^ low : low;
+    return single ? column | chosen : chosen;
+}
+
+// The column before `column`, of which bits of the cell before it say whether its gap goes on.
+int column_before(int column, uint bits) {
+    uint choice = BITS == 3 ? 0u : bits >> (1 + 2 * column) & 3u;
+    return choice == 0u ? 0 : choice == 3u ? column : next_to(column, choice == 2u);
+}
+
+#ifdef DIRECTIONS
+uint source(Moves d, int h) {
+    if (h == 0) return 0u;
+    if (h == d.abc) return 7u;
+    h += gap_cost();
+    return h == d.ab ? 3u : h == d.ac ? 5u : h == d.bc ? 6u : h == d.a ? 1u : h == d.b ? 2u : 4u;
+}
+#ifdef LINEAR
+uint direction(Moves d, Cell c) { return source(d, c.h); }
+#else
+uint followed(int x, int opened, int next, int other) {
+#ifdef IDENTITY
+    return x == opened ? 0u : 3u;
+#else
+    return x == opened ? 0u : x == next - mixed ? 1u : x == other - mixed ? 2u : 3u;
+#endif
+}
+
+uint direction(Moves d, Cell c) {
+    int x = c.h - opens;
+    return source(d, c.h) | followed(c.a, x, d.ab, d.ac) << 3 | followed(c.b, x, d.ab, d.bc) << 5 |
+           followed(c.ab, x, d.a, d.b) << 7 | followed(c.c, x, d.ac, d.bc) << 9 |
+           followed(c.ac, x, d.a, d.c) << 11 | followed(c.bc, x, d.b, d.c) << 13;
+}
+#endif
+
+void note(inout uint words[WORDS], int number, Moves d, Cell c) {
+    uint bits = direction(d, c);
+    int at = number * BITS;
+    words[at >> 5] |= bits << (at & 31);
+    if ((at & 31) + BITS > 32) words[(at >> 5) + 1] |= bits >> (32 - (at & 31));
+}
+#else
+void note(inout uint words[WORDS], int number, Moves d, Cell c) {}
+#endif

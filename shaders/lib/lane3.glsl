@@ -1,0 +1,41 @@
+// What an invocation knows of its column of sub-tables, SIDE cells wide along j and k: letters, what
+// the pairs of b and c score, and of the last plane of cells its own and those before them.
+const int ACROSS = SIDE + 1;
+
+struct Lane { int j, k, b[SIDE], c[SIDE], bc[SIDE * SIDE]; ivec2 ahead; };  // letters of b and c ahead
+
+Lane lane_at(Triple triple, int j, int k) {
+    Lane lane;
+    lane.j = j;
+    lane.k = k;
+    lane.ahead = ivec2(triple.m - j, triple.n - k);
+    for (int x = 0; x < SIDE; ++x) {
+        lane.b[x] = letter(triple.b, triple.m, j + x);
+        lane.c[x] = letter(triple.c, triple.n, k + x);
+    }
+    for (int x = 0; x < SIDE * SIDE; ++x) lane.bc[x] = paired(lane.b[x / SIDE], lane.c[x % SIDE]);
+    return lane;
+}
+
+// From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
+int next_plane(Lane lane, int a, int x, bool inside, Cell before[ACROSS * ACROSS],
+               inout Cell here[ACROSS * ACROSS], inout uint words[WORDS]) {
+    int best = 0, ab[SIDE], ac[SIDE];
+    for (int y = 0; y < SIDE; ++y) {
+        ab[y] = paired(a, lane.b[y]);
+        ac[y] = paired(a, lane.c[y]);
+    }
+    for (int y = 0; y < SIDE; ++y) {
+        for (int z = 0; z < SIDE; ++z) {
+            int at = (y + 1) * ACROSS + z + 1, bc = lane.bc[y * SIDE + z];
+            bool there = inside && y < lane.ahead.x && z < lane.ahead.y;
+            Column s = unless_forbidden((x * SIDE + y) * SIDE + z, there, column(a, ab[y], ac[z], bc));
+            Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
+                            here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
+            here[at] = cell(d);
+            best = max(best, as_number(here[at].h, x, y, z));
+            note(words, (x * SIDE + y) * SIDE + z, d, here[at]);
+        }
+    }
+    return best;
+}

@@ -1,0 +1,61 @@
+// Smith-Waterman of three sequences (Sudo et al. 2012, equation 2) with linear or affine gaps.
+// A column of an alignment has letters of some of the sequences a, b, c; the equations are written
+// here and nowhere else. With t a column with gaps, p(t) the cell before it and s(t) what its letters
+// score:
+//   D_t(cell) = s(t) + X_t(p(t))
+//   X_t(cell) = max(H - opens, D_t - extends, D_u - mixed for the two u next to t)
+//   H(cell)   = max(0, s(abc) + H(p(abc)), D_t for all six t)
+// Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap of
+// one pair goes on between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t is
+// H - opens. As H >= 0, no X inside the table is below -opens: that is minus infinity at the border.
+uniform int opens;
+#ifndef LINEAR
+uniform int extends;
+uniform int mixed;
+#endif
+
+struct Column { int abc, ab, ac, bc; };           // what the letters of a column score
+struct Moves { int abc, ab, ac, bc, a, b, c; };   // into a cell; with LINEAR gaps before they cost
+
+#ifdef LINEAR
+struct Cell { int h; };
+
+Cell border_cell() { return Cell(0); }
+
+Moves moves(Cell abc, Cell ab, Cell ac, Cell bc, Cell a, Cell b, Cell c, Column s) {
+    return Moves(abc.h + s.abc, ab.h + s.ab, ac.h + s.ac, bc.h + s.bc, a.h, b.h, c.h);
+}
+
+int gap_cost() { return opens; }
+#else
+struct Cell { int h, ab, ac, bc, a, b, c; };  // H and X
+
+Cell border_cell() { return Cell(0, -opens, -opens, -opens, -opens, -opens, -opens); }
+
+Moves moves(Cell abc, Cell ab, Cell ac, Cell bc, Cell a, Cell b, Cell c, Column s) {
+    return Moves(abc.h + s.abc, ab.ab + s.ab, ac.ac + s.ac, bc.bc + s.bc, a.a, b.b, c.c);
+}
+
+int gap_cost() { return 0; }
+
+int after(int opened, int extended, int next, int other) {
+    int x = max(opened, extended - extends);
+#ifdef IDENTITY
+    return x;
+#else
+    return max(x, max(next, other) - mixed);
+#endif
+}
+#endif
+
+Cell cell(Moves d) {
+    int two = max(max(d.ab, d.ac), d.bc), one = max(max(d.a, d.b), d.c);
+    int h = max(max(d.abc, 0), max(two, one) - gap_cost());
+#ifdef LINEAR
+    return Cell(h);
+#else
+    int x = h - opens;
+    return Cell(h, after(x, d.ab, d.a, d.b), after(x, d.ac, d.a, d.c), after(x, d.bc, d.b, d.c),
+                after(x, d.a, d.ab, d.ac), after(x, d.b, d.ab, d.bc), after(x, d.c, d.ac, d.bc));
+#endif
+}

@@ -1,0 +1,20 @@
+// What the letters of a column score, from what is known of their pairs: paired(x, y) is the score of
+// two letters, with IDENTITY the letter that they have in common. The last letter, LETTERS - 1, aligns
+// with none.
+#ifdef IDENTITY
+uniform int match;
+uniform int mismatch;
+uniform int matching;  // letters below it match themselves, the others are ambiguous
+
+void load_scores() {}
+
+int paired(int x, int y) { return x == y && x < matching ? x : -1; }
+
+Column column(int a, int ab, int ac, int bc) { return Column(a == bc ? match : mismatch, 0, 0, 0); }
+#else
+#include "lib/scoring.glsl"
+
+int paired(int x, int y) { return score(profiled(x), y); }
+
+Column column(int a, int ab, int ac, int bc) { return Column(ab + ac + bc, ab, ac, bc); }
+#endif

@@ -1,0 +1,45 @@
+// What a tile finds: its best cell; with TABLE the whole table, with DIRECTIONS those of its cells.
+shared Best candidates[WORKGROUP];
+
+uint best_place() { return triple.best + uint(patch_number()); }
+
+Best best_of_tiles_above() { return tile.x == 0 ? NOTHING : best_cells[best_place()]; }
+
+// Every invocation calls it.
+void store_best(Best mine) {
+    uint t = gl_LocalInvocationIndex;
+    candidates[t] = mine;
+    barrier();
+    for (uint half_size = WORKGROUP / 2u; half_size > 0u; half_size /= 2u) {
+        if (t < half_size) candidates[t] = better(candidates[t], candidates[t + half_size]);
+        barrier();
+    }
+    if (t == 0u) best_cells[best_place()] = candidates[0];
+}
+
+#ifdef TABLE
+layout(std430, binding = 4) writeonly buffer Table { int table[]; };  // of rows from first_tile on
+
+void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
+    int row = i - first_tile * ROWS;
+    for (int x = 0; x < SIDE * SIDE; ++x) {
+        int j = lane.j + x / SIDE, k = lane.k + x % SIDE;
+        if (i < triple.l && j < triple.m && k < triple.n)
+            table[triple.table + uint((row * triple.m + j) * triple.n + k)] =
+                here[(x / SIDE + 1) * ACROSS + x % SIDE + 1].h;
+    }
+}
+#else
+void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {}
+#endif
+#ifdef DIRECTIONS
+layout(std430, binding = 4) writeonly buffer Directions { uint direction_words[]; };
+
+void keep(uint words[WORDS], int at, int J, int K) {
+    ivec3 place = sub_table(at, J, K) - ivec3(first_tile * DEPTH, 0, 0);
+    for (int w = 0; w < WORDS; ++w)
+        direction_words[triple.directions + word_place(place.x, place.y, place.z, w, WORDS, columns())] = words[w];
+}
+#else
+void keep(uint words[WORDS], int at, int J, int K) {}
+#endif

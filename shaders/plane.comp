@@ -1,0 +1,32 @@
+#version 430
+// Schedule: plain wavefront (Sudo et al. 2012, section 6.3, "GPUN", figures 7 and 8): a dispatch has the
+// cells of a diagonal plane i + j + k, an invocation one of them. Nothing is kept in registers or
+// shared memory: a cell looks at seven in the three planes before; four planes take turns.
+layout(local_size_x = LANES, local_size_y = LANES) in;
+#include "lib/triples.glsl"
+#include "lib/recurrence3.glsl"
+#include "lib/scoring3.glsl"
+#include "lib/planes.glsl"
+
+layout(std430, binding = 3) buffer BestCells { ivec2 best_cells[]; };  // H and i, for each j and k
+uniform int diagonal;
+uniform int first_triple;
+uniform ivec2 first_cell;
+
+void main() {
+    Triple triple = triples[gl_WorkGroupID.z + uint(first_triple)];
+    int j = first_cell.x + int(gl_GlobalInvocationID.y), k = first_cell.y + int(gl_GlobalInvocationID.x);
+    int i = diagonal - j - k;
+    load_scores();
+    if (i < 0 || i >= triple.l || j >= triple.m || k >= triple.n) return;
+    int a = letter(triple.a, triple.l, i), b = letter(triple.b, triple.m, j);
+    int c = letter(triple.c, triple.n, k);
+    Column s = column(a, paired(a, b), paired(a, c), paired(b, c));
+    Cell here = cell(moves(cell_at(triple, i - 1, j - 1, k - 1), cell_at(triple, i - 1, j - 1, k),
+                           cell_at(triple, i - 1, j, k - 1), cell_at(triple, i, j - 1, k - 1),
+                           cell_at(triple, i - 1, j, k), cell_at(triple, i, j - 1, k),
+                           cell_at(triple, i, j, k - 1), s));
+    store_cell(triple, i, j, k, here);
+    uint place = triple.best + uint(j * triple.n + k);
+    if (i == 0 || here.h > best_cells[place].x) best_cells[place] = ivec2(here.h, i);
+}

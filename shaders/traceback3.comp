@@ -1,0 +1,75 @@
+#version 430
+// Traceback of three sequences on the GPU, an invocation a triple: from the best cell along the bits of
+// directions3.glsl to where H is 0; runs of equal columns come back, the last one first. A walk pauses
+// above the first sub-table that directions are there for, and after MOST_STEPS columns. With MASKED
+// the cells in which columns of two or three letters end are forbidden for the next alignment.
+layout(local_size_x = 32) in;
+#include "lib/triples.glsl"
+#include "lib/recurrence3.glsl"
+#include "lib/directions3.glsl"
+
+struct Walk { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H
+
+layout(std430, binding = 2) buffer Walks { Walk walks[]; };
+layout(std430, binding = 3) writeonly buffer Paths { uint paths[]; };
+layout(std430, binding = 4) readonly buffer Directions { uint direction_words[]; };
+layout(std430, binding = 6) buffer Masks { uint mask_words[]; };
+uniform int triple_count;
+uniform int first_sub_table;  // along i
+
+const int MASK_WORDS = (CELLS + 31) / 32;
+const ivec3 SIZE = ivec3(DEEP, SIDE, SIDE);
+const int MOST_STEPS = 20000;
+
+uint bits_at(uint first, ivec3 place, ivec2 count, int bit, int bits, int words) {
+    int word = bit >> 5, shift = bit & 31;
+    uint low = direction_words[first + word_place(place.x, place.y, place.z, word, words, count)] >> shift;
+    if (shift + bits > 32)
+        low |= direction_words[first + word_place(place.x, place.y, place.z, word + 1, words, count)] << (32 - shift);
+    return low & ((1u << bits) - 1u);
+}
+
+void forbid(uint first, ivec3 place, ivec2 count, int number, int column) {
+    if (MASKED == 1 && (column & (column - 1)) != 0)
+        mask_words[first + word_place(place.x, place.y, place.z, number >> 5, MASK_WORDS, count)] |=
+            1u << (number & 31);
+}
+
+void main() {
+    uint p = gl_GlobalInvocationID.x;
+    if (p >= uint(triple_count)) return;
+    Triple triple = triples[p];
+    Walk walk = walks[p];
+    ivec2 across = ivec2(LANES_J, LANES_K) * SIDE;
+    ivec2 count = (ivec2(triple.m, triple.n) + across - 1) / across * ivec2(LANES_J, LANES_K);
+    for (int step_ = 0; step_ < MOST_STEPS && walk.over == 0u; ++step_) {
+        ivec3 at = ivec3(walk.i, walk.j, walk.k) - 1, place = at / SIZE, cell_ = at % SIZE;
+        bool outside = at.x < 0 || at.y < 0 || at.z < 0;
+        if (!outside && place.x < first_sub_table) break;
+        uint bits = 0u;
+        int number = (cell_.x * SIDE + cell_.y) * SIDE + cell_.z;
+        ivec3 here = place - ivec3(first_sub_table, 0, 0);
+        if (!outside) bits = bits_at(triple.directions, here, count, number * BITS, BITS, WORDS);
+        int pending = walk.column < 0 ? column_before(-walk.column, bits) : walk.column;
+        int column = pending == 0 ? int(bits & 7u) : pending;
+        if (column == 0) {
+            walk.over = 1u;
+            break;
+        }
+        forbid(triple.mask, place, count, number, column);
+        if (walk.run > 0u && (walk.run & 7u) != uint(column)) {
+            paths[triple.path + walk.runs++] = walk.run;
+            walk.run = 0u;
+        }
+        walk.run = (walk.run & ~7u) + 8u | uint(column);
+        walk.i -= column & 1;
+        walk.j -= column >> 1 & 1;
+        walk.k -= column >> 2 & 1;
+        walk.column = column == 7 ? 0 : -column;
+    }
+    if (walk.over == 1u && walk.run > 0u) {
+        paths[triple.path + walk.runs++] = walk.run;
+        walk.run = 0u;
+    }
+    walks[p] = walk;
+}

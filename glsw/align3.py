@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import Bio.Align
 import numpy as np
@@ -243,13 +243,23 @@ class Aligner3:
         ends = _joined_ends([part.ends for part in parts])
         return Paths3(ends, [moves for part in parts for moves in part.moves])
 
-    def score(self, a: One, b: One, c: One) -> int | float:
+    @overload
+    def score(self, a: One, b: One, c: One, *, table: Literal[False] = False) -> int | float: ...
+    @overload
+    def score(
+        self, a: One, b: One, c: One, *, table: Literal[True]
+    ) -> tuple[int | float, npt.NDArray[np.int32]]: ...
+    def score(
+        self, a: One, b: One, c: One, *, table: bool = False
+    ) -> int | float | tuple[int | float, npt.NDArray[np.int32]]:
         """Return the best local score of three sequences; float with a decimal matrix.
 
         Parameters
         ----------
         a, b, c : sequence or path
             See `Aligner3`.
+        table : bool
+            Whether to return the whole table with the score, see `table`.
 
         Raises
         ------
@@ -264,7 +274,8 @@ class Aligner3:
         65
         """
         triples, _ = self._triple(a, b, c)
-        return self.scoring.display(int(self.engine.scores(triples)[0]))
+        best = self.scoring.display(int(self.engine.scores(triples)[0]))
+        return (best, next(self.engine.tables(triples))) if table else best
 
     def table(self, a: One, b: One, c: One) -> npt.NDArray[np.int32]:
         """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
@@ -459,8 +470,8 @@ class Aligner3:
 
 
 def score3(
-    a: One, b: One, c: One, *, scoring: Scoring3 | None = None, **options: Any
-) -> int | float:
+    a: One, b: One, c: One, *, table: bool = False, scoring: Scoring3 | None = None, **options: Any
+) -> int | float | tuple[int | float, npt.NDArray[np.int32]]:
     """Return the best local score: `Aligner3.score` of an `Aligner3` with these options.
 
     Examples
@@ -468,9 +479,12 @@ def score3(
     >>> from glsw.align3 import score3
     >>> score3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", engine="reference")
     65
+    >>> score, table = score3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", table=True, engine="reference")
+    >>> table.shape, int(table[9, 5, 5])
+    ((10, 7, 6), 65)
     """
     with Aligner3(scoring, **options) as aligner:
-        return aligner.score(a, b, c)
+        return aligner.score(a, b, c, table=True) if table else aligner.score(a, b, c)
 
 
 def align3(

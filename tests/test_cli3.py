@@ -492,3 +492,18 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["align", "--help"])
     assert "identity" not in capsys.readouterr().out
+
+
+def test_identity_of_proteins(tmp_path, capsys):
+    paths = []
+    for name, letters in zip("abc", ("HEAGAWGHEE", "PAWHEAE", "GAWHEE"), strict=True):
+        paths.append(tmp_path / f"{name}.fasta")
+        paths[-1].write_text(f">{name}\n{letters}\n")
+    files = [str(path) for path in paths]
+    identity = ["--scheme", "identity", "--engine", "reference", "--format", "tsv"]
+    assert main(["align3", *files, *identity]) == 2
+    assert "is not in the DNA alphabet" in capsys.readouterr().err
+    assert main(["align3", *files, *identity, "--alphabet", "protein"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("1\t3\t")
+    assert main(["align3", *files, "--alphabet", "protein"]) == 2
+    assert "--alphabet is for --scheme identity" in capsys.readouterr().err

@@ -11,11 +11,13 @@ from pathlib import Path
 import Bio.Align
 
 from glsw.align3 import Aligner3
+from glsw.alphabet import DNA
 from glsw.cli.inputs import FILES, check_standard_input, lengths, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.options import Command, add_output, add_running, add_several
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import add_costs, gaps_of, scoring_of
+from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
 from glsw.output.three import FORMATS3, Result3
@@ -102,6 +104,8 @@ def _disjoint(
 
 def _scoring_of(arguments: argparse.Namespace) -> Scoring3:
     if arguments.scheme == "sum-of-pairs":
+        if arguments.alphabet:
+            raise ValueError("--alphabet is for --scheme identity")
         return Scoring3.sum_of_pairs(scoring_of(arguments))
     if arguments.matrix:
         raise ValueError(f"--matrix {arguments.matrix} and --scheme identity exclude one another")
@@ -111,14 +115,15 @@ def _scoring_of(arguments: argparse.Namespace) -> Scoring3:
     elif match is None or mismatch is None:
         raise ValueError("--match and --mismatch are given together or not at all")
     gapopen, gapextend = gaps_of(arguments, IDENTITY_GAPS)
-    return Scoring3.identity(match, mismatch, gapopen + gapextend, gapextend)
+    letters = arguments.alphabet or DNA
+    return Scoring3.identity(match, mismatch, gapopen + gapextend, gapextend, alphabet=letters)
 
 
 def _add_scoring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "scoring",
         "sum-of-pairs: a column scores what its three pairs of letters do, and each of the two "
-        "pairs of a letter and a gap costs. identity: a column of DNA or RNA scores match if its "
+        "pairs of a letter and a gap costs. identity: a column scores match if its "
         "three letters are equal, else mismatch; gap costs are per column, whether it has one gap "
         "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
         "gapextend, each further one gapextend.",
@@ -128,6 +133,13 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         choices=SCHEMES,
         default="sum-of-pairs",
         help="what scores a column (sum-of-pairs)",
+    )
+    group.add_argument(
+        "--alphabet",
+        metavar="NAME",
+        type=alphabet,
+        help="letters that identity compares: dna, protein, or a matrix whose letters are others "
+        "(dna)",
     )
     add_costs(
         group,

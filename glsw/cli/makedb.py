@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from glsw.alphabet import DNA, PROTEIN, Alphabet
+from glsw.alphabet import PROTEIN
 from glsw.cli.inputs import FILES
 from glsw.cli.options import Command
+from glsw.cli.words import alphabet
 from glsw.database import makedb
-from glsw.scoring import Scoring
 
 
 def add(command: Command) -> None:
@@ -25,7 +25,7 @@ def add(command: Command) -> None:
     parser.add_argument(
         "--alphabet",
         metavar="NAME",
-        type=_alphabet,
+        type=alphabet,
         default=PROTEIN,
         help="protein, dna (for --match and --mismatch), or a matrix whose letters are others, "
         "such as GONNET1992 (protein)",
@@ -71,11 +71,3 @@ def _bytes(paths: Iterable[str]) -> int | None:
     """Return the size of files, None if it is not known beforehand."""
     files = [Path(path) for path in paths]
     return sum(f.stat().st_size for f in files) if all(f.is_file() for f in files) else None
-
-
-def _alphabet(text: str) -> Alphabet:
-    known = {"protein": PROTEIN, "dna": DNA}.get(text.lower())
-    try:
-        return known or Scoring.named(text).alphabet
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None

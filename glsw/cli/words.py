@@ -6,6 +6,9 @@ import argparse
 import math
 from typing import Any
 
+from glsw.alphabet import DNA, PROTEIN, Alphabet
+from glsw.scoring import Scoring
+
 
 def number(text: str) -> float:
     """Return a finite number, as int if it is whole."""
@@ -55,3 +58,12 @@ def devices_of(text: str) -> str | list[int]:
     words = text.split(",")
     several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
     return [int(word) for word in words] if several else text
+
+
+def alphabet(text: str) -> Alphabet:
+    """Return an alphabet: protein, dna, or that of a matrix."""
+    known = {"protein": PROTEIN, "dna": DNA}.get(text.lower())
+    try:
+        return known or Scoring.named(text).alphabet
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None

@@ -1,6 +1,6 @@
 // What cells tell their neighbours along one of the axes: H, and X of the columns that go that way.
-// PACKED, for linear gaps and scores below 2^16: H of two cells in a word.
-#ifdef PACKED
+// PACKED, for scores below 2^16: two values in a word; with LINEAR gaps they are H of two cells.
+#if defined(PACKED) && defined(LINEAR)
 const int PER_WORD = 2;
 #else
 const int PER_WORD = 1;
@@ -27,21 +27,45 @@ Cell from_j(Side s) { return Cell(s); }
 
 Cell from_k(Side s) { return Cell(s); }
 #else
+#ifdef PACKED
+#define Side ivec2
+
+Side side(int h, int x, int y, int z) { return Side(h | x + opens << 16, y + opens | z + opens << 16); }
+
+ivec4 values(Side s) {
+    uvec2 high = uvec2(s) >> 16;
+    return ivec4(s.x & 65535, int(high.x) - opens, (s.y & 65535) - opens, int(high.y) - opens);
+}
+#else
 #define Side ivec4
+
+Side side(int h, int x, int y, int z) { return Side(h, x, y, z); }
+
+ivec4 values(Side s) { return s; }
+#endif
 
 Side joined(Side first, Side second) { return first; }
 
 Side part(Side word, int x) { return word; }
 
-Side i_side(Cell c) { return Side(c.h, c.ab, c.ac, c.a); }
+Side i_side(Cell c) { return side(c.h, c.ab, c.ac, c.a); }
 
-Side j_side(Cell c) { return Side(c.h, c.ab, c.bc, c.b); }
+Side j_side(Cell c) { return side(c.h, c.ab, c.bc, c.b); }
 
-Side k_side(Cell c) { return Side(c.h, c.ac, c.bc, c.c); }
+Side k_side(Cell c) { return side(c.h, c.ac, c.bc, c.c); }
 
-Cell from_i(Side s) { return Cell(s.x, s.y, s.z, 0, s.w, 0, 0); }
+Cell from_i(Side s) {
+    ivec4 v = values(s);
+    return Cell(v.x, v.y, v.z, 0, v.w, 0, 0);
+}
 
-Cell from_j(Side s) { return Cell(s.x, s.y, 0, s.z, 0, s.w, 0); }
+Cell from_j(Side s) {
+    ivec4 v = values(s);
+    return Cell(v.x, v.y, 0, v.z, 0, v.w, 0);
+}
 
-Cell from_k(Side s) { return Cell(s.x, 0, s.y, s.z, 0, 0, s.w); }
+Cell from_k(Side s) {
+    ivec4 v = values(s);
+    return Cell(v.x, 0, v.y, v.z, 0, 0, v.w);
+}
 #endif

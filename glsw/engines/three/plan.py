@@ -66,7 +66,7 @@ class Form(NamedTuple):
     linear : bool
         Whether gaps are linear.
     packed : bool
-        Whether sides across j and k have two cells in a word.
+        Whether sides have two values in a word.
     depth : int
         Sub-tables of a tile along the first sequence.
     """
@@ -83,14 +83,15 @@ class Form(NamedTuple):
 
     @property
     def side_bytes(self) -> int:
-        """Bytes of what a cell tells its neighbours, or two of them if packed."""
-        return 4 if self.linear else 16
+        """Bytes of what a cell tells its neighbours; with linear gaps two of them if packed."""
+        return 4 if self.linear else 8 if self.packed else 16
 
     @property
     def words(self) -> tuple[int, int]:
         """Of how many words a row of a sub-table is, across j and across k."""
         side = self.shape.side
-        return ((side + 2) // 2, (side + 1) // 2) if self.packed else (side + 1, side)
+        halves = self.packed and self.linear
+        return ((side + 2) // 2, (side + 1) // 2) if halves else (side + 1, side)
 
     @property
     def defines(self) -> dict[str, int | None]:

@@ -41,8 +41,8 @@ class Subtable(Compute3):
     depth : int, optional
         Sub-tables of an invocation in a tile, along the first sequence.
     packed : bool, optional
-        Whether sides have two cells in a word, which needs linear gaps and scores below 2^16; by
-        default where that holds.
+        Whether sides have two values in a word, which needs scores below 2^16; by default where
+        that holds.
     spacing : int, optional
         Tiles between two kept planes when alignments are computed in parts; by default directions
         are kept as long as they fit the memory.
@@ -321,38 +321,44 @@ class _Forms:
         self._software = device.info.software
         self._shared = device.info.limits["max_shared_memory"]
         self._shape, self._depth, self._packed = shape, depth, packed
-        if packed and not scoring.linear:
-            raise ValueError("packed sides need linear gaps")
+        self._name = device.info.name
         for trace in (False, True):
-            form = Form(self._shape_for(trace), scoring.linear, bool(packed), depth or 1)
-            deepest = form.most_rows(scoring, self._shared) // form.shape.deep
-            if form.depth > deepest:
-                raise ValueError(
-                    f"depth {form.depth}: at most {max(0, deepest)} fit the shared memory of "
-                    f"{device.info.name} with {form.shape}"
-                )
+            self._form(trace, packed is not False, depth or 1)
 
     def of(self, lengths: npt.NDArray[np.int64], trace: bool) -> Form:
         """Return the form for triples of these lengths, shape (N, 3)."""
-        scoring, most = self._scoring, lengths.max(axis=0)
-        packed = scoring.linear and scoring.bound((most[0], most[1], most[2])) < 2**16
-        if self._packed and not packed:
-            raise ValueError("packed sides need scores below 65536")
-        packed = packed and self._packed is not False
-        shape = self._shape_for(trace)
-        form = Form(shape, scoring.linear, packed, 1)
-        fitting = form.most_rows(scoring, self._shared)
+        first, second, third = lengths.max(axis=0).tolist()
+        bound = self._scoring.bound((first, second, third)) + self._scoring.costs.opens
+        if self._packed and bound >= 2**16:
+            raise ValueError(f"packed sides need scores below 65536, {bound} is possible")
+        packed = bound < 2**16 and self._packed is not False
         if self._depth:
-            return form._replace(depth=min(self._depth, fitting // shape.deep))
-        short, long = (16, 128) if self._software else (8, 32 if scoring.linear else 16)
-        rows = min(long if most[0] > 2 * short else short, fitting)
-        return form._replace(depth=max(1, rows // shape.deep))
+            return self._form(trace, packed, self._depth)
+        short, long = (16, 128) if self._software else (8, 32)
+        form = self._form(trace, packed, 1)
+        rows = min(long if first > 2 * short else short, self._most_rows(form))
+        return form._replace(depth=rows // form.shape.deep)
 
-    def _shape_for(self, trace: bool) -> Shape:
+    def _form(self, trace: bool, packed: bool, depth: int) -> Form:
+        """Return a form; ValueError if it does not fit the shared memory."""
+        form = Form(self._shape_for(trace, packed), self._scoring.linear, packed, depth)
+        deepest = self._most_rows(form) // form.shape.deep
+        if depth > deepest:
+            raise ValueError(
+                f"depth {depth}: at most {max(0, deepest)} fit the shared memory of {self._name} "
+                f"with {form.shape}"
+            )
+        return form
+
+    def _most_rows(self, form: Form) -> int:
+        return form.most_rows(self._scoring, self._shared)
+
+    def _shape_for(self, trace: bool, packed: bool) -> Shape:
         """Return the shape that was asked for, or what was fastest of those measured."""
         if self._shape:
             return self._shape
-        deep = 2 if trace else 1  # of which directions fill words
+        linear = self._scoring.linear
+        deep = 2 if trace and linear else 1  # of which directions fill words
         if self._software:
-            return Shape(4 if self._scoring.linear else 2, 8, 8, deep)
-        return Shape(4, 16, 8, deep) if self._scoring.linear else Shape(4, 8, 8, 1)
+            return Shape(4 if linear else 2, 8, 8, deep)
+        return Shape(4, 16 if linear or packed else 8, 8, deep)

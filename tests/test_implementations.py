@@ -143,17 +143,13 @@ PERMUTATIONS = {
     "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
     "best.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
     "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
-    "subtable.comp": [
-        defines
-        for defines in permutations(
-            LINEAR,
-            COLUMN_SCORES,
-            [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
-            ({}, {"PACKED": 1}),
-            **{"AGAIN": 0} | TILE3,
-        )
-        if "LINEAR" in defines or "PACKED" not in defines
-    ],
+    "subtable.comp": permutations(
+        LINEAR,
+        COLUMN_SCORES,
+        [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
+        ({}, {"PACKED": 1}),
+        **{"AGAIN": 0} | TILE3,
+    ),
     "traceback3.comp": permutations(
         LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
     ),

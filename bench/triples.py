@@ -25,7 +25,8 @@ from glsw import fnirs, sax
 from glsw.alphabet import PROTEIN
 from glsw.batch import Sequences
 from glsw.device import Device
-from glsw.engines.three import ENGINES3, Engine3, Reference3
+from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable
+from glsw.engines.three.plan import Shape
 from glsw.scoring import Scoring
 from glsw.scoring3 import Scoring3
 from glsw.triples import Ends3, Triples
@@ -335,10 +336,20 @@ def path_score(
     return score
 
 
+GPUI = "gpui"
+"""The engine `subtable` with the sub-tables of the paper."""
+
+
+def kind_of(name: str) -> type[Engine3]:
+    return Subtable if name == GPUI else ENGINES3[name]
+
+
 def engine_on(name: str, scoring: Scoring3, device: Device | None) -> Engine3:
-    kind = ENGINES3[name]
+    kind = kind_of(name)
     if kind.requires is None:
         return kind(scoring)
+    if name == GPUI:
+        return Subtable(scoring, device, shape=Shape(4, 8, 8, deep=4))
     return kind(scoring, device)
 
 

@@ -185,10 +185,9 @@ class Aligner3:
         Raises
         ------
         ValueError
-            If there are other codes, a score could leave int32, or the device has not enough
-            memory.
+            If there are other codes, or a score could be 2^23 or more.
         DeviceError
-            If a share of the triples has failed on two devices.
+            If a triple does not fit the memory, or a share of them has failed on two devices.
 
         Warns
         -----

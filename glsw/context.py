@@ -43,6 +43,10 @@ class DeviceError(Exception):
     """No device, not the device asked for, or a GL error on it."""
 
 
+class DeviceMemoryError(DeviceError):
+    """What is asked for does not fit the memory of a device, or what of it may be used."""
+
+
 @dataclass(frozen=True)
 class Route:
     """One way to a context.

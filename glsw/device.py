@@ -21,6 +21,7 @@ import moderngl
 
 from glsw.context import (
     DeviceError,
+    DeviceMemoryError,
     Route,
     gl_function,
     nothing_opened,
@@ -28,7 +29,15 @@ from glsw.context import (
     routes,
 )
 
-__all__ = ["Device", "DeviceError", "DeviceInfo", "Timer", "devices", "open_device"]
+__all__ = [
+    "Device",
+    "DeviceError",
+    "DeviceInfo",
+    "DeviceMemoryError",
+    "Timer",
+    "devices",
+    "open_device",
+]
 
 # The driver's clock counts 32 bits of nanoseconds, which wrap after 4.29 s.
 _LONGEST = 4.0

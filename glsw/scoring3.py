@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from glsw.alphabet import DNA, Alphabet
 from glsw.scoring import Scoring
 
@@ -172,22 +175,26 @@ class Scoring3:
         """
         return self.scheme != "identity" and self.pairs.maximum > self.costs.extends
 
-    def bound(self, lengths: tuple[int, int, int]) -> int:
-        """Return a score that sequences of these lengths cannot exceed, in integer units.
+    def bounds(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return scores that triples of these lengths, shape (N, 3), cannot exceed, shape (N,).
 
-        >>> Scoring3.identity(match=2).bound((100, 200, 300))
-        200
+        In integer units.
+
+        >>> Scoring3.identity(match=2).bounds(np.array([[100, 200, 300]])).tolist()
+        [200]
         """
-        low, middle, _ = sorted(lengths)
-        gain = max(0, self.maximum) * low
+        low, middle, _ = np.sort(lengths.astype(np.int64), axis=1).T
+        gain: npt.NDArray[np.int64] = max(0, self.maximum) * low
         return gain + self.pairs.maximum * (middle + low) if self.pairs_gain else gain
 
-    def check(self, lengths: tuple[int, int, int]) -> None:
-        """Raise ValueError if sequences of these lengths could reach a score beyond 2^23."""
-        if self.bound(lengths) > _LARGEST:
+    def check(self, lengths: npt.NDArray[np.int64]) -> None:
+        """Raise ValueError if a triple of lengths, shape (N, 3), could score 2^23 or more."""
+        bounds = self.bounds(lengths)
+        if len(bounds) and bounds.max() > _LARGEST:
+            worst = int(bounds.argmax())
             raise ValueError(
-                f"lengths {', '.join(map(str, lengths))} could score {self.bound(lengths)} with "
-                f"{self.name}, more than {_LARGEST}"
+                f"lengths {', '.join(map(str, lengths[worst].tolist()))} could score "
+                f"{bounds[worst]} with {self.name}, more than {_LARGEST}"
             )
 
     def display(self, score: int) -> int | float:

@@ -34,7 +34,7 @@ import numpy as np
 
 from glsw.batch import Sequences
 from glsw.database import Database
-from glsw.device import Device, DeviceError, devices
+from glsw.device import Device, DeviceError, DeviceMemoryError, devices
 from glsw.engines import Engine, Progress
 from glsw.search import PROCESSES, EngineChoice, Found, Keys, Part, Ranking, block, scan, shares
 
@@ -505,7 +505,8 @@ def carried_out(
                 if error is None:
                     yield k, place, future.result()
                     continue
-                if not isinstance(error, BrokenExecutor | DeviceError):
+                fits = not isinstance(error, DeviceMemoryError)
+                if not fits or not isinstance(error, BrokenExecutor | DeviceError):
                     raise error
                 waiting.appendleft(k)
                 if place not in places:  # it failed with another task

@@ -10,11 +10,10 @@ layout(local_size_x = LANES, local_size_y = LANES) in;
 
 layout(std430, binding = 3) buffer BestCells { ivec2 best_cells[]; };  // H and i, for each j and k
 uniform int diagonal;
-uniform int first_triple;
 uniform ivec2 first_cell;
 
 void main() {
-    Triple triple = triples[gl_WorkGroupID.z + uint(first_triple)];
+    Triple triple = triples[gl_WorkGroupID.z];
     int j = first_cell.x + int(gl_GlobalInvocationID.y), k = first_cell.y + int(gl_GlobalInvocationID.x);
     int i = diagonal - j - k;
     load_scores();

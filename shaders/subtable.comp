@@ -19,7 +19,7 @@ layout(local_size_x = WORKGROUP) in;
 
 void main() {
     int t = int(gl_LocalInvocationIndex), J = t / LANES_K, K = t % LANES_K;
-    triple = triples[gl_WorkGroupID.z + uint(first_triple)];
+    triple = triples[gl_WorkGroupID.z];
     tile = ivec3(0, wave.yz + ivec2(gl_WorkGroupID.xy));
     tile.x = first_tile + wave.x - tile.y - tile.z;
     if (tile.x < first_tile || outside(tile)) return;

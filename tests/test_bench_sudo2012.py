@@ -24,7 +24,7 @@ SCORINGS = {
     "two letters gain": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 3, 3)),
     "two letters gain, affine": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 4, 1)),
 }
-OURS = ["subtable", "plane"]
+OURS = ["subtable", "gpui", "plane"]
 
 
 @pytest.fixture

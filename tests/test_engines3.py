@@ -19,6 +19,7 @@ from glsw.alphabet import custom
 from glsw.batch import Batch, Sequences
 from glsw.engines import Reference
 from glsw.engines.three import ENGINES3
+from glsw.engines.three.plan import Shape
 from glsw.engines.three.reference import Reference3
 from glsw.sax import mindist_scoring
 from glsw.scoring import Scoring
@@ -547,3 +548,32 @@ def test_drawn_cases(device, name, data):
 def test_many_drawn_cases(device, name, data):
     available(name, device)
     judge_drawn(device, name, data)
+
+
+@pytest.mark.parametrize("memory", [2**21, 2**22])
+def test_triples_too_large_for_a_chunk_stand_in_no_ones_place(memory, device):
+    rng = np.random.default_rng(8)
+    lengths = [(4000, 12, 12), (4, 300, 300), (300, 40, 40), (5, 6, 7), (90, 90, 4)]
+    words = [[rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in lengths]
+    case = Case("unlike lengths", Scoring3.identity(), Triples.of(words))
+    engine = build(("subtable", {}), case.scoring, device, memory=memory)
+    cases3.judge_ends(case, engine.ends(case.triples))
+    cases3.judge_paths(case, engine.paths(case.triples))
+
+
+@pytest.mark.parametrize("shape", [(8, 4, 4, 4), (2, 4, 4, 20), (4, 3, 5, 4), (0, 8, 8, 1)])
+def test_tiles_that_shaders_cannot_have(shape, device):
+    with pytest.raises(ValueError, match="a power of two of lanes"):
+        build(("subtable", {"shape": Shape(*shape)}), Scoring3.identity(), device)
+    with pytest.raises(ValueError, match="depth -1: at least 1"):
+        build(("subtable", {"depth": -1}), Scoring3.identity(), device)
+
+
+@pytest.mark.parametrize("name", ["subtable", "plane"])
+def test_progress_counts_no_faces(name, device):
+    scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 2, 1))
+    assert scoring.pairs_gain
+    triples = Triples.of([[np.zeros(n, np.uint8) for n in (9, 8, 9)]])
+    counted = []
+    build((name, {}), scoring, device).ends(triples, progress=counted.append)
+    assert sum(counted) == 9 * 8 * 9

@@ -133,22 +133,22 @@ def test_costs_and_scores_are_checked():
 
 def test_largest_scores():
     million = Scoring3.identity(10**6, -(10**6), 10**6)
-    million.check((8, 9999, 9999))
-    million.check((9999, 9999, 8))
+    million.check(np.array([(8, 9999, 9999)]))
+    million.check(np.array([(9999, 9999, 8)]))
     with pytest.raises(ValueError, match=r"lengths 9, 300, 9 could score 9000000 .* 8388607"):
-        million.check((9, 300, 9))
+        million.check(np.array([(9, 300, 9)]))
     pairs = Scoring3.sum_of_pairs(Scoring.match_mismatch(10**5, -1, 10**6, 10**6))
-    pairs.check((27, 9999, 9999))
+    pairs.check(np.array([(27, 9999, 9999)]))
     with pytest.raises(ValueError, match="could score 8400000"):
-        pairs.check((9999, 28, 9999))
+        pairs.check(np.array([(9999, 28, 9999)]))
     # Nothing that scores, and nothing to align.
-    Scoring3.sum_of_pairs(Scoring.from_array([[-1]], "A", 1, 1)).check((10**9,) * 3)
-    pairs.check((0, 0, 0))
+    Scoring3.sum_of_pairs(Scoring.from_array([[-1]], "A", 1, 1)).check(np.array([(10**9,) * 3]))
+    pairs.check(np.array([(0, 0, 0)]))
 
 
 @pytest.mark.parametrize("gaps", [(100, 100), (10**6, 100)])
 def test_pairs_that_gain_count_for_the_largest_score(gaps):
     scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(10**5, -1, *gaps))
     with pytest.raises(ValueError, match="could score"):
-        scoring.check((0, 9999, 9999))
-    scoring.check((0, 80, 9999))
+        scoring.check(np.array([(0, 9999, 9999)]))
+    scoring.check(np.array([(0, 80, 9999)]))

@@ -104,6 +104,8 @@ def _words(arguments: argparse.Namespace) -> Words:
 def _aligner(
     arguments: argparse.Namespace, scoring: Scoring3 | Scoring
 ) -> AbstractContextManager[Aligner3 | Aligner]:
+    if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
+        raise ValueError(f"--device {arguments.device}: pairs are compared on one device")
     options = {
         "engine": arguments.engine or _ENGINE[arguments.of],
         "device": arguments.device,

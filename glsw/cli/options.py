@@ -56,7 +56,7 @@ def add_running(
         "--memory",
         metavar="SIZE",
         type=size,
-        help="device memory that parts of the database and what is kept may take, "
+        help="device memory that parts of a database, or what is kept of tables, may take, "
         "such as 512M or 2G",
     )
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")

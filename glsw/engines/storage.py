@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device, DeviceError
+from glsw.device import Device, DeviceMemoryError
 
 
 class Storage:
@@ -24,12 +24,13 @@ class Storage:
         device, key = self._device_of_buffers, binding if name is None else name
         limit = device.info.limits["max_storage_block"]
         if size > limit:
-            raise DeviceError(
+            raise DeviceMemoryError(
                 f"a buffer of {size} bytes is needed, {device.info.name} binds {limit}"
             )
         buffer = self._buffers.get(key)
         if buffer is None or buffer.size < size:
             if buffer is not None:
+                del self._buffers[key]
                 buffer.release()
             buffer = device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
             device.check(f"allocating {size} bytes")

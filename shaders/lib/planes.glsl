@@ -32,7 +32,7 @@ layout(std430, binding = 4) writeonly buffer Table { int table[]; };
 
 void store_cell(Triple triple, int i, int j, int k, Cell c) {
     store(place_of(triple, i, j, k), c);
-    table[triple.table + uint((i * triple.m + j) * triple.n + k)] = c.h;
+    table[uint((i * triple.m + j) * triple.n + k)] = c.h;
 }
 #else
 void store_cell(Triple triple, int i, int j, int k, Cell c) { store(place_of(triple, i, j, k), c); }

@@ -1,7 +1,6 @@
 // A tile: a work group's columns of sub-tables, ROWS cells long, and what it has of its neighbours.
 layout(std430, binding = 2) buffer Sides { Side sides[]; };
 layout(std430, binding = 5) buffer Kept { Side kept[]; };  // across i, after every `spacing` tiles
-uniform int first_triple;
 uniform ivec3 wave;      // what the numbers of a tile add up to, and the first ones along j and k
 uniform int first_tile;  // along i, of this dispatch and those around it
 uniform int last_tile;

@@ -25,7 +25,7 @@ void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
     for (int x = 0; x < SIDE * SIDE; ++x) {
         int j = lane.j + x / SIDE, k = lane.k + x % SIDE;
         if (i < triple.l && j < triple.m && k < triple.n)
-            table[triple.table + uint((row * triple.m + j) * triple.n + k)] =
+            table[uint((row * triple.m + j) * triple.n + k)] =
                 here[(x / SIDE + 1) * ACROSS + x % SIDE + 1].h;
     }
 }

@@ -4,10 +4,8 @@ struct Triple {
     int l, m, n;          // lengths of a, b, c: rows i, columns j, layers k
     uint a, b, c;         // first letters
     uint best;            // where the best cells are
-    uint table;           // cell (0, 0, 0)
     uint i_sides, j_sides, k_sides, kept;
     uint directions, mask, path;  // first words
-    uint pad;
 };
 
 layout(std430, binding = 0) readonly buffer Letters { uint letter_words[]; };

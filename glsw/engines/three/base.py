@@ -79,7 +79,9 @@ class Engine3(ABC):
         Raises
         ------
         ValueError
-            If a score could leave int32, or the device has not enough memory.
+            If a score could be 2^23 or more.
+        DeviceMemoryError
+            If a triple does not fit the memory of the device, or what of it may be used.
         """
         return self.ends(triples, progress=progress).score
 
@@ -117,12 +119,10 @@ class Engine3(ABC):
         """
 
     def check(self, triples: Triples) -> None:
-        """Raise ValueError if the score of a triple could leave int32."""
+        """Raise ValueError if the score of a triple could be 2^23 or more."""
         if self._device:
             self._device.activate()
-        if len(triples):
-            first, second, third = triples.lengths.max(axis=0).tolist()
-            self.scoring.check((first, second, third))
+        self.scoring.check(triples.lengths)
 
 
 def ends_of(best: npt.NDArray[np.int32]) -> Ends3:

@@ -31,7 +31,6 @@ TRIPLE = np.dtype(
         ("lengths", np.int32, 3),
         ("first", np.uint32, 3),
         ("best", np.uint32),
-        ("table", np.uint32),
         ("i_sides", np.uint32),
         ("j_sides", np.uint32),
         ("k_sides", np.uint32),
@@ -39,10 +38,17 @@ TRIPLE = np.dtype(
         ("directions", np.uint32),
         ("mask", np.uint32),
         ("path", np.uint32),
-        ("pad", np.uint32),
     ]
 )
 """A triple as triples.glsl has it."""
+
+
+def places_of(scoring: Scoring3) -> int:
+    """Return how many letters the shaders know; the last one aligns with none.
+
+    Rounded up, so that fewer programs are compiled.
+    """
+    return 256 if scoring.scheme == "identity" else -(-(len(scoring.alphabet) + 1) // 8) * 8
 
 
 class Compute3(Storage, Engine3):
@@ -61,8 +67,7 @@ class Compute3(Storage, Engine3):
         self._uploaded: Letters | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
-        # Rounded up, so that fewer programs are compiled; the last letter aligns with none.
-        places = 256 if scoring.scheme == "identity" else -(-(letters + 1) // 8) * 8
+        places = places_of(scoring)
         self._defines: dict[str, int] = {"LETTERS": places}
         self._uniforms: dict[str, int] = dict(costs._asdict())
         if scoring.linear:
@@ -101,6 +106,7 @@ class Compute3(Storage, Engine3):
         if self._uploaded is letters:
             self.reserve(LETTERS, 0)
         else:
+            self._uploaded = None
             self.upload(LETTERS, letters.sequences.residues)
             self._uploaded = letters
 

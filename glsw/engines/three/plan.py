@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.compute import LETTERS_IN_BLOCK
-from glsw.engines.three.compute import TRIPLE, Letters
+from glsw.engines.three.compute import TRIPLE, Letters, places_of
 from glsw.scoring3 import Scoring3
 
 NEVER = 2**30
+NUMBERS = 256
+"""Cells that best3.glsl can tell apart in a sub-table, by their distance from its corner."""
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -35,6 +37,16 @@ class Shape(NamedTuple):
     lanes_j: int
     lanes_k: int
     deep: int = 4
+
+    def check(self) -> None:
+        """Raise ValueError if there are no such tiles."""
+        side, lanes_j, lanes_k, deep = self
+        lanes, behind = lanes_j * lanes_k, ((deep + 2 * side - 3) * deep + deep - 1) * side + side
+        if min(self) < 1 or lanes & (lanes - 1) or behind > NUMBERS:
+            raise ValueError(
+                f"{self}: numbers from 1 on, a power of two of lanes and sub-tables of not much "
+                "more than 4 x 4 x 4 cells expected"
+            )
 
     @property
     def width(self) -> tuple[int, int]:
@@ -105,7 +117,7 @@ class Form(NamedTuple):
         shape, (j_words, k_words) = self.shape, self.words
         lanes = shape.lanes_j * shape.lanes_k
         between = j_words * (lanes - shape.lanes_k) + k_words * (lanes - shape.lanes_j) + 32
-        letters = len(scoring.alphabet) + 8  # or less
+        letters = places_of(scoring)
         shared_scores = scoring.scheme != "identity" and letters <= LETTERS_IN_BLOCK
         scores = 4 * letters * (letters + 1) if shared_scores else 0
         fixed = 2 * shape.deep * between * self.side_bytes + 16 * lanes + scores + 16
@@ -172,9 +184,9 @@ class Plan:
         return int(self.tiles_along.max())
 
     @property
-    def all_tiles(self) -> int:
-        """Tiles of all triples."""
-        return int((self.tiles_along * self.patches.prod(axis=1)).sum())
+    def cells(self) -> int:
+        """Cells of all tables, for progress."""
+        return int((self.lengths - self.letters.before).prod(axis=1).sum())
 
     @property
     def everything(self) -> Box:

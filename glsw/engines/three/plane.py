@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device, DeviceError
+from glsw.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.compute import Compute3, Letters, chunks
@@ -48,7 +48,7 @@ class Plane(Compute3):
         letters = self.letters_of(triples)
         found = np.zeros((len(triples), 4), np.int32)
         sizes = letters.lengths[:, 1:].prod(axis=1)
-        for chosen in chunks(letters.ordered(), sizes * self._bytes, self._memory):
+        for chosen in chunks(letters.ordered(), sizes * self._bytes, self._room):
             self._fill(letters, chosen, progress)
             cells = self.download(compute.BEST, (np.int32, 2), int(sizes[chosen].sum()))
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
@@ -79,6 +79,7 @@ class Plane(Compute3):
             l, m, n = letters.lengths[t].tolist()  # noqa: E741
             table = np.empty((l, m, n), np.int32)
             if table.size:
+                self.device.activate()
                 self.reserve(compute.TABLE, table.nbytes)
                 self._fill(letters, np.array([t]), progress, TABLE=1)
                 self.download_into(compute.TABLE, table)
@@ -86,13 +87,20 @@ class Plane(Compute3):
 
     def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
         """Return the best local alignment of each triple, see `Subtable.paths`."""
-        return self._tracer.paths(triples, progress=progress)
+        paths = self._tracer.paths(triples, progress=progress)
+        self.memory_used = max(self.memory_used, self._tracer.memory_used)
+        return paths
 
     def disjoint(
         self, triples: Triples, *, progress: Progress | None = None
     ) -> Iterator[tuple[int, Paths3]]:
         """Yield the alignments of each triple that share no cell, see `Subtable.disjoint`."""
         return self._tracer.disjoint(triples, progress=progress)
+
+    @property
+    def _room(self) -> int:
+        """Bytes that a chunk may keep, all in one buffer if need be."""
+        return min(self._memory, self.device.info.limits["max_storage_block"])
 
     @property
     def _cell(self) -> int:
@@ -115,9 +123,11 @@ class Plane(Compute3):
         lengths = letters.lengths[chosen]
         sizes = lengths[:, 1:].prod(axis=1)
         needed = int(sizes.sum()) * self._bytes
+        if "TABLE" in defines:
+            needed += 4 * int(lengths.prod(axis=1).sum())
         if needed > self._memory:
             shown = ", ".join(map(str, (lengths[0] - letters.before).tolist()))
-            raise DeviceError(
+            raise DeviceMemoryError(
                 f"sequences of {shown} letters need {needed} bytes of device memory, "
                 f"{self._memory} may be used"
             )
@@ -130,10 +140,9 @@ class Plane(Compute3):
         self.reserve(compute.SIDES, 4 * self._cell * int(sizes.sum()))
         self.reserve(compute.BEST, 8 * int(sizes.sum()))
         program = self.program("plane.comp", **defines)
-        program["first_triple"] = 0
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
-        cells = int(lengths.prod(axis=1).sum())
+        cells = int((lengths - letters.before).prod(axis=1).sum())
         reported = 0
         for part in self._pace.slices(planes):
             for d in part:

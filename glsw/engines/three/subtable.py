@@ -1,4 +1,4 @@
-"""Engine ``subtable``: sub-tables of 4 x 4 x 4 cells in tiles of work groups (Sudo et al. 2012)."""
+"""Engine ``subtable``: sub-tables in tiles of work groups (Sudo et al. 2012, section 6.4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device, DeviceError
+from glsw.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.base import ends_of
@@ -25,9 +25,10 @@ _WALKS, _PATHS = compute.SIDES, compute.BEST  # bindings of traceback3.comp
 class Subtable(Compute3):
     """Compute sub-tables in tiles, the tiles on a diagonal plane in a dispatch ("GPUI").
 
-    An invocation computes sub-tables of 4 x 4 x 4 cells, one after the other along the first
-    sequence, in registers; the invocations of a work group move along a wavefront of sub-tables
-    and hand their sides on in shared memory, and work groups theirs in global memory. Only sides
+    An invocation computes sub-tables, of 4 x 4 x 4 cells in the paper and by default of one cell
+    along the first sequence, one after the other along that sequence, in registers; the
+    invocations of a work group move along a wavefront of sub-tables and hand their sides on in
+    shared memory, and work groups theirs in global memory. Only sides
     are kept, in planes: memory is linear in the first sequence. Alignments need 3 bits a cell (16
     with affine gaps), or, where these exceed the memory, planes of the table from which the cells
     behind them are computed again.
@@ -62,8 +63,10 @@ class Subtable(Compute3):
         spacing: int | None = None,
     ) -> None:
         super().__init__(scoring, device)
-        if shape is not None and min(shape) < 1:
-            raise ValueError(f"{shape}: numbers from 1 on expected")
+        if shape is not None:
+            shape.check()
+        if depth is not None and depth < 1:
+            raise ValueError(f"depth {depth}: at least 1 sub-table expected")
         if spacing is not None and spacing < 1:
             raise ValueError(f"spacing {spacing}: at least 1 tile expected")
         self._forms = _Forms(scoring, self.device, shape, depth, packed)
@@ -95,10 +98,13 @@ class Subtable(Compute3):
         for t in range(len(triples)):
             table = np.empty(letters.lengths[t], np.int32)
             if table.size:
+                self.device.activate()
                 plan = self._plan(letters, np.array([t]))
                 self._prepare(plan)
                 rows = plan.form.rows
-                slab = max(1, self._room // (4 * table[0].size * rows))
+                tile = 4 * table[0].size * rows
+                slab = max(1, min(self._memory - plan.bytes, self._block) // tile)
+                self.memory_used = max(self.memory_used, plan.bytes + slab * tile)
                 for first in range(0, plan.tiles, slab):
                     part = table[first * rows : (first + slab) * rows]
                     self.reserve(compute.TABLE, part.nbytes)
@@ -132,20 +138,18 @@ class Subtable(Compute3):
 
     def _disjoint(self, triples: Triples, progress: Progress) -> Iterator[tuple[int, Paths3]]:
         letters = self.letters_of(triples)
-        for t in letters.ordered()[np.argsort(letters.ordered())].tolist():
+        for t in np.sort(letters.ordered()).tolist():
+            self.device.activate()
             plan = self._plan(letters, np.array([t]), trace=True, masked=True)
             masks = self.device.ctx.buffer(bytes(4 * int(plan.masks.sum())))
-            try:
-                while True:
-                    self.device.activate()
-                    self._prepare(plan)
-                    masks.bind_to_storage_buffer(compute.MASKS)
-                    best, (moves,) = self._traced(plan, progress)
-                    if best[0, 0] <= 0:
-                        break
-                    yield t, Paths3(ends_of(best), [moves])
-            finally:
-                masks.release()
+            while True:
+                self.device.activate()
+                self._prepare(plan)
+                masks.bind_to_storage_buffer(compute.MASKS)
+                best, (moves,) = self._traced(plan, progress)
+                if best[0, 0] <= 0:
+                    break
+                yield t, Paths3(ends_of(best), [moves])
 
     def _traced(
         self, plan: Plan, progress: Progress
@@ -198,7 +202,12 @@ class Subtable(Compute3):
     @property
     def _room(self) -> int:
         """Bytes that a chunk may keep, all in one buffer if need be."""
-        return min(self._memory, self.device.info.limits["max_storage_block"])
+        return min(self._memory, self._block)
+
+    @property
+    def _block(self) -> int:
+        """Bytes that a buffer may have."""
+        return self.device.info.limits["max_storage_block"]
 
     def _plans(self, letters: Letters, *, trace: bool = False) -> Iterator[Plan]:
         """Cut the triples into chunks that fit the memory, the largest tables first."""
@@ -208,7 +217,8 @@ class Subtable(Compute3):
         if len(order) == 1:
             yield self._plan(letters, order, trace=trace)
             return
-        everything = Plan(letters, order, self._forms.of(letters.lengths[order], trace), trace)
+        form = self._forms.of(letters.lengths[order], trace)
+        everything = Plan(letters, order, form, trace)
         each = np.zeros(len(letters.index), np.int64)
         each[order] = everything.each
         alone = each > self._room
@@ -217,19 +227,21 @@ class Subtable(Compute3):
         large = order[alone[order]]
         for t in large:
             yield self._plan(letters, np.array([t]), trace=trace)
-        for chosen in chunks(order[len(large) :], each, self._room):
-            yield self._plan(letters, chosen, trace=trace)
+        for chosen in chunks(order[~alone[order]], each, self._room):
+            yield self._plan(letters, chosen, form, trace=trace)
 
     def _plan(
         self,
         letters: Letters,
         chosen: npt.NDArray[np.intp],
+        form: Form | None = None,
         *,
         trace: bool = False,
         masked: bool = False,
     ) -> Plan:
         """Choose form and spacing; a plan of one triple may need parts."""
-        plan = Plan(letters, chosen, self._forms.of(letters.lengths[chosen], trace), trace, masked)
+        form = form or self._forms.of(letters.lengths[chosen], trace)
+        plan = Plan(letters, chosen, form, trace, masked)
         if self._spacing and trace:
             plan = plan.spaced(self._spacing)
         elif len(chosen) == 1 and not self._fits(plan):
@@ -238,18 +250,17 @@ class Subtable(Compute3):
             if found is None:
                 lengths = ", ".join(map(str, (plan.lengths[0] - letters.before).tolist()))
                 least = min([plan, *tries], key=lambda each: each.bytes)
-                raise DeviceError(
+                raise DeviceMemoryError(
                     f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
                     f"{least.largest} of them in one buffer; {self._memory} may be used, and a "
-                    f"buffer may have {self.device.info.limits['max_storage_block']}"
+                    f"buffer may have {self._block}"
                 )
             plan = found
         self.memory_used = max(self.memory_used, plan.bytes)
         return plan
 
     def _fits(self, plan: Plan) -> bool:
-        block = self.device.info.limits["max_storage_block"]
-        return plan.bytes <= self._memory and plan.largest <= block
+        return plan.bytes <= self._memory and plan.largest <= self._block
 
     def _prepare(self, plan: Plan) -> None:
         """Upload letters and triples, and make room for what the plan keeps."""
@@ -276,7 +287,6 @@ class Subtable(Compute3):
         self.set(
             program,
             {
-                "first_triple": 0,
                 "first_tile": box.first,
                 "last_tile": box.stop - 1,
                 "spacing": plan.spacing,
@@ -285,7 +295,7 @@ class Subtable(Compute3):
         for binding in (compute.SIDES, compute.BEST, compute.DIRECTIONS):
             self.reserve(binding, 0)
         waves = plan.waves(box)
-        cells = int(plan.lengths.prod(axis=1).sum()) * (box.stop - box.first) // plan.tiles
+        cells = plan.cells * (box.stop - box.first) // plan.tiles
         reported = 0
         for part in self._pace.slices(waves):
             for wave in part:
@@ -327,8 +337,8 @@ class _Forms:
 
     def of(self, lengths: npt.NDArray[np.int64], trace: bool) -> Form:
         """Return the form for triples of these lengths, shape (N, 3)."""
-        first, second, third = lengths.max(axis=0).tolist()
-        bound = self._scoring.bound((first, second, third)) + self._scoring.costs.opens
+        first = int(lengths[:, 0].max())
+        bound = int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
         if self._packed and bound >= 2**16:
             raise ValueError(f"packed sides need scores below 65536, {bound} is possible")
         packed = bound < 2**16 and self._packed is not False
@@ -337,7 +347,7 @@ class _Forms:
         short, long = (16, 128) if self._software else (8, 32)
         form = self._form(trace, packed, 1)
         rows = min(long if first > 2 * short else short, self._most_rows(form))
-        return form._replace(depth=rows // form.shape.deep)
+        return form._replace(depth=max(1, rows // form.shape.deep))
 
     def _form(self, trace: bool, packed: bool, depth: int) -> Form:
         """Return a form; ValueError if it does not fit the shared memory."""

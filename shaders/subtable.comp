@@ -1,9 +1,10 @@
 #version 430
-// Schedule: sub-tables of DEEP x SIDE x SIDE cells (Sudo et al. 2012, section 6.4, "GPUI": 4 x 4 x 4). An invocation has a
-// column of them along i and goes from one to the next; a work group has LANES_J x LANES_K columns, in
-// which the sub-tables (I, J, K) with I + J + K = step are computed together, and hands their sides on
-// in shared memory. It does DEPTH of each column, a tile; a dispatch has the tiles of which the
-// three numbers add up to `wave`. Between tiles only sides stay, planes of the table.
+// Schedule: sub-tables of DEEP x SIDE x SIDE cells (Sudo et al. 2012, section 6.4, "GPUI": 4 x 4 x 4).
+// An invocation has a column of them along i and goes from one to the next; a work group has
+// LANES_J x LANES_K columns, in which the sub-tables (I, J, K) with I + J + K = `now` are computed
+// together, and hands their sides on in shared memory. It does DEPTH of each column, a tile; a
+// dispatch has the tiles of which the three numbers add up to `wave`. Between tiles only sides stay,
+// planes of the table.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"

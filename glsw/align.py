@@ -27,7 +27,7 @@ from glsw.search import (
     traced,
 )
 from glsw.sequences import Record, Single, Source, as_records, is_single
-from glsw.workers import Devices, Workers, chosen_devices, scan_on
+from glsw.workers import Devices, Workers, choices_for, scan_on
 
 Searched: TypeAlias = Source | Database
 _AT_ONCE = 16  # queries whose hits are aligned together where several devices have searched
@@ -100,7 +100,7 @@ class Aligner:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.ties = ties
         self.unknown = unknown
-        choices = self._choices(engine, device, memory)
+        choices = choices_for(EngineChoice(engine, self.scoring, None, memory), device)
         self._workers = Workers(choices) if len(choices) > 1 else None
         self._choice = choices[0]
         try:
@@ -376,14 +376,6 @@ class Aligner:
             return Database.of(records, alphabet, self.unknown)
         source.check(alphabet)
         return source
-
-    def _choices(self, engine: str, device: Devices, memory: int | None) -> list[EngineChoice]:
-        first = EngineChoice(engine, self.scoring, None, memory)
-        if first.requires is None:
-            if device is not None:
-                raise ValueError(f"engine {engine!r} runs on the CPU and takes no device")
-            return [first]
-        return [first._replace(device=each) for each in chosen_devices(device, first.requires)]
 
     def _disjoint(
         self,

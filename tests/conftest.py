@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from glsw.cli import main
 from glsw.device import Device, open_device
 
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
@@ -125,3 +128,19 @@ def run_under() -> Callable[..., str]:
 def implementation(request: pytest.FixtureRequest) -> str:
     """Each OpenGL implementation in turn, for ``run_under``."""
     return request.param
+
+
+@pytest.fixture
+def run(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., SimpleNamespace]:
+    """``run(words)``: status, standard output and error of a command line in that folder."""
+    monkeypatch.chdir(files)
+
+    def run(words: str) -> SimpleNamespace:
+        status = main(shlex.split(words))
+        out, err = capsys.readouterr()
+        lines = [line for line in err.splitlines() if "software renderer" not in line]
+        return SimpleNamespace(status=status, out=out, err="".join(f"{line}\n" for line in lines))
+
+    return run

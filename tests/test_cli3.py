@@ -83,22 +83,6 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def run(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., SimpleNamespace]:
-    """``run(words)``: status, standard output and error of a command line in that folder."""
-    monkeypatch.chdir(files)
-
-    def run(words: str) -> SimpleNamespace:
-        status = main(shlex.split(words))
-        out, err = capsys.readouterr()
-        lines = [line for line in err.splitlines() if "software renderer" not in line]
-        return SimpleNamespace(status=status, out=out, err="".join(f"{line}\n" for line in lines))
-
-    return run
-
-
 def process(words: str, folder: Path, **streams: int) -> subprocess.Popen[bytes]:
     """Start the program in a process of its own, where Ctrl-C works even if it is ignored here."""
     code = (

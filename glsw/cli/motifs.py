@@ -105,7 +105,7 @@ def _aligner(
     arguments: argparse.Namespace, scoring: Scoring3 | Scoring
 ) -> AbstractContextManager[Aligner3 | Aligner]:
     if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
-        raise ValueError(f"--device {arguments.device}: pairs are compared on one device")
+        raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     options = {
         "engine": arguments.engine or _ENGINE[arguments.of],
         "device": arguments.device,

@@ -68,7 +68,28 @@ def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None
         substitution.use(_SUBSTITUTION)
 
 
-class ComputeEngine(Storage, Engine):
+class Programs(Storage):
+    """What engines of compute shaders compile, with their scoring."""
+
+    _defines: dict[str, int]
+    _uniforms: dict[str, int]
+    _substitution: moderngl.Buffer | moderngl.Texture | None
+
+    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
+        """Return a compiled shader with the scores set that its text declares."""
+        program = shader.compute(self._device_of_buffers, name, **(self._defines | defines))
+        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
+        bind_scores(self._substitution)
+        return program
+
+    @staticmethod
+    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, int | tuple[int, int]]) -> None:
+        """Set uniforms by name."""
+        for name, value in uniforms.items():
+            program[name] = value
+
+
+class ComputeEngine(Programs, Engine):
     """Base of the engines that need OpenGL 4.3.
 
     Parameters
@@ -105,19 +126,6 @@ class ComputeEngine(Storage, Engine):
         """Put the matrix where scoring.glsl finds it; return which place that is."""
         place, self._substitution = upload_scores(self.device, self.scoring.matrix, -(2**31))
         return place
-
-    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
-        """Return a compiled shader with the costs set that its text declares."""
-        program = shader.compute(self.device, name, **(self._defines | defines))
-        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
-        bind_scores(self._substitution)
-        return program
-
-    @staticmethod
-    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, int]) -> None:
-        """Set uniforms by name."""
-        for name, value in uniforms.items():
-            program[name] = value
 
     def upload_sequences(self, batch: Batch) -> None:
         """Put the residues of queries and targets into their buffers, once."""

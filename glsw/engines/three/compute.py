@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw import shader
 from glsw.batch import Sequences
 from glsw.device import Device
-from glsw.engines.compute import COMPUTE, bind_scores, upload_scores
+from glsw.engines.compute import COMPUTE, Programs, upload_scores
 from glsw.engines.pace import Pace
 from glsw.engines.storage import Storage
 from glsw.engines.three.base import Engine3
@@ -51,7 +50,7 @@ def places_of(scoring: Scoring3) -> int:
     return 256 if scoring.scheme == "identity" else -(-(len(scoring.alphabet) + 1) // 8) * 8
 
 
-class Compute3(Storage, Engine3):
+class Compute3(Programs, Engine3):
     """Base of the engines of three sequences that need OpenGL 4.3.
 
     Where two letters against a gap can gain, the cells with an index 0 are computed too: every
@@ -82,19 +81,6 @@ class Compute3(Storage, Engine3):
             matrix = np.full((places, places), _NEVER, np.int32)
             matrix[:letters, :letters] = pairs.matrix
             self._defines["SCORES"], self._substitution = upload_scores(self.device, matrix, _NEVER)
-
-    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
-        """Return a compiled shader with the scores set that its text declares."""
-        program = shader.compute(self.device, name, **(self._defines | defines))
-        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
-        bind_scores(self._substitution)
-        return program
-
-    @staticmethod
-    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, int | tuple[int, int]]) -> None:
-        """Set uniforms by name."""
-        for name, value in uniforms.items():
-            program[name] = value
 
     def letters_of(self, triples: Triples) -> Letters:
         """Return the letters of triples as the device gets them."""

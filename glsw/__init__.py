@@ -14,7 +14,7 @@ from glsw.database import Database, is_database, makedb
 from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
-from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
 from glsw.scoring import Scoring
 from glsw.scoring3 import Scoring3
 from glsw.sequences import Record, read
@@ -42,6 +42,7 @@ __all__ = [
     "Ends",
     "Ends3",
     "Hit",
+    "Hsp",
     "Paths3",
     "Record",
     "Scoring",
@@ -49,6 +50,7 @@ __all__ = [
     "SearchResult",
     "ShaderError",
     "Triples",
+    "View",
     "__version__",
     "align",
     "align3",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import Bio.Align
 import numpy as np
@@ -15,6 +16,9 @@ from Bio.SeqRecord import SeqRecord
 
 from glsw.scoring import Scoring
 from glsw.sequences import Record
+
+if TYPE_CHECKING:
+    from glsw.statistics import Statistics
 
 _LINE = 60  # characters of a row in a line of text
 _GAP = -1  # as the index of a residue
@@ -292,6 +296,82 @@ class Alignment:
         return positive & ~self._gap_in_query & ~self._gap_in_target
 
 
+@dataclass(frozen=True)
+class View:
+    """How what was searched was made of the query as given.
+
+    Parameters
+    ----------
+    length : int
+        Letters of the query as given.
+    strand : {1, -1}
+        -1 for the reverse complement.
+    frame : int
+        0 if the query was not translated; 1, 2, 3 for the frames of the plus strand, which begin
+        at its first, second and third letter, -1, -2, -3 for those of the minus strand.
+
+    Examples
+    --------
+    >>> View(100).place(0, 10), View(100, -1).place(0, 10)
+    ((1, 10), (100, 91))
+    >>> View(100, 1, frame=2).place(0, 10), View(100, -1, frame=-1).place(0, 10)
+    ((2, 31), (100, 71))
+    """
+
+    length: int
+    strand: int = 1
+    frame: int = 0
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and last letter of the query as given, counted from 1.
+
+        ``start`` and ``end`` are half-open, counted from 0 in what was searched; on the minus
+        strand the first letter stands behind the last.
+        """
+        if self.frame:
+            shift = abs(self.frame) - 1
+            start, end = shift + 3 * start, shift + 3 * end
+        if self.strand < 0:
+            return self.length - start, self.length - end + 1
+        return start + 1, end
+
+
+@dataclass(frozen=True, eq=False)
+class Hsp:
+    """A high-scoring pair: one alignment of a hit, and how significant it is.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        Of what was searched, see ``view``, and the target.
+    view : View
+    bits : float, optional
+        Score in bits, None if no statistics are known.
+    evalue : float, optional
+        How many such scores are expected by chance in a search like this one.
+    """
+
+    alignment: Alignment
+    view: View
+    bits: float | None = None
+    evalue: float | None = None
+
+    @property
+    def score(self) -> int | float:
+        """In units of the matrix."""
+        return self.alignment.score
+
+    @property
+    def query_place(self) -> tuple[int, int]:
+        """First and last letter of the query as given, counted from 1, see `View.place`."""
+        return self.view.place(self.alignment.query_start, self.alignment.query_end)
+
+    @property
+    def target_place(self) -> tuple[int, int]:
+        """First and last letter of the target, counted from 1."""
+        return self.alignment.target_start + 1, self.alignment.target_end
+
+
 @dataclass(frozen=True, eq=False)
 class Hit:
     """A sequence of the database that a search found.
@@ -301,22 +381,49 @@ class Hit:
     rank : int
         1 for the best.
     target : Record
-    score : int or float
-        In units of the matrix.
-    alignment : Alignment
+    hsps : tuple of Hsp
+        The best alignment, then those that share no aligned pair with the ones before.
     """
 
     rank: int
     target: Record
-    score: int | float
-    alignment: Alignment
+    hsps: tuple[Hsp, ...]
+
+    @property
+    def score(self) -> int | float:
+        """Of the best alignment, in units of the matrix."""
+        return self.hsps[0].score
+
+    @property
+    def alignment(self) -> Alignment:
+        """The best one."""
+        return self.hsps[0].alignment
+
+    @property
+    def bits(self) -> float | None:
+        """Score in bits of the best alignment, None if no statistics are known."""
+        return self.hsps[0].bits
+
+    @property
+    def evalue(self) -> float | None:
+        """How many scores as good as the best one are expected by chance."""
+        return self.hsps[0].evalue
+
+    @property
+    def view(self) -> View:
+        """Strand and frame of the query in the best alignment."""
+        return self.hsps[0].view
 
     def __str__(self) -> str:
-        found = self.alignment
+        places = (
+            f"{first}-{last}"
+            for first, last in (self.hsps[0].query_place, self.hsps[0].target_place)
+        )
+        query, target = places
+        significance = "" if self.evalue is None else f", E {self.evalue:.2g}"
         return (
-            f"{self.rank}. {self.target.id}: score {self.score}, identity {found.identity:.1%}, "
-            f"query {found.query_start + 1}-{found.query_end}, "
-            f"target {found.target_start + 1}-{found.target_end}"
+            f"{self.rank}. {self.target.id}: score {self.score}{significance}, "
+            f"identity {self.alignment.identity:.1%}, query {query}, target {target}"
         )
 
 
@@ -338,6 +445,8 @@ class SearchResult:
         Size of the database.
     memory : int
         Bytes of device memory that the largest chunk took beside the sequences, where counted.
+    statistics : Statistics, optional
+        What bit scores and E-values come from.
     """
 
     query: Record
@@ -349,6 +458,7 @@ class SearchResult:
     sequences: int
     residues: int
     memory: int = 0
+    statistics: Statistics | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -17,7 +17,7 @@ from glsw.database import Database
 from glsw.device import Device, open_device
 from glsw.engines import ENGINES, Engine
 from glsw.engines.base import Progress, Ties
-from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
 from glsw.scoring import Scoring
 from glsw.scoring3 import Scoring3
 from glsw.sequences import Record
@@ -269,7 +269,7 @@ def _aligned(
     rest = iter(alignments)
     for (query, codes, found), count in zip(answered, counts, strict=True):
         hits = tuple(
-            Hit(rank, alignment.target, alignment.score, alignment)
+            Hit(rank, alignment.target, (Hsp(alignment, View(len(codes))),))
             for rank, alignment in enumerate(islice(rest, count), start=1)
         )
         yield SearchResult(

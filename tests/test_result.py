@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glsw.result import Alignment, Ends, Hit, SearchResult
+from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
 from glsw.scoring import Scoring
 from glsw.sequences import Record
 from glsw.traceback import trace
@@ -123,7 +123,7 @@ def test_a_line_with_nothing_but_gap():
 
 def test_search_result():
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
-    hits = tuple(Hit(k, found.target, 14, found) for k in (1, 2))
+    hits = tuple(Hit(k, found.target, (Hsp(found, View(12)),)) for k in (1, 2))
     result = SearchResult(found.query, hits, 3_000_000, 0.5, "reference", "CPU", 9, 1_000_000)
     assert (len(result), list(result), result[1].rank) == (2, list(hits), 2)
     assert result.gcups == 0.006

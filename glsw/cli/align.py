@@ -13,7 +13,7 @@ from glsw.cli.pairs import compare
 from glsw.cli.scoring import add_scoring
 from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
-from glsw.result import Hit, SearchResult
+from glsw.result import Hit, Hsp, SearchResult, View
 from glsw.sequences import Record
 
 
@@ -60,7 +60,7 @@ def _disjoint(
         )
 
     for rank, alignment in enumerate(found, start=1):
-        yield result(Hit(rank, target, alignment.score, alignment))
+        yield result(Hit(rank, target, (Hsp(alignment, View(m)),)))
         start = time.perf_counter()
     if not rank:
         yield result()

@@ -5,19 +5,22 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from Bio.Align import substitution_matrices
+from Bio.Data.IUPACData import ambiguous_dna_values
 
 from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.gaps import FREE, EndGaps, GapCost
 
 LARGEST = 1_000_000  # of a matrix entry or gap cost, in integer units
 _DECIMALS = 4
 _INT32 = 2**31 - 1
+_BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,12 @@ class Scoring:
     scale : int
         Integer units in one unit of the matrix as published: a power of ten, 1 for a
         matrix of integers. A score is shown divided by it.
+    insertion_open, insertion_extend : int, optional
+        The same for query letters opposite a gap in the target, where these cost something else
+        than target letters opposite a gap in the query.
+    ends : EndGaps, optional
+        Align the sequences from end to end, with these costs of gaps at their ends, instead of
+        locally; see :meth:`to_ends` and :meth:`semi_global`.
 
     Examples
     --------
@@ -60,6 +69,9 @@ class Scoring:
     gap_extend: int
     name: str
     scale: int = 1
+    insertion_open: int | None = None
+    insertion_extend: int | None = None
+    ends: EndGaps | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
@@ -86,6 +98,12 @@ class Scoring:
                 f"scale must be a power of ten up to {10**_DECIMALS}, got {self.scale}"
             )
         _check_gaps(self.gap_open, self.gap_extend, self.scale)
+        if self.insertion_open is not None and self.insertion_extend is not None:
+            _check_gaps(self.insertion_open, self.insertion_extend, self.scale, "insertion")
+        elif self.insertion_open is not None or self.insertion_extend is not None:
+            raise ValueError("insertion_open and insertion_extend are given together")
+        if self.ends is not None:
+            _check_ends(self.ends, self.insertion, self.deletion, self.scale)
         matrix = np.array(self.matrix, dtype=np.int32, order="C")
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
@@ -164,6 +182,53 @@ class Scoring:
                 matrix[k, k] = same
         name = f"match {match} mismatch {mismatch}"
         return cls._scaled(matrix, alphabet, gap_open, gap_extend, name)
+
+    @classmethod
+    def nucleotide(
+        cls, match: int = 2, mismatch: int = -3, gapopen: float = 5, gapextend: float = 2
+    ) -> Scoring:
+        """Return what blastn scores DNA with, in its words and with its numbers.
+
+        Letters that stand for several bases score what blastn gives them
+        (``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``): with no base in common a
+        mismatch; else the mean of one match and d - 1 mismatches, rounded half away from 0, where
+        d is how many bases the letter of the two that stands for more of them has. N never scores
+        above 0.
+
+        Parameters
+        ----------
+        match, mismatch : int
+            Scores of equal and of different bases: blastn's reward and penalty.
+        gapopen, gapextend : float
+            A gap of k positions costs ``gapopen + k * gapextend``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`match_mismatch`; if match or mismatch is not a whole number.
+
+        Examples
+        --------
+        >>> scoring = Scoring.nucleotide()
+        >>> scoring.name, scoring.gap_open, scoring.gap_extend
+        ('DNA 2/-3', 7, 2)
+        >>> a, r, n = map(scoring.alphabet.letters.index, "ARN")
+        >>> scoring.matrix[[a, a, r, n], [a, r, r, n]].tolist()
+        [2, -1, -1, -2]
+        """
+        for word, value in (("match", match), ("mismatch", mismatch)):
+            if not _number(word, value).is_integer():
+                raise ValueError(f"{word} {value}: a whole number expected, as blastn has it")
+        plain = cls.match_mismatch(match, mismatch, 0, 0).matrix[0]
+        bases = np.array([[base in values for base in "ACGT"] for values in _BASES])
+        common = (bases[:, None] & bases).any(axis=2)
+        several = np.maximum.outer(bases.sum(axis=1), bases.sum(axis=1))
+        mean = ((several - 1) * int(plain[1]) + int(plain[0])) / several
+        matrix = np.where(common, np.trunc(mean + np.copysign(0.5, mean)), plain[1])
+        matrix[-1] = matrix[:, -1] = np.minimum(matrix[-1], 0)
+        costs = _cost("gapopen", gapopen), _cost("gapextend", gapextend)
+        opening = round(sum(costs), 2 * _DECIMALS)
+        return cls._scaled(matrix, DNA, opening, costs[1], f"DNA {match:g}/{mismatch:g}")
 
     @classmethod
     def from_array(
@@ -280,10 +345,81 @@ class Scoring:
         expected[range(matching), range(matching)] = match
         return (match, mismatch, matching) if np.array_equal(self.matrix, expected) else None
 
+    def to_ends(self, ends: EndGaps | None = None) -> Scoring:
+        """Return this scoring for alignments from end to end, by default all gaps alike: global.
+
+        Raises
+        ------
+        ValueError
+            If a gap at the right end costs more than one inside.
+
+        Examples
+        --------
+        >>> scoring = Scoring.match_mismatch(2, -1, 2, 1)
+        >>> scoring.local, scoring.to_ends().local
+        (True, False)
+        """
+        inside = EndGaps(self.insertion, self.deletion, self.insertion, self.deletion)
+        return replace(self, ends=inside if ends is None else ends)
+
+    def semi_global(self, *, query: bool = True, target: bool = True) -> Scoring:
+        """Return this scoring for alignments from end to end with free gaps at the ends.
+
+        Parameters
+        ----------
+        query, target : bool
+            Whether ends of the query may stay opposite gaps at no cost, and ends of the target.
+        """
+        insertion = FREE if query else self.insertion
+        deletion = FREE if target else self.deletion
+        return self.to_ends(EndGaps(insertion, deletion, insertion, deletion))
+
+    @property
+    def local(self) -> bool:
+        """Whether alignments may begin and end anywhere."""
+        return self.ends is None
+
+    @property
+    def deletion(self) -> GapCost:
+        """What target letters opposite a gap in the query cost."""
+        return GapCost(self.gap_open, self.gap_extend)
+
+    @property
+    def insertion(self) -> GapCost:
+        """What query letters opposite a gap in the target cost."""
+        if self.insertion_open is None or self.insertion_extend is None:
+            return self.deletion
+        return GapCost(self.insertion_open, self.insertion_extend)
+
+    @property
+    def separate(self) -> bool:
+        """Whether insertions and deletions cost something else."""
+        return self.insertion != self.deletion
+
     @property
     def linear(self) -> bool:
-        """Whether every position of a gap costs the same."""
-        return self.gap_open == self.gap_extend
+        """Whether every position of a gap costs the same, up to the kind of gap."""
+        return all(cost.open == cost.extend for cost in (self.insertion, self.deletion))
+
+    @cached_property
+    def origin_terms(self) -> tuple[int, int, int]:
+        """What `origin` is made of: a constant, and a summand each row and each column."""
+        if self.ends is None:
+            return 0, 0, 0
+        rows = self.ends.left_insertion, self.insertion
+        columns = self.ends.left_deletion, self.deletion
+        constant = 1 + sum(cost.open for cost in (*rows, *columns, *rows[1:], *columns[1:]))
+        return constant, sum(cost.extend for cost in rows), sum(cost.extend for cost in columns)
+
+    def origin(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return what engines add to every cell of tables of m rows and n columns.
+
+        From end to end scores may be negative, but never below gaps alone. With this much more H,
+        E and F of every path are positive, so that the recurrence of local alignment, whose 0
+        then never counts, holds for them too. It is 0 for local alignments.
+        """
+        constant, row, column = self.origin_terms
+        return constant + np.asarray(m, np.int64) * row + np.asarray(n, np.int64) * column
 
     @property
     def maximum(self) -> int:
@@ -309,6 +445,11 @@ class Scoring:
             raise ValueError(
                 f"lengths {m} and {n} could score {self.bound(m, n)} with {self.name}, "
                 f"more than {_INT32} (the largest entry is {self.maximum})"
+            )
+        if (lowest := int(self.origin(m, n))) + self.bound(m, n) > _INT32:
+            raise ValueError(
+                f"lengths {m} and {n} could score {1 - lowest} from end to end with {self.name}, "
+                "too far below 0 for 32 bits"
             )
 
     def display(self, score: int) -> int | float:
@@ -398,14 +539,35 @@ def _cost(word: str, value: object) -> float:
     return cost
 
 
-def _check_gaps(gap_open: int, gap_extend: int, scale: int) -> None:
+def _check_ends(ends: EndGaps, insertion: GapCost, deletion: GapCost, scale: int) -> None:
+    """Check costs of gaps at the ends, in integer units."""
+    if not isinstance(ends, EndGaps):
+        raise TypeError(f"ends must be EndGaps, got {type(ends).__name__}")
+    for name, cost in zip(ends._fields, ends, strict=True):
+        for number in cost:
+            if not 0 <= number <= LARGEST:
+                raise ValueError(
+                    f"{name} must cost between 0 and {LARGEST / scale:g}, got {number / scale:g}"
+                )
+    for name, inside in (("insertion", insertion), ("deletion", deletion)):
+        cost = getattr(ends, f"right_{name}")
+        if cost.open > inside.open or cost.extend > inside.extend:
+            raise ValueError(
+                f"right_{name} costs {cost.open / scale:g} and {cost.extend / scale:g}: "
+                f"not more than inside expected ({inside.open / scale:g}, "
+                f"{inside.extend / scale:g})"
+            )
+
+
+def _check_gaps(gap_open: int, gap_extend: int, scale: int, kind: str = "gap") -> None:
     """Check costs in integer units."""
-    for word, cost in (("gap_open", gap_open), ("gap_extend", gap_extend)):
+    for word, cost in ((f"{kind}_open", gap_open), (f"{kind}_extend", gap_extend)):
         if not 0 <= cost <= LARGEST:
             raise ValueError(
                 f"{word} must be between 0 and {LARGEST / scale:g}, got {cost / scale:g}"
             )
     if gap_open < gap_extend:
         raise ValueError(
-            f"gap_open {gap_open / scale:g} must not be less than gap_extend {gap_extend / scale:g}"
+            f"{kind}_open {gap_open / scale:g} must not be less than "
+            f"{kind}_extend {gap_extend / scale:g}"
         )

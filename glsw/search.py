@@ -1,4 +1,4 @@
-"""Search: which sequences of a database score best, part by part, and how they are aligned."""
+"""Search: which sequences of a database score best, part by part, and how pairs are aligned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +16,12 @@ from glsw.database import Database
 from glsw.device import Device, open_device
 from glsw.engines import ENGINES, Engine
 from glsw.engines.base import Progress, Ties
-from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
+from glsw.result import Alignment, Ends
 from glsw.scoring import Scoring
 from glsw.scoring3 import Scoring3
 from glsw.sequences import Record
-from glsw.traceback import best_end, coordinates_of_runs, trace
+from glsw.statistics import ScoreHistogram
+from glsw.traceback import best_end, coordinates_of_runs, from_end_to_end, trace
 
 Keys = npt.NDArray[np.int64]
 
@@ -29,7 +29,7 @@ PROCESSES: set[int] = set()
 """Ids of processes that opened devices here: one that is forked finds its parent's."""
 
 _SCORES = 2**26  # of several queries with a part, until the best of them are known
-_TOGETHER = 4096  # hits of several queries that are aligned at once
+_COUNTED = 64  # queries that may have a histogram
 _BLOCK = 64  # scores of which only the largest is looked at when there are many
 _LARGEST = 2**31 - 1
 _SHIFT = 32
@@ -100,6 +100,9 @@ class Ranking(NamedTuple):
         How many at most, None for all.
     least : int or float
         The least score, 1 or more, in integer units.
+    counted : int, optional
+        If the scores of all sequences are wanted too, for statistics: units in a cell of their
+        `ScoreHistogram`.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Ranking(NamedTuple):
 
     top: int | None
     least: float
+    counted: int | None = None
 
     def best(self, scores: npt.NDArray[np.int32], numbers: npt.NDArray[np.int64]) -> Keys:
         """Return the keys to keep, ascending, of sequences with these scores and numbers."""
@@ -121,6 +125,10 @@ class Ranking(NamedTuple):
     def merged(self, *keys: Keys) -> Keys:
         """Return the keys to keep of several lists of them."""
         return np.sort(np.concatenate(keys))[: self.top]
+
+    def histogram(self) -> ScoreHistogram | None:
+        """Return an empty histogram if one is wanted."""
+        return None if self.counted is None else ScoreHistogram(self.counted)
 
     def _bound(self, scores: npt.NDArray[np.int32]) -> float:
         """Return a score that all hits to keep reach, and not many others."""
@@ -135,6 +143,11 @@ class Ranking(NamedTuple):
 def numbers_of(keys: Keys) -> npt.NDArray[np.int64]:
     """Return the original numbers in the database of hits."""
     return keys & ((1 << _SHIFT) - 1)
+
+
+def scores_of(keys: Keys) -> npt.NDArray[np.int64]:
+    """Return the scores of hits, in integer units."""
+    return _LARGEST - (keys >> _SHIFT)
 
 
 class Part(NamedTuple):
@@ -164,6 +177,8 @@ class Found(NamedTuple):
         What found them, where it was not the engine that aligns them.
     memory : int
         Bytes of device memory, likewise.
+    histogram : ScoreHistogram, optional
+        All scores, if they are wanted.
     """
 
     keys: Keys
@@ -171,6 +186,7 @@ class Found(NamedTuple):
     engine: str = ""
     device: str = ""
     memory: int = 0
+    histogram: ScoreHistogram | None = None
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
@@ -196,15 +212,33 @@ def scan(
     at_once = engine.queries_at_once
     if len(parts) > 1:
         at_once = max(at_once, _SCORES // max(len(part.numbers) for part in parts))
+        at_once = most_at_once(ranking, at_once)
     for first in range(0, len(queries), at_once):
         start = time.perf_counter()
         some = block(queries, first, at_once)
         keys = [np.empty(0, np.int64)] * len(some)
+        histograms = [ranking.histogram() for _ in some]
         found = engine.scan(some, [part.targets for part in parts], progress=progress)
         for part, scores in zip(parts, found, strict=True):
             for q, row in enumerate(scores):
                 keys[q] = ranking.merged(keys[q], ranking.best(row, part.numbers))
-        yield from map(Found, keys, shares(time.perf_counter() - start, some))
+                if (histogram := histograms[q]) is not None:
+                    histogram.add(row, part.targets.lengths)
+        seconds = shares(time.perf_counter() - start, some)
+        for each, share, histogram in zip(keys, seconds, histograms, strict=True):
+            yield Found(each, share, histogram=histogram)
+
+
+def most_at_once(ranking: Ranking, queries: int) -> int:
+    """Return how many queries may wait for their results, fewer if their scores are counted."""
+    return queries if ranking.counted is None else min(queries, _COUNTED)
+
+
+def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHistogram | None:
+    """Return the scores of both, of which either may be missing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
 
 
 def block(queries: Sequences, first: int, count: int) -> Sequences:
@@ -216,73 +250,6 @@ def shares(seconds: float, queries: Sequences) -> list[float]:
     """Divide a time among queries by their lengths."""
     parts: list[float] = (seconds / max(1, len(queries.residues)) * queries.lengths).tolist()
     return parts
-
-
-def search_results(
-    engine: Engine,
-    answered: Sequence[tuple[Record, npt.NDArray[np.uint8], Found]],
-    database: Database,
-    ties: Ties,
-    unknown: str | None,
-) -> Iterator[SearchResult]:
-    """Yield the results of queries, given as record, codes and hits to keep; align the hits.
-
-    Hits of several queries are aligned together, which takes hardware no longer than those of one.
-    """
-    some: list[tuple[Record, npt.NDArray[np.uint8], Found]] = []
-    hits = 0
-    for each in answered:
-        count = len(each[2].keys)
-        if some and hits + count > _TOGETHER:
-            yield from _aligned(engine, some, database, ties, unknown)
-            some, hits = [], 0
-        some.append(each)
-        hits += count
-    if some:
-        yield from _aligned(engine, some, database, ties, unknown)
-
-
-def _aligned(
-    engine: Engine,
-    answered: Sequence[tuple[Record, npt.NDArray[np.uint8], Found]],
-    database: Database,
-    ties: Ties,
-    unknown: str | None,
-) -> Iterator[SearchResult]:
-    start = time.perf_counter()
-    numbers = [numbers_of(found.keys) for _, _, found in answered]
-    pairs = [
-        (query, database[k])
-        for (query, _, _), chosen in zip(answered, numbers, strict=True)
-        for k in chosen.tolist()
-    ]
-    counts = [len(chosen) for chosen in numbers]
-    places = database.rank[np.concatenate(numbers)].tolist()
-    batch = Batch(
-        Sequences.of([codes for _, codes, _ in answered]),
-        Sequences.of([database.view(slice(k, k + 1)).residues for k in places]),
-        np.repeat(np.arange(len(answered)), counts).astype(np.int32),
-        np.arange(len(pairs), dtype=np.int32),
-    )
-    alignments = list(traced(engine, batch, pairs, ties, unknown))
-    seconds = (time.perf_counter() - start) / max(1, len(pairs))
-    rest = iter(alignments)
-    for (query, codes, found), count in zip(answered, counts, strict=True):
-        hits = tuple(
-            Hit(rank, alignment.target, (Hsp(alignment, View(len(codes))),))
-            for rank, alignment in enumerate(islice(rest, count), start=1)
-        )
-        yield SearchResult(
-            query=query,
-            hits=hits,
-            cells=len(codes) * database.residues,
-            seconds=found.seconds + seconds * count,
-            engine=found.engine or engine.label,
-            device=found.device or engine.where,
-            sequences=len(database),
-            residues=database.residues,
-            memory=max(found.memory, engine.memory_used),
-        )
 
 
 def traced(
@@ -308,6 +275,8 @@ def traced(
             coordinates = coordinates_of_runs(paths[p], *end)
         else:
             coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
+        if not scoring.local:
+            coordinates = from_end_to_end(coordinates, *map(len, batch.pair(p)))
         score = scoring.display(int(ends.score[p]))
         yield Alignment(score, query, target, coordinates, scoring, unknown)
 

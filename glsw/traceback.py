@@ -8,6 +8,9 @@ from the end cell,
 * in H: stop where H = 0, else take the pair of letters (diagonal) if it gives H, else F (up),
   else E (left);
 * in a gap (E or F): close it if that gives its value, else extend it.
+
+From end to end the walk stops at row 0 or column 0; what is left there, and behind the end cell, is
+opposite a gap.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Mask
+from glsw.gaps import GapCost
 from glsw.scoring import Scoring
 
 # Direction bits of a cell, and the moves of a path: where H comes from ...
@@ -105,9 +109,9 @@ def trace(
             raise ValueError(f"{word}_end must be between 0 and {len(codes)}, got {end}")
     if mask is not None:
         mask = mask.part(slice(query_end), slice(target_end))
-    moves, score = _path(
-        _table(query[:query_end], target[:target_end], scoring, mask), False, memory
-    )
+    table = _table(query[:query_end], target[:target_end], scoring, mask)
+    moves, value = _path(table, False, memory)
+    score = value - int(scoring.origin(query_end, target_end))
     return _coordinates(moves, query_end, target_end), score
 
 
@@ -192,10 +196,11 @@ class _Box(NamedTuple):
 
     profile: _Numbers  # (letters, n): score of a letter of the query with each of the target
     rows: npt.NDArray[np.intp]  # (m,): which letter each row has
-    gap_open: int
-    gap_extend: int
+    insertion: GapCost
+    deletion: GapCost
     first: _Node
     mask: Mask | None
+    span: _Span | None = None
 
     @property
     def cells(self) -> int:
@@ -205,11 +210,25 @@ class _Box(NamedTuple):
         return self._part(slice(row), slice(column))
 
     def below(self, row: int, first: _Node) -> _Box:
-        return self._part(slice(row, None), slice(first.column, None))._replace(first=first)
+        span = self.span and self.span.moved(row, first.column)
+        part = self._part(slice(row, None), slice(first.column, None))
+        return part._replace(first=first, span=span)
 
     def _part(self, rows: slice, columns: slice) -> _Box:
         mask = None if self.mask is None else self.mask.part(rows, columns)
         return self._replace(profile=self.profile[:, columns], rows=self.rows[rows], mask=mask)
+
+
+class _Span(NamedTuple):
+    """For alignments from end to end: where in the whole table a box begins, and H there."""
+
+    above: _Numbers  # (n + 1,): H in row 0
+    left: _Numbers  # (m + 1,): H in column 0
+    row: int = 0
+    column: int = 0
+
+    def moved(self, row: int, column: int) -> _Span:
+        return self._replace(row=self.row + row, column=self.column + column)
 
 
 def _table(
@@ -217,9 +236,15 @@ def _table(
 ) -> _Box:
     """Return the box that is the whole table."""
     letters, rows = np.unique(query, return_inverse=True)
-    dtype = _number_type(scoring, len(query), len(target))
+    m, n = len(query), len(target)
+    dtype = _number_type(scoring, m, n)
     profile = scoring.matrix[letters][:, target].astype(dtype)
-    return _Box(profile, rows, scoring.gap_open, scoring.gap_extend, _FREE, mask)
+    span = None
+    if ends := scoring.ends:
+        origin = scoring.origin(m, n)
+        above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
+        span = _Span((above + origin).astype(dtype), (left + origin).astype(dtype))
+    return _Box(profile, rows, scoring.insertion, scoring.deletion, _FREE, mask, span)
 
 
 class _Row:
@@ -230,19 +255,27 @@ class _Row:
 
     def __init__(self, box: _Box) -> None:
         columns, dtype = box.profile.shape[1] + 1, box.profile.dtype
-        self._profile, self._gap_open, self._gap_extend = box.profile, box.gap_open, box.gap_extend
-        self._letters, self._mask, self._count = box.rows, box.mask, 0
+        self._profile, self._insertion, self._deletion = box.profile, box.insertion, box.deletion
+        self._letters, self._mask, self._count, self._span = box.rows, box.mask, 0, box.span
         self.h, self.e, self.f, self._diagonal = np.zeros((4, columns), dtype)
         self.aligned = self._diagonal[1:]
         self._opened_above, self._opened, self._closed, self._scan = np.zeros((4, columns), dtype)
-        self._ramp = box.gap_extend * np.arange(columns, dtype=dtype)
-        self._lag = self._ramp[1:] + (box.gap_open - box.gap_extend)
+        self._ramp = box.deletion.extend * np.arange(columns, dtype=dtype)
+        self._lag = self._ramp[1:] + (box.deletion.open - box.deletion.extend)
+        self._opened_left = np.empty(columns - 1, dtype)
         self.source, self._flag = np.zeros((2, columns), np.uint8)
         self.e_closes, self.f_closes = np.zeros((2, columns), bool)
         if box.first.in_f:
             self.f[0] = box.first.value
         self._closed[0] = box.first.value
+        if self._span and not self._span.row:
+            self._closed[:] = self._span.above[self._span.column :][:columns]
         self._finish()
+
+    @property
+    def _at_left_end(self) -> bool:
+        """Whether column 0 is that of the whole table, from end to end."""
+        return self._span is not None and not self._span.column
 
     def next(self) -> None:
         """Go to the next row."""
@@ -250,9 +283,11 @@ class _Row:
         np.add(self.h[:-1], self._profile[self._letters[i]], out=self.aligned)
         if self._mask is not None:
             self.aligned[self._mask[i]] = 0
-        self.f -= self._gap_extend
+        self.f -= self._insertion.extend
         np.maximum(self.f, self._opened, out=self.f)
         np.maximum(self._diagonal, self.f, out=self._closed)
+        if self._span and self._at_left_end:
+            self._closed[0] = self._span.left[self._span.row + self._count]
         self._finish()
 
     def _finish(self) -> None:
@@ -266,9 +301,11 @@ class _Row:
         self._scan += self._ramp
         np.maximum.accumulate(self._scan, out=self._scan)
         np.subtract(self._scan[:-1], self._lag, out=self.e[1:])
+        if self._span and not self._span.row and not self._count:
+            self.e[:] = 0  # row 0 is what gaps at the left end score
         np.maximum(self._closed, self.e, out=self.h)
         np.maximum(self.h, 0, out=self.h)
-        np.subtract(self.h, self._gap_open, out=self._opened)
+        np.subtract(self.h, self._insertion.open, out=self._opened)
 
     def decide(self) -> None:
         """Set ``source``, ``e_closes`` and ``f_closes`` of this row."""
@@ -279,7 +316,12 @@ class _Row:
         self.source += self._flag
         np.equal(self.h, positive, out=flag)
         self.source += self._flag
-        np.equal(self.e[1:], self._opened[:-1], out=self.e_closes[1:])
+        if self._span and not self._span.row and not self._count:
+            self.source[:] = STOP
+        if self._at_left_end:
+            self.source[0] = STOP
+        np.subtract(self.h[:-1], self._deletion.open, out=self._opened_left)
+        np.equal(self.e[1:], self._opened_left, out=self.e_closes[1:])
         np.equal(self.f, self._opened_above, out=self.f_closes)
 
 
@@ -349,7 +391,8 @@ def _crossing(box: _Box, middle: int, in_f: bool) -> tuple[_Node, int]:
 
 def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     """Return int32 if no number of a table of this size can leave it, else int64."""
-    largest = scoring.bound(m, n) + (n + 1) * scoring.gap_extend + scoring.gap_open
+    costs = (n + 1) * scoring.deletion.extend + scoring.deletion.open + scoring.insertion.open
+    largest = int(scoring.origin(m, n)) + scoring.bound(m, n) + costs
     return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64
 
 
@@ -367,6 +410,23 @@ def coordinates_of_runs(
     """
     moves, lengths = (runs & 3).astype(np.uint8), runs >> 2
     return _coordinates(np.repeat(moves, lengths).tobytes(), query_end, target_end)
+
+
+def from_end_to_end(
+    coordinates: npt.NDArray[np.int64], query_length: int, target_length: int
+) -> npt.NDArray[np.int64]:
+    """Return coordinates with the gaps before their first and behind their last cell.
+
+    >>> from_end_to_end(np.array([[0, 2], [1, 3]]), 5, 2).tolist()
+    [[0, 0, 2, 2], [0, 1, 3, 5]]
+    """
+    first, last = np.zeros((2, 1), np.int64), np.array([[target_length], [query_length]])
+    parts = [coordinates]
+    if coordinates[:, 0].any():
+        parts.insert(0, first)
+    if (coordinates[:, -1:] != last).any():
+        parts.append(last)
+    return np.concatenate(parts, axis=1)
 
 
 def _coordinates(moves: bytes, query_end: int, target_end: int) -> npt.NDArray[np.int64]:

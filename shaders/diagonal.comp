@@ -23,7 +23,7 @@ bool first_of_table;
 uint row_above, row_below, first_word;  // places in tops and directions, of column 0
 
 ivec2 above_strip(int j) {
-    return first_of_table ? ivec2(border_cell().h, border_cell().f) : tops[row_above + uint(j)];
+    return first_of_table ? ivec2(above_of(pair, j), border_cell().f) : tops[row_above + uint(j)];
 }
 
 void below_strip(int j, ivec2 hf) { tops[row_below + uint(j)] = hf; }

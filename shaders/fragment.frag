@@ -16,13 +16,15 @@ void main() {
     ivec2 here = ivec2(gl_FragCoord.xy), above = here - ivec2(1, 0);
     int row = here.x, column = diagonal - row;
     Pair pair = pair_at(here.y);
-    Border left = table_border(), top = table_border();
-    int corner = border_cell().h;
+    Border left = no_border(), top = no_border();
     Best best = NOTHING;
     // The best of all tiles (row' <= row, column' <= column) flows down and right to the last tile.
     if (column > 0) best = best_from(texelFetch(best_cells, here, 0));
     if (row > 0) best = better(best, best_from(texelFetch(best_cells, above, 0)));
     if (row * TILE < pair.query_length && column * TILE < pair.target_length) {
+        int corner = row == 0 ? above_of(pair, column * TILE - 1) : left_of(pair, row * TILE - 1);
+        left = table_left(pair, row);
+        top = table_top(pair, column);
         if (column > 0) left = last_column(here);
         if (row > 0) top = last_row(above);
         if (row > 0 && column > 0) corner = last_corner(above);
@@ -36,7 +38,8 @@ void main() {
             for (int r = 0; r < TILE; ++r) {
                 Cell beside = left_cell(left.h[r], left.gap[r]);
                 up = cell(above_left, beside, up, scores[r]);
-                best = better(best, up.m, row * TILE + r, column * TILE + c);
+                int i = row * TILE + r, j = column * TILE + c;
+                best = better(best, last_here(pair, up, i, j), i, j);
                 left.h[r] = up.h;
                 left.gap[r] = up.e;
                 above_left = beside;

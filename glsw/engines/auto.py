@@ -50,6 +50,8 @@ class Auto(Engine):
 
     name = "auto"
     requires = (3, 3)
+    from_end_to_end = True
+    separate_gaps = True
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, memory: int | None = None
@@ -60,6 +62,8 @@ class Auto(Engine):
         if self._compute:
             self._diagonal = Diagonal(scoring, device, memory=memory or 2**30)
             self._blocked = Blocked(scoring, device, memory=memory or 2**30)
+        self._lanes: Lanes | None = None
+        if self._compute and scoring.local and not scoring.separate:
             self._lanes = Lanes(scoring, device, memory=memory or 2**32)
         self.masks = self._compute
         self._used: list[str] = []
@@ -89,12 +93,12 @@ class Auto(Engine):
     @property
     def part(self) -> int:
         """Residues that a part of a database may have."""
-        return self._lanes.part if self._compute else super().part
+        return self._lanes.part if self._lanes else super().part
 
     @property
     def queries_at_once(self) -> int:
         """Queries that `scan` wants to see together."""
-        return self._lanes.queries_at_once if self._compute else 1
+        return self._lanes.queries_at_once if self._lanes else 1
 
     def scan(
         self,
@@ -108,7 +112,7 @@ class Auto(Engine):
         first = next(rest, None)
         if first is None:
             return
-        if not self._compute or len(first) < self._many:
+        if not self._lanes or len(first) < self._many:
             yield from super().scan(queries, chain([first], rest), progress=progress)
             return
         self._use(self._lanes)
@@ -152,10 +156,10 @@ class Auto(Engine):
         if self.device.info.software and not align and batch.masks is None:
             drawn = ~long & (np.maximum(m, n) <= self._fragment.longest)
         scanned = np.zeros_like(long)
-        if not ends and batch.masks is None:
+        if not ends and batch.masks is None and self._lanes:
             scanned = ~long & (np.bincount(batch.query_index) >= self._many)[batch.query_index]
         choices: list[tuple[Engine, npt.NDArray[np.intp]]] = [
-            (self._lanes, np.flatnonzero(scanned)),
+            (self._lanes or self._diagonal, np.flatnonzero(scanned)),
             (self._fragment, np.flatnonzero(drawn & ~scanned)),
             (self._diagonal, np.flatnonzero(~long & ~drawn & ~scanned)),
             (self._blocked, np.flatnonzero(long)),

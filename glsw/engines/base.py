@@ -41,11 +41,19 @@ class Engine(ABC):
     """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
     masks: bool = False
     """Whether pairs may have masks; elsewhere `check` refuses them."""
+    from_end_to_end: ClassVar[bool] = False
+    """Whether alignments may be global and semi-global, see `Scoring.ends`."""
+    separate_gaps: ClassVar[bool] = False
+    """Whether gaps in queries may cost something else than gaps in targets."""
 
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
         self.scoring = scoring
         if self.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
+        if not scoring.local and not self.from_end_to_end:
+            raise ValueError(f"engine {self.name!r} aligns locally only")
+        if scoring.separate and not self.separate_gaps:
+            raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
         self._device = device
 
     @property
@@ -84,7 +92,7 @@ class Engine(ABC):
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
         self.check(batch)
-        return self.best(batch, False, progress or ignore)[:, 0]
+        return self.finished(batch, self.best(batch, False, progress or ignore))[:, 0]
 
     @property
     def part(self) -> int:
@@ -139,7 +147,7 @@ class Engine(ABC):
         """
         check_ties(ties)
         self.check(batch)
-        return ends_of(self.best(batch, True, progress or ignore, ties=ties))
+        return self.ends_of(batch, self.best(batch, True, progress or ignore, ties=ties))
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
@@ -152,8 +160,9 @@ class Engine(ABC):
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
-        if batch.masks is not None and not self.masks:
-            raise ValueError(f"engine {self.name!r} takes no masks")
+        if batch.masks is not None and not (self.masks and self.scoring.local):
+            what = "" if self.scoring.local else " for alignments from end to end"
+            raise ValueError(f"engine {self.name!r} takes no masks{what}")
         if self._device:
             self._device.activate()
         if len(batch):
@@ -165,25 +174,44 @@ class Engine(ABC):
     ) -> npt.NDArray[np.int32]:
         """Return the best cell of each pair, shape (N, 3): score, and if ``ends`` i + j and i.
 
-        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences.
+        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences. Scores
+        from end to end are higher by `Scoring.origin`, and cells of row 0 and column 0, before the
+        first letter, may be missing: `finished` looks at these.
         """
+
+    def finished(self, batch: Batch, best: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the best cells with their scores, given what `best` returned."""
+        ends = self.scoring.ends
+        if ends is None or not len(batch):
+            return best
+        m, n = batch.query_lengths, batch.target_lengths
+        inside = np.zeros((len(batch), 3), np.int64)
+        inside[:, : best.shape[1]] = best[:, :3]
+        inside[:, 0] -= self.scoring.origin(m, n)
+        # All of the query and then all of the target opposite gaps, or the other way round.
+        query_first = np.stack([ends.left(m) + ends.behind(0, n), m - 2, m - 1], axis=1)
+        target_first = np.stack([ends.above(n) + ends.behind(m, 0), n - 2, 0 * n - 1], axis=1)
+        cells = np.stack([inside, query_first, target_first])
+        cells[0, (m == 0) | (n == 0), 0] = -(2**40)
+        first = np.lexsort((cells[..., 2], -cells[..., 1], -cells[..., 0]), axis=0)[0]
+        chosen: npt.NDArray[np.int32] = cells[first, np.arange(len(batch))].astype(np.int32)
+        return chosen
+
+    def ends_of(self, batch: Batch, best: npt.NDArray[np.int32]) -> Ends:
+        """Return the ends after what `best` returned, shape (N, 3) or more."""
+        score, d, i = self.finished(batch, best)[:, :3].T
+        found = (score > 0) | (not self.scoring.local)
+        return Ends(
+            score=score,
+            query_end=np.where(found, i + 1, 0).astype(np.int32),
+            target_end=np.where(found, d - i + 1, 0).astype(np.int32),
+        )
 
 
 def check_ties(ties: str) -> None:
     """Raise ValueError if there is no such rule."""
     if ties not in TIES:
         raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
-
-
-def ends_of(best: npt.NDArray[np.int32]) -> Ends:
-    """Return the ends after the best cells, shape (N, 3) or more: score, i + j, i."""
-    score, d, i = best[:, :3].T
-    found = score > 0
-    return Ends(
-        score=score,
-        query_end=np.where(found, i + 1, 0).astype(np.int32),
-        target_end=np.where(found, d - i + 1, 0).astype(np.int32),
-    )
 
 
 def ignore(cells: int) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device import Device
 from glsw.engines import compute
-from glsw.engines.base import Progress, Ties, check_ties, ends_of
+from glsw.engines.base import Progress, Ties, check_ties
 from glsw.engines.compute import ROWS, ComputeEngine
 from glsw.result import Paths
 from glsw.scoring import Scoring
@@ -60,6 +60,8 @@ class Blocked(ComputeEngine):
     """
 
     name = "blocked"
+    from_end_to_end = True
+    separate_gaps = True
 
     def __init__(
         self,
@@ -128,7 +130,10 @@ class Blocked(ComputeEngine):
                 else:
                     self._cross(box, grid, walk, found)
                 runs[p] = np.concatenate(found)
-        return Paths.of(ends_of(cells), runs)
+        ends = self.ends_of(batch, cells)
+        for p in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
+            runs[p] = runs[p][:0]  # gaps alone
+        return Paths.of(ends, runs)
 
     def _shape(self, m: int) -> None:
         """Choose tiles for queries of m residues."""
@@ -149,7 +154,7 @@ class Blocked(ComputeEngine):
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
             self._shape(m)
-            yield int(p), _Box(query, target, 0, 0, m, n)
+            yield int(p), _Box(query, target, 0, 0, m, n, int(self.scoring.origin(m, n)))
 
     # One box: its borders on the device, its tiles, its best cell.
 
@@ -160,10 +165,15 @@ class Blocked(ComputeEngine):
     def _start(self, box: _Box) -> None:
         """Make room, and set the borders of the whole table."""
         rows, _ = self._tiles(box)
-        nothing = np.array([0, -self.scoring.gap_open], np.int32)
         height = rows * self._height + rows + 1
-        self.upload(compute.TOPS, np.tile(nothing, box.n))
-        self._write(_SIDES, np.tile(nothing, height))
+        above, left = (np.empty((size, 2), np.int32) for size in (box.n, height))
+        above[:, 1] = left[:, 1] = -self.scoring.gap_open
+        above[:, 0] = left[:, 0] = box.corner
+        if ends := self.scoring.ends:
+            above[:, 0] += ends.above(np.arange(1, box.n + 1)).astype(np.int32)
+            left[: box.m, 0] += ends.left(np.arange(1, box.m + 1)).astype(np.int32)
+        self.upload(compute.TOPS, above)
+        self._write(_SIDES, left)
         self._bind(_KEPT, 0, 16)
         self._spare = max(self._memory - 8 * (box.n + height), 2**10)
 
@@ -208,7 +218,8 @@ class Blocked(ComputeEngine):
         self._diagonals(box, rows + columns - 1, dispatch, progress)
 
     def _prunes(self, box: _Box) -> bool:
-        return min(box.m, box.n) >= _PRUNED if self._prune is None else self._prune
+        large = min(box.m, box.n) >= _PRUNED
+        return self.scoring.local and (large if self._prune is None else self._prune)
 
     def _lean(self, box: _Box, ends: bool, ties: Ties, progress: Progress) -> None:
         """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""

@@ -13,6 +13,7 @@ from glsw.batch import Batch, Sequences
 from glsw.device import Device
 from glsw.engines.base import Engine
 from glsw.engines.pace import Pace
+from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.storage import Storage
 from glsw.scoring import Scoring
 
@@ -72,7 +73,7 @@ class Programs(Storage):
     """What engines of compute shaders compile, with their scoring."""
 
     _defines: dict[str, int]
-    _uniforms: dict[str, int]
+    _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
@@ -83,7 +84,7 @@ class Programs(Storage):
         return program
 
     @staticmethod
-    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, int | tuple[int, int]]) -> None:
+    def set(program: moderngl.ComputeShader, uniforms: Mapping[str, Uniform]) -> None:
         """Set uniforms by name."""
         for name, value in uniforms.items():
             program[name] = value
@@ -111,11 +112,8 @@ class ComputeEngine(Programs, Engine):
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
         self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS, "STEP": STEP}
-        self._uniforms: dict[str, int] = {"gap_open": scoring.gap_open}
-        if scoring.linear:
-            self._defines["LINEAR"] = 1
-        else:
-            self._uniforms["gap_extend"] = scoring.gap_extend
+        defines, self._uniforms = recurrence_of(scoring)
+        self._defines |= defines
         if scoring.match_and_mismatch and self.device.info.software:
             self._defines |= {"SCORES": 0, "AMBIGUOUS": scoring.match_and_mismatch[2]}
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]

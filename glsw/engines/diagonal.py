@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch, ranges
 from glsw.device import Device
 from glsw.engines import compute
-from glsw.engines.base import Progress, Ties, check_ties, ends_of
+from glsw.engines.base import Progress, Ties, check_ties
 from glsw.engines.compute import ROWS, ComputeEngine
 from glsw.result import Paths
 from glsw.scoring import Scoring
@@ -60,6 +60,8 @@ class Diagonal(ComputeEngine):
 
     name = "diagonal"
     masks = True
+    from_end_to_end = True
+    separate_gaps = True
 
     def __init__(
         self,
@@ -117,9 +119,13 @@ class Diagonal(ComputeEngine):
             cells[plan.chosen] = self.download(compute.BEST, (np.int32, 4), len(plan.chosen))
             counts[plan.chosen], runs = self._download_paths(plan)
             parts.append((plan.chosen, runs))
-        paths = Paths.empty(ends_of(cells), counts)
+        ends = self.ends_of(batch, cells)
+        # Only from end to end can there be a path of gaps alone, which the device does not know.
+        some = np.minimum(ends.query_end, ends.target_end) > 0
+        paths = Paths.empty(ends, counts * some)
         for chosen, runs in parts:
-            paths.runs[ranges(paths.offsets[chosen], counts[chosen])] = runs
+            kept = runs[np.repeat(some[chosen], counts[chosen])]
+            paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
     def _plans(self, batch: Batch, *, trace: bool) -> Iterator[_Plan]:

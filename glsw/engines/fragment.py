@@ -14,6 +14,7 @@ from glsw.batch import Batch, chunks, padded
 from glsw.device import Device
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.engines.pace import Pace
+from glsw.engines.recurrence import recurrence_of
 from glsw.scoring import Scoring
 
 NARROW, WIDE = 8, 4
@@ -43,6 +44,8 @@ class Fragment(Engine):
 
     name = "fragment"
     requires = (3, 3)
+    from_end_to_end = True
+    separate_gaps = True
 
     def __init__(
         self,
@@ -55,7 +58,8 @@ class Fragment(Engine):
         super().__init__(scoring, device)
         if tile not in (NARROW, WIDE, 1):
             raise ValueError(f"tile {tile}: {NARROW}, {WIDE} or 1 expected")
-        narrow = max(-scoring.minimum, scoring.maximum, scoring.gap_open) <= NARROW_LIMIT
+        costs = scoring.insertion.open, scoring.deletion.open
+        narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
         self._tile = tile if narrow or tile != NARROW else WIDE
         self._texels = texels
         self._letters = len(scoring.alphabet)
@@ -86,11 +90,23 @@ class Fragment(Engine):
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
         found = np.zeros((len(batch), 3 if ends else 1), dtype=np.int32)
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
-        self._draw(batch, todo, self._tile, found, progress)
-        if self._tile == NARROW:
+        if self._tile != NARROW or self.scoring.local:
+            self._draw(batch, todo, self._tile, found, progress)
             overflowed = todo[found[todo, 0] > NARROW_LIMIT]
-            self._draw(batch, overflowed, WIDE, found, progress=lambda cells: None)
+            if self._tile == NARROW:
+                self._draw(batch, overflowed, WIDE, found, progress=lambda cells: None)
+        else:  # a cell may be higher than the last one
+            fits = self._highest(batch)[todo] <= NARROW_LIMIT
+            self._draw(batch, todo[fits], NARROW, found, progress)
+            self._draw(batch, todo[~fits], WIDE, found, progress)
         return found
+
+    def _highest(self, batch: Batch) -> npt.NDArray[np.int64]:
+        """Return what no value of the tables exceeds."""
+        m, n = batch.query_lengths, batch.target_lengths
+        gain = max(0, self.scoring.maximum) * np.minimum(m, n)
+        highest: npt.NDArray[np.int64] = self.scoring.origin(m, n) + gain
+        return highest
 
     def _draw(
         self,
@@ -197,17 +213,15 @@ class Fragment(Engine):
         defines: dict[str, int] = {"TILE": quad.tile, "LETTERS": self._letters}
         units = {"best_cells": _BEST, "column_h": _COLUMN_H, "row_h": _ROW_H, "corner_h": _CORNER}
         units |= {"pairs": _PAIRS, "targets": _TARGETS, "profile": _PROFILE}
-        costs = {"gap_open": self.scoring.gap_open}
+        macros, costs = recurrence_of(self.scoring)
         if quad.ends:
             defines["ENDS"] = 1
-        if self.scoring.linear:
-            defines["LINEAR"] = 1
-        else:
+        if not self.scoring.linear:
             units |= {"column_e": _COLUMN_E, "row_f": _ROW_F}
-            costs["gap_extend"] = self.scoring.gap_extend
-        program = shader.render(self.device, "quad.vert", "fragment.frag", **defines)
+        program = shader.render(self.device, "quad.vert", "fragment.frag", **defines, **macros)
         for name, value in (units | costs).items():
-            program[name] = value
+            if name in program:
+                program[name] = value
         return program
 
     def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> npt.NDArray[np.int32]:

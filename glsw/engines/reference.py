@@ -46,6 +46,8 @@ class Reference(Engine):
 
     name = "reference"
     masks = True
+    from_end_to_end = True
+    separate_gaps = True
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -55,8 +57,11 @@ class Reference(Engine):
         for p in range(len(batch)):
             query, target = batch.pair(p)
             cell = best_cell if ends and ties == "conventional" else first_best_cell
+            if not self.scoring.local:
+                cell = best_end_cell
             score, i, j = cell(query, target, self.scoring, batch.mask(p))
-            found.append((score, i + j - 2, i - 1))
+            origin = int(self.scoring.origin(len(query), len(target)))
+            found.append((score + origin, i + j - 2, i - 1))
             progress(len(query) * len(target))
         return np.array(found, dtype=np.int32).reshape(len(batch), 3)
 
@@ -73,7 +78,8 @@ def rows(
         H(i, j) = max(0, H(i-1, j-1) + s(i, j), E(i, j), F(i, j))
 
     In row 0 and column 0, H is 0 and the others are minus infinity. So is H(i-1, j-1) + s(i, j)
-    for a pair that the mask forbids.
+    for a pair that the mask forbids. From end to end there is no 0 in the third equation, and H
+    in row 0 and column 0 is what gaps at the left ends score; F has the costs of insertions.
 
     Parameters
     ----------
@@ -82,21 +88,25 @@ def rows(
     scoring : Scoring
     mask : Mask, optional
     """
-    gap_open, gap_extend = scoring.gap_open, scoring.gap_extend
+    deletion, insertion = scoring.deletion, scoring.insertion
     matrix = scoring.matrix.astype(np.int64)
     nothing = np.full(len(target) + 1, MINUS_INFINITY, np.int64)
-    above = Row(nothing, np.zeros_like(nothing), nothing, nothing)
+    floor, top, left = 0, np.zeros_like(nothing), np.zeros(len(query) + 1, np.int64)
+    if scoring.ends:
+        floor = MINUS_INFINITY
+        top, left = scoring.ends.above(range(len(nothing))), scoring.ends.left(range(len(left)))
+    above = Row(nothing, top, nothing, nothing)
     yield above
     for i, letter in enumerate(query):
         aligned, f = nothing.copy(), nothing.copy()
         aligned[1:] = above.h[:-1] + matrix[letter, target]
         if mask is not None:
             aligned[mask[i] + 1] = MINUS_INFINITY
-        f[1:] = np.maximum(above.h[1:] - gap_open, above.f[1:] - gap_extend)
-        without_e = np.maximum(0, np.maximum(aligned, f)).tolist()
-        h, e = [0], [MINUS_INFINITY]
+        f[1:] = np.maximum(above.h[1:] - insertion.open, above.f[1:] - insertion.extend)
+        without_e = np.maximum(floor, np.maximum(aligned, f)).tolist()
+        h, e = [int(left[i + 1])], [MINUS_INFINITY]
         for j in range(1, len(target) + 1):
-            e.append(max(h[j - 1] - gap_open, e[j - 1] - gap_extend))
+            e.append(max(h[j - 1] - deletion.open, e[j - 1] - deletion.extend))
             h.append(max(without_e[j], e[j]))
         above = Row(aligned, np.array(h, np.int64), np.array(e, np.int64), f)
         yield above
@@ -149,3 +159,22 @@ def first_best_cell(
         if row.aligned[j] > best[0]:
             best = int(row.aligned[j]), i, j
     return best
+
+
+def best_end_cell(
+    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+) -> tuple[int, int, int]:
+    """Return score, i and j of the cell behind which an alignment from end to end only has a gap.
+
+    It is one of the last row or column; what the gap behind it costs is in the score. Among cells
+    of equal score it is the one with the largest i + j, then with the smallest i.
+    """
+    assert scoring.ends is not None
+    m, n = len(query), len(target)
+    best = []
+    for i, row in enumerate(rows(query, target, scoring, mask)):
+        for j in range(n + 1) if i == m else [n]:
+            score = int(row.h[j] + scoring.ends.behind(m - i, n - j))
+            best.append((score, i + j, -i))
+    score, diagonal, minus_i = max(best)
+    return score, -minus_i, diagonal + minus_i

@@ -2,6 +2,7 @@
 // (H and F), TILE values a texel. With LINEAR gaps E and F are neither stored nor loaded.
 #include "lib/texel.glsl"
 #include "lib/recurrence.glsl"
+#include "lib/span.glsl"
 
 struct Border { int h[TILE], gap[TILE]; };
 
@@ -17,7 +18,7 @@ layout(location = 3) out uvec4 new_column_e;
 layout(location = 4) out uvec4 new_row_f;
 #endif
 
-Border table_border() {
+Border no_border() {
     Border b;
     for (int k = 0; k < TILE; ++k) {
         b.h[k] = border_cell().h;
@@ -26,8 +27,21 @@ Border table_border() {
     return b;
 }
 
+// Of the table, left of a tile row and above a tile column.
+Border table_left(Pair pair, int row) {
+    Border b = no_border();
+    for (int k = 0; k < TILE; ++k) b.h[k] = left_of(pair, row * TILE + k);
+    return b;
+}
+
+Border table_top(Pair pair, int column) {
+    Border b = no_border();
+    for (int k = 0; k < TILE; ++k) b.h[k] = above_of(pair, column * TILE + k);
+    return b;
+}
+
 Border last_column(ivec2 tile) {
-    Border b = table_border();
+    Border b = no_border();
     unpack(texelFetch(column_h, tile, 0), b.h);
 #ifndef LINEAR
     unpack(texelFetch(column_e, tile, 0), b.gap);
@@ -36,7 +50,7 @@ Border last_column(ivec2 tile) {
 }
 
 Border last_row(ivec2 tile) {
-    Border b = table_border();
+    Border b = no_border();
     unpack(texelFetch(row_h, tile, 0), b.h);
 #ifndef LINEAR
     unpack(texelFetch(row_f, tile, 0), b.gap);

@@ -15,8 +15,8 @@ layout(std430, binding = 5) buffer Directions { uint directions[]; };
 
 void note(inout uint word, int r, Cell c, Cell left, Cell up) {
     uint source = c.h == 0 ? STOP : c.h == c.m ? DIAGONAL : c.h == c.f ? UP : LEFT;
-    if (opens_gap(c.e, left.h)) source |= E_CLOSES;
-    if (opens_gap(c.f, up.h)) source |= F_CLOSES;
+    if (opens_left(c, left)) source |= E_CLOSES;
+    if (opens_up(c, up)) source |= F_CLOSES;
     word |= source << (4 * r);
 }
 

@@ -10,10 +10,10 @@ Lane lane_at_border(Pair pair, int row) {
     Lane lane;
     lane.row = row;
     lane.rows = pair.query_length - row;
-    lane.corner = border_cell().h;
+    lane.corner = left_of(pair, row - 1);
     for (int c = 0; c < STEP; ++c) lane.below[c] = ivec2(border_cell().h, border_cell().f);
     for (int r = 0; r < ROWS; ++r) {
-        lane.h[r] = border_cell().h;
+        lane.h[r] = left_of(pair, row + r);
         lane.e[r] = border_cell().e;
         lane.letters[r] = profiled(query_letter(pair, row + r));
     }

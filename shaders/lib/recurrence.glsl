@@ -7,9 +7,16 @@
 // LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below them.
 // As H >= 0, no E or F inside the table is below -gap_open: that is minus infinity at the border.
 // cell() = finish(begin()): a schedule that learns E late calls the two halves.
+// SEPARATE: query letters opposite a gap (F, insertions) have costs of their own.
 uniform int gap_open;
 #ifndef LINEAR
 uniform int gap_extend;
+#endif
+#ifdef SEPARATE
+uniform int insertion_open, insertion_extend;
+#else
+#define insertion_open gap_open
+#define insertion_extend gap_extend
 #endif
 
 // A cell and, as t, its H but for F: since gap_open >= gap_extend, F never gains from opening a gap
@@ -33,13 +40,15 @@ int extend_gap(int h, int gap) {
 
 int extend_down(Cell up) {
 #ifdef LINEAR
-    return up.h - gap_open;
+    return up.h - insertion_open;
 #else
-    return extend_gap(up.t, up.f);
+    return max(up.t - insertion_open, up.f - insertion_extend);
 #endif
 }
 
-bool opens_gap(int gap, int h) { return gap == h - gap_open; }
+bool opens_left(Cell c, Cell left) { return c.e == left.h - gap_open; }
+
+bool opens_up(Cell c, Cell up) { return c.f == up.h - insertion_open; }
 
 Cell begin(Cell diagonal, Cell up, int s) {
     int m = diagonal.h + s, f = extend_down(up), t = max(m, 0);

@@ -10,6 +10,7 @@ void below_strip(int j, ivec2 hf);
 uint direction_place(int j);
 
 #include "lib/mask.glsl"
+#include "lib/span.glsl"
 #include "lib/lane.glsl"
 
 // H and F above: in column order above the strip, then on two diagonals below each invocation.
@@ -52,7 +53,7 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
         }
         if (uint(k - t) < uint(steps)) {
             int at = (k - t) * STEP, place = t == 0 ? at & (RING - 1) : below_place(k - 1, t - 1);
-            int highest = to_beat - 1, aligned[STEP * ROWS];
+            int highest = to_beat - 1, ended[STEP * ROWS];
             uint words[STEP];
             ivec2 top[STEP];
             for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
@@ -65,8 +66,9 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
                     Cell left = left_cell(lane.h[r], lane.e[r]);
                     int s = unless_forbidden(next_forbidden, r, j, score(lane.letters[r], letter));
                     Cell here = cell(diagonal, left, up, s);
-                    aligned[c * ROWS + r] = here.m;
-                    highest = max(highest, here.m);
+                    int last = last_here(pair, here, lane.row + r, j);
+                    ended[c * ROWS + r] = last;
+                    highest = max(highest, last);
                     note(words[c], r, here, left, up);
                     lane.h[r] = here.h;
                     lane.e[r] = here.e;
@@ -85,7 +87,7 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
                 for (int c = 0; c < STEP; ++c)
                     for (int r = 0; r < ROWS; ++r)
                         if (r < lane.rows && first + at + c < end)
-                            best = better(best, aligned[c * ROWS + r], lane.row + r, first + at + c);
+                            best = better(best, ended[c * ROWS + r], lane.row + r, first + at + c);
                 atomicMax(to_beat, best.score);
             }
         }

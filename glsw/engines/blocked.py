@@ -223,7 +223,9 @@ class Blocked(ComputeEngine):
 
     def _lean(self, box: _Box, ends: bool, ties: Ties, progress: Progress) -> None:
         """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
-        rows, steps = self._tiles(box)[0], max(self._lanes, self._columns // (2 * compute.STEP))
+        # The sweep wants parts that begin at multiples of its invocations.
+        rows, steps = self._tiles(box)[0], self._columns // (2 * compute.STEP)
+        steps = max(1, -(-steps // self._lanes)) * self._lanes
         program = self.program(
             "blocked_leaning.comp",
             WORKGROUP=self._lanes,

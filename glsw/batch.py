@@ -71,6 +71,11 @@ class Sequences:
     def __iter__(self) -> Iterator[npt.NDArray[np.uint8]]:
         return (self[k] for k in range(len(self)))
 
+    def between(self, start: int, stop: int) -> Sequences:
+        """Return the sequences from ``start`` up to ``stop``, without copying residues."""
+        bounds = self.offsets[start : stop + 1]
+        return Sequences(self.residues[bounds[0] : bounds[-1]], bounds - bounds[0])
+
 
 @dataclass(frozen=True, eq=False)
 class Mask:

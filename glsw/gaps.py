@@ -52,6 +52,12 @@ class EndGaps(NamedTuple):
     right_insertion: GapCost = FREE
     right_deletion: GapCost = FREE
 
+    def turned(self) -> EndGaps:
+        """Return the costs when query and target change places."""
+        return EndGaps(
+            self.left_deletion, self.left_insertion, self.right_deletion, self.right_insertion
+        )
+
     def left(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return H in column 0, of rows that many query letters down."""
         return -self.left_insertion.of(rows)

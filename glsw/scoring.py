@@ -397,6 +397,13 @@ class Scoring:
         return self.insertion != self.deletion
 
     @property
+    def symmetric(self) -> bool:
+        """Whether a pair scores the same when query and target change places."""
+        turned = self.ends and self.ends.turned()
+        equal = np.array_equal(self.matrix, self.matrix.T)
+        return equal and not self.separate and turned == self.ends
+
+    @property
     def linear(self) -> bool:
         """Whether every position of a gap costs the same, up to the kind of gap."""
         return all(cost.open == cost.extend for cost in (self.insertion, self.deletion))

@@ -58,6 +58,8 @@ _ROWS = (8, 16, 24, 32)  # with more, loops are not unrolled
 _CHAINS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _LONG_CHAINS = (32, 64, 128, 256)
 _LARGE, _FEW = 2**22, 16  # cells of pairs, and how many of them, that go one by one
+_ROUND = 2**35  # cells of queries whose work overlaps
+_MOST_GROUPS_OF_QUERIES = 64
 _COPIES = 8  # bytes for each residue of a part: letters twice, columns of several kinds
 
 _Query = npt.NDArray[np.uint8]
@@ -134,6 +136,7 @@ class Lanes(ComputeEngine):
         self._sorted: Sorted | None = None
         self._dealt: dict[tuple[Subjects, int, int, int], Dealt] = {}
         self._meanwhile: Callable[[], None] | None = None
+        self._geometries: dict[tuple[int, int, int, bool], Geometry] = {}
 
     @cached_property
     def _diagonal(self) -> Diagonal:
@@ -171,7 +174,8 @@ class Lanes(ComputeEngine):
         ):
             chosen = np.flatnonzero(batch.query_index == q)
             subjects = self._subjects_of(batch.targets, batch.target_index[chosen])
-            found[chosen, 0] = self._scores([batch.queries[q]], subjects, progress)[0]
+            ((scores,),) = self._scores([[batch.queries[q]]], subjects, progress)
+            found[chosen, 0] = scores
         return found
 
     def paths(
@@ -209,13 +213,31 @@ class Lanes(ComputeEngine):
             self._meanwhile = prefetch
             subjects = self._subjects_of(part, np.arange(len(part), dtype=np.int32))
             found = np.zeros((len(queries), len(part)), np.int32)
-            for together in self._together(queries):
-                found[together] = self._scores(
-                    [queries[q] for q in together], subjects, progress or ignore
-                )
+            for groups in self._rounds(queries, len(part.residues)):
+                chosen = [[queries[q] for q in together] for together in groups]
+                scores = self._scores(chosen, subjects, progress or ignore)
+                for together, each in zip(groups, scores, strict=True):
+                    found[together] = each
             self._do_meanwhile()  # unless something was computed
             yield found
             part = following[0] if following else None
+
+    def _rounds(self, queries: Sequences, residues: int) -> Iterator[list[list[int]]]:
+        """Yield groups of queries, see `_together`, that between them keep the device busy."""
+        groups: list[list[int]] = []
+        cells = 0
+        for together in self._together(queries):
+            groups.append(together)
+            cells += residues * sum(int(queries.lengths[q]) for q in together)
+            if cells >= _ROUND or len(groups) == _MOST_GROUPS_OF_QUERIES or self._on_software:
+                yield groups
+                groups, cells = [], 0
+        if groups:
+            yield groups
+
+    @property
+    def _on_software(self) -> bool:
+        return self.device.info.software
 
     def _together(self, queries: Sequences) -> Iterator[list[int]]:
         """Yield the numbers of queries to compute at once: two where that is faster."""
@@ -244,42 +266,82 @@ class Lanes(ComputeEngine):
             self._sorted = last = Sorted.of(targets, which, long_apart=apart)
         return last
 
-    def _scores(self, queries: Sequence[_Query], subjects: Sorted, progress: Progress) -> _Scores:
-        """Return the score of each query with each subject, shape (queries, subjects)."""
-        scores = np.zeros((len(queries), len(subjects.which)), np.int32)
-        longest = max(map(len, queries))
-        if longest == 0:
-            return scores
-        jobs = [
-            self._job(queries, share, self._geometry(longest, self._number, len(queries), long))
-            for share, long in subjects.shares
-        ]
-        for job, found in zip(jobs, self._run(jobs, progress), strict=True):
-            scores[:, job.subjects.places] = found
-        if self._number != INT32:
-            for q, query in enumerate(queries):
-                self._repeat(query, subjects, scores[q])
-        for q, query in enumerate(queries):
-            self._one_by_one(query, subjects, subjects.beyond, scores[q], progress)
-        return scores
+    def _scores(
+        self, groups: Sequence[Sequence[_Query]], subjects: Sorted, progress: Progress
+    ) -> list[_Scores]:
+        """Return for each group its scores with the subjects, shape (queries, subjects).
 
-    def _repeat(self, query: _Query, subjects: Sorted, scores: npt.NDArray[np.int32]) -> None:
+        What is computed for one group overlaps with the next, so that small databases fill a
+        large device.
+        """
+        found = [np.zeros((len(queries), len(subjects.which)), np.int32) for queries in groups]
+        jobs: list[Job] = []
+        owners: list[_Scores] = []
+        for queries, scores in zip(groups, found, strict=True):
+            longest = max(map(len, queries))
+            for share, long in subjects.shares if longest else ():
+                geometry = self._geometry(longest, self._number, len(queries), long)
+                jobs.append(self._job(queries, share, geometry))
+                owners.append(scores)
+        for job, scores, part in zip(jobs, owners, self._run(jobs, progress), strict=True):
+            scores[:, job.subjects.places] = part
+        every = [
+            (query, scores[q])
+            for each, scores in zip(groups, found, strict=True)
+            for q, query in enumerate(each)
+            if len(query)
+        ]
+        if self._number != INT32:
+            self._repeat(every, subjects)
+        for query, row in every:
+            self._one_by_one(query, subjects, subjects.beyond, row, progress)
+        return found
+
+    def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], subjects: Sorted) -> None:
         """Compute scores again that are too high for floats, and put them in place."""
-        jobs = []
-        for share, long in subjects.shares:
-            high = np.flatnonzero(scores[share.places] >= LIMIT)
-            # A long pair alone would keep a lane busy for long, and the rest of the device idle.
-            large = high[: int((len(query) * share.lengths[high] >= _LARGE).sum())]
-            if len(large) <= _FEW:
-                self._one_by_one(query, subjects, share.order[large], scores, ignore)
-                high = high[len(large) :]
-            if len(high):
-                geometry = self._geometry(len(query), INT32, 1, long)
-                jobs.append(self._job([query], share.only(high), geometry))
-        for job, found in zip(jobs, self._run(jobs, ignore), strict=True):
+        jobs, owners = [], []
+        few: list[tuple[int, npt.NDArray[np.intp]]] = []
+        for number, (query, scores) in enumerate(rows):
+            for share, long in subjects.shares:
+                high = np.flatnonzero(scores[share.places] >= LIMIT)
+                # A long pair alone would keep a lane busy for long, and the rest of the device.
+                large = high[: int((len(query) * share.lengths[high] >= _LARGE).sum())]
+                if len(large) <= _FEW:
+                    self._one_by_one(query, subjects, share.order[large], scores, ignore)
+                    high = high[len(large) :]
+                if len(high) <= _FEW:
+                    few.append((number, share.order[high]))
+                else:
+                    geometry = self._geometry(len(query), INT32, 1, long)
+                    jobs.append(self._job([query], share.only(high), geometry))
+                    owners.append(scores)
+        for job, scores, found in zip(jobs, owners, self._run(jobs, ignore), strict=True):
             scores[job.subjects.places] = found[0]
             for key in [key for key, dealt in self._dealt.items() if dealt is job.dealt]:
                 self._dealt.pop(key).release()
+        self._in_groups([query for query, _ in rows], few, rows, subjects)
+
+    def _in_groups(
+        self,
+        queries: list[_Query],
+        few: list[tuple[int, npt.NDArray[np.intp]]],
+        rows: Sequence[tuple[_Query, _Scores]],
+        subjects: Sorted,
+    ) -> None:
+        """Compute the scores of a few pairs with a work group each, and put them in place."""
+        numbers = np.repeat([number for number, _ in few], [len(each) for _, each in few])
+        places = np.concatenate([np.empty(0, np.intp), *(each for _, each in few)])
+        if not len(places):
+            return
+        batch = Batch(
+            Sequences.of(queries),
+            Sequences.of([subjects.targets[int(k)] for k in subjects.which[places]]),
+            numbers.astype(np.int32),
+            np.arange(len(places), dtype=np.int32),
+        )
+        found = self._diagonal.best(batch, False, ignore)[:, 0]
+        for number, place, score in zip(numbers, places, found, strict=True):
+            rows[number][1][place] = score
 
     def _one_by_one(
         self,
@@ -296,6 +358,12 @@ class Lanes(ComputeEngine):
 
     def _geometry(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
         """Return what suits queries of m letters, and most subjects or those that are long."""
+        key = m, number, queries, long
+        if key not in self._geometries:
+            self._geometries[key] = self._chosen(*key)
+        return self._geometries[key]
+
+    def _chosen(self, m: int, number: int, queries: int, long: bool) -> Geometry:
         info = self.device.info
         single = number == F16 and queries == 1
         if long:  # as many lanes at one pair as have work

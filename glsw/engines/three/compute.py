@@ -13,6 +13,7 @@ from glsw.batch import Sequences
 from glsw.device import Device
 from glsw.engines.compute import COMPUTE, Programs, upload_scores
 from glsw.engines.pace import Pace
+from glsw.engines.recurrence import Uniform
 from glsw.engines.storage import Storage
 from glsw.engines.three.base import Engine3
 from glsw.scoring3 import Scoring3
@@ -68,7 +69,7 @@ class Compute3(Programs, Engine3):
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
         places = places_of(scoring)
         self._defines: dict[str, int] = {"LETTERS": places}
-        self._uniforms: dict[str, int] = dict(costs._asdict())
+        self._uniforms: dict[str, Uniform] = dict(costs._asdict())
         if scoring.linear:
             self._defines["LINEAR"] = 1
         if scoring.scheme == "identity":

@@ -7,19 +7,24 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from glsw.align import Aligner, align, alignments, score, search
+from glsw.align import Aligner, align, alignments, score, score_matrix, search
 from glsw.align3 import Aligner3, align3, alignments3, score3
 from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.database import Database, is_database, makedb
 from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
-from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
+from glsw.gaps import EndGaps, GapCost
+from glsw.output import write
+from glsw.pairwise import PairwiseAligner
+from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult
 from glsw.scoring import Scoring
 from glsw.scoring3 import Scoring3
 from glsw.sequences import Record, read
 from glsw.shader import ShaderError
+from glsw.statistics import Statistics
 from glsw.triples import Ends3, Paths3, Triples
+from glsw.views import View
 
 try:
     __version__ = version("glsw")
@@ -39,16 +44,20 @@ __all__ = [
     "Device",
     "DeviceError",
     "DeviceInfo",
+    "EndGaps",
     "Ends",
     "Ends3",
+    "GapCost",
     "Hit",
     "Hsp",
+    "PairwiseAligner",
     "Paths3",
     "Record",
     "Scoring",
     "Scoring3",
     "SearchResult",
     "ShaderError",
+    "Statistics",
     "Triples",
     "View",
     "__version__",
@@ -64,5 +73,7 @@ __all__ = [
     "read",
     "score",
     "score3",
+    "score_matrix",
     "search",
+    "write",
 ]

@@ -11,26 +11,23 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from glsw import matrix
 from glsw.batch import Batch, Mask, Sequences
 from glsw.database import Database, is_database
 from glsw.engines.base import Progress, Ties, check_ties
+from glsw.hits import Limits, Query, limits_for, search_results
 from glsw.result import Alignment, Ends, SearchResult
 from glsw.scoring import Scoring
-from glsw.search import (
-    EngineChoice,
-    Found,
-    Part,
-    Ranking,
-    check_longest,
-    scan,
-    search_results,
-    traced,
-)
+from glsw.search import EngineChoice, Found, Part, Ranking, check_longest, scan, traced
 from glsw.sequences import Record, Single, Source, as_records, is_single
+from glsw.statistics import Method
+from glsw.views import Reading, Searched, Strand
 from glsw.workers import Devices, Workers, choices_for, scan_on
 
-Searched: TypeAlias = Source | Database
-_AT_ONCE = 16  # queries whose hits are aligned together where several devices have searched
+Targets: TypeAlias = Source | Database
+_AT_ONCE = (
+    16  # views of queries whose hits are aligned together where several devices have searched
+)
 
 
 class Aligner:
@@ -55,13 +52,21 @@ class Aligner:
         Bytes of device memory that a part of a database, or a chunk of pairs, may take, with
         engines that keep more than borders; 1 GiB or more unless given. What needs more is done
         in parts.
+    lower_case_mask : bool
+        Whether lower-case letters, of queries and targets, score like the letter for anything, X
+        or N: alignments show them, but never begin or end with them.
+    mask_low_complexity : bool
+        Whether stretches of low complexity of queries do, see `glsw.views.low_complexity`;
+        alignments show these letters in lower case. A database of a file of `glsw.makedb` is
+        masked when it is made.
 
     Raises
     ------
     DeviceError
         If there is no such device, or none that the engine can use.
     ValueError
-        If there is no such engine, or ``unknown`` is not a letter of the alphabet.
+        If there is no such engine, ``unknown`` is not a letter of the alphabet, or letters are to
+        be masked for which the alphabet has no X or N.
 
     Notes
     -----
@@ -91,6 +96,8 @@ class Aligner:
         ties: Ties = "conventional",
         unknown: str | None = None,
         memory: int | None = None,
+        lower_case_mask: bool = False,
+        mask_low_complexity: bool = False,
     ) -> None:
         self.scoring = Scoring.blast() if scoring is None else scoring
         if not isinstance(self.scoring, Scoring):
@@ -100,6 +107,10 @@ class Aligner:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.ties = ties
         self.unknown = unknown
+        alphabet = self.scoring.alphabet
+        self._masks = lower_case_mask, mask_low_complexity, unknown
+        self._reading = Reading(alphabet, "plus", None, *self._masks)
+        self._alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet
         choices = choices_for(EngineChoice(engine, self.scoring, None, memory), device)
         self._workers = Workers(choices) if len(choices) > 1 else None
         self._choice = choices[0]
@@ -163,6 +174,47 @@ class Aligner:
         Parameters and errors as in `score`; a pair of single sequences gives arrays of one.
         """
         return self.engine.ends(self._batch(queries, targets)[0], ties=self.ties)
+
+    def score_matrix(
+        self, queries: Source, targets: Source | None = None, *, progress: Progress | None = None
+    ) -> npt.NDArray[Any]:
+        """Return the score of every query with every target.
+
+        Parameters
+        ----------
+        queries, targets : path or list of sequences
+            Without targets, each query meets each query; where the order of a pair does not
+            matter to the scoring, it is computed once.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        ndarray of int, shape (queries, targets)
+            Float with a decimal matrix.
+
+        Raises
+        ------
+        ValueError
+            As in `score`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").score_matrix(["HEAGAWGHEE", "PAWHEAE", "HEAE"])
+        array([[62, 17, 17],
+               [17, 44, 22],
+               [17, 22, 22]])
+        """
+        sides = [self._sequences(queries, "query")]
+        if targets is not None:
+            sides.append(self._sequences(targets, "target"))
+        scores = matrix.score_matrix(self.engine, *sides, progress=progress)
+        return scores.astype(int) if self.scoring.scale == 1 else scores / self.scoring.scale
+
+    def _sequences(self, source: Source, what: str) -> Sequences:
+        records = as_records(source, what=what, alphabet=self.scoring.alphabet)
+        return Sequences.of(map(self._encode, records))
 
     def align(
         self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
@@ -254,10 +306,15 @@ class Aligner:
     def search(  # type: ignore[overload-overlap]
         self,
         query: Single,
-        database: Searched,
+        database: Targets,
         *,
         top: int | None = 10,
         min_score: float = 1,
+        evalue: float | None = None,
+        max_hsps: int | None = 1,
+        strand: Strand | None = None,
+        genetic_code: int | None = None,
+        statistics: Method = "auto",
         progress: Progress | None = None,
         executor: Executor | None = None,
     ) -> SearchResult: ...
@@ -265,24 +322,38 @@ class Aligner:
     def search(
         self,
         query: Source,
-        database: Searched,
+        database: Targets,
         *,
         top: int | None = 10,
         min_score: float = 1,
+        evalue: float | None = None,
+        max_hsps: int | None = 1,
+        strand: Strand | None = None,
+        genetic_code: int | None = None,
+        statistics: Method = "auto",
         progress: Progress | None = None,
         executor: Executor | None = None,
     ) -> Iterator[SearchResult]: ...
     def search(
         self,
         query: Source,
-        database: Searched,
+        database: Targets,
         *,
         top: int | None = 10,
         min_score: float = 1,
+        evalue: float | None = None,
+        max_hsps: int | None = 1,
+        strand: Strand | None = None,
+        genetic_code: int | None = None,
+        statistics: Method = "auto",
         progress: Progress | None = None,
         executor: Executor | None = None,
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best local alignment with a query.
+
+        DNA is searched with both strands of a query, or if ``genetic_code`` is given, proteins with
+        the translations of a DNA query in the frames +1, +2, +3, -1, -2, -3: the best alignment of
+        any of these counts, the first one if several are equal.
 
         Parameters
         ----------
@@ -292,7 +363,21 @@ class Aligner:
         top : int or None
             Hits to keep, None for all.
         min_score : int or float
-            Least score of a hit.
+            Least score of a hit, and of its further alignments.
+        evalue : float, optional
+            Largest E-value of these: of the best hits by score, those above it are left out.
+            E-values are those of one strand or frame, as in BLAST.
+        max_hsps : int or None
+            Alignments of a hit at most, None for all: the best one, then the best of those that
+            share no aligned pair of residues with the ones before, as in `alignments`. They may
+            be of any strand or frame.
+        strand : {"both", "plus", "minus"}, optional
+            Which strands of the query; both, unless given, of DNA, plus of all else.
+        genetic_code : int, optional
+            NCBI's number of the code to translate queries by, 1 for the standard one; the scoring
+            is one of proteins.
+        statistics : {"auto", "karlin-altschul", "fit", "none"}
+            Where bits and E-values come from, see `glsw.statistics.for_search`.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor, optional
@@ -310,8 +395,9 @@ class Aligner:
         Raises
         ------
         OSError, ValueError
-            If a file cannot be read, a sequence has letters outside the alphabet, or the database
-            has another alphabet.
+            If a file cannot be read, a sequence has letters outside the alphabet, all letters of a
+            query are masked, the database has another alphabet, there is no such genetic code, or
+            there are no statistics for E-values that are asked for.
         DeviceError
             If a part of the database has failed on two devices.
 
@@ -324,28 +410,40 @@ class Aligner:
         --------
         >>> from glsw import Aligner, Record
         >>> database = [Record("far", "", "PPPPPP"), Record("near", "", "PAWHEAE")]
-        >>> print(Aligner(engine="reference").search("HEAGAWGHEE", database))
-        query query: 1 of 2 sequences
-        1. near: score 17, identity 50.0%, query 5-10, target 2-7
+        >>> for hit in Aligner(engine="reference").search("HEAGAWGHEE", database):
+        ...     print(hit.target.id, hit.score, f"{hit.bits:.1f} {hit.evalue:.2f}")
+        near 17 11.2 0.14
+
+        The complement of a gene for the second one:
+
+        >>> gene = "TTCTGCTTCATGCCACGCCGG"
+        >>> aligner = Aligner(engine="reference")
+        >>> (hit,) = aligner.search(gene, database, top=1, genetic_code=1)
+        >>> hit.score, hit.view.frame, hit.hsps[0].query_place, hit.alignment.query.letters
+        (44, -1, (21, 1), 'PAWHEAE')
         """
-        if top is not None and top < 1:
-            raise ValueError(f"top {top}: at least 1 hit, or None for all, expected")
-        records = as_records(query, what="query", alphabet=self.scoring.alphabet)
-        queries = Sequences.of(map(self._encode, records))
+        limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
+        reading = Reading(self.scoring.alphabet, strand, genetic_code, *self._masks)
+        records = as_records(query, what="query", alphabet=reading.letters)
+        asked = [Query(record, reading.views(record)) for record in records]
+        queries = Sequences.of([view.codes for each in asked for view in each.views])
         targets = self._database(database)
         check_longest(self.engine, queries, targets)
-        ranking = Ranking(top, max(1, min_score * self.scoring.scale))
-        found = self._found(queries, targets, ranking, progress, executor)
-        results = self._results(zip(records, queries, found, strict=True), targets)
+        found = self._found(queries, targets, limits.ranking, progress, executor)
+        results = self._results(asked, found, targets, limits)
         return next(results) if is_single(query) else results
 
     def _results(
-        self, answered: Iterator[tuple[Record, npt.NDArray[np.uint8], Found]], database: Database
+        self, asked: list[Query], found: Iterator[Found], database: Database, limits: Limits
     ) -> Iterator[SearchResult]:
         """Yield the results of queries, as many at a time as are answered together."""
-        at_once = _AT_ONCE if self._workers else self.engine.queries_at_once
+        if not asked:
+            return
+        views = _AT_ONCE if self._workers else self.engine.queries_at_once
+        at_once = max(1, views // len(asked[0].views))
+        answered = ((query, list(islice(found, len(query.views)))) for query in asked)
         while some := list(islice(answered, at_once)):
-            yield from search_results(self.engine, some, database, self.ties, self.unknown)
+            yield from search_results(self.engine, some, database, limits, self.ties, self.unknown)
 
     def _found(
         self,
@@ -366,14 +464,14 @@ class Aligner:
         parts = [Part.of(database, each) for each in database.parts(self.engine.part)]
         return scan(self.engine, queries, parts, ranking, progress)
 
-    def _database(self, source: Searched) -> Database:
+    def _database(self, source: Targets) -> Database:
         """Return a database with the codes of this scoring, in memory unless it is indexed."""
         alphabet = self.scoring.alphabet
         if isinstance(source, os.PathLike) and is_database(source):
             source = Database.open(source)
         if not isinstance(source, Database):
             records = as_records(source, what="target", alphabet=alphabet)
-            return Database.of(records, alphabet, self.unknown)
+            return Database.of(records, self._alphabet, self.unknown)
         source.check(alphabet)
         return source
 
@@ -399,22 +497,32 @@ class Aligner:
         self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
     ) -> tuple[Batch, tuple[Record, Record]]:
         """Encode one pair."""
-        records = _one(query, "query", self.scoring), _one(target, "target", self.scoring)
-        return Batch.pairwise(*([self._encode(record)] for record in records)), records
+        searched = self._read(_one(query, "query", self.scoring))
+        record = _one(target, "target", self.scoring)
+        batch = Batch.pairwise([searched.codes], [self._encode(record)])
+        return batch, (searched.record, record)
 
     def _batch(self, queries: Source, targets: Source) -> tuple[Batch, bool]:
         """Encode; tell also whether both are single sequences."""
-        alphabet = self.scoring.alphabet
-        sides = [
-            [self._encode(record) for record in as_records(source, what=what, alphabet=alphabet)]
+        asked, compared = (
+            as_records(source, what=what, alphabet=self.scoring.alphabet)
             for source, what in ((queries, "query"), (targets, "target"))
-        ]
+        )
+        sides = (
+            [self._read(each).codes for each in asked],
+            [self._encode(each) for each in compared],
+        )
         if is_single(queries):
             return Batch.one_to_many(sides[0][0], sides[1]), is_single(targets)
         return Batch.pairwise(*sides), False
 
+    def _read(self, record: Record) -> Searched:
+        """Return a query, encoded."""
+        return self._reading.views(record)[0]
+
     def _encode(self, record: Record) -> npt.NDArray[np.uint8]:
-        return self.scoring.alphabet.encode(record.letters, name=record.id, unknown=self.unknown)
+        """Return the codes of a target."""
+        return self._alphabet.encode(record.letters, name=record.id, unknown=self.unknown)
 
 
 @overload
@@ -433,6 +541,25 @@ def score(
     array([8, 5])
     """
     return Aligner(scoring, **options).score(queries, targets)
+
+
+def score_matrix(
+    queries: Source,
+    targets: Source | None = None,
+    *,
+    scoring: Scoring | None = None,
+    **options: Any,
+) -> npt.NDArray[Any]:
+    """Return the score of each query with each target: `Aligner.score_matrix`.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.score_matrix(["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
+    array([[8, 5],
+           [5, 6]])
+    """
+    return Aligner(scoring, **options).score_matrix(queries, targets)
 
 
 def align(
@@ -475,15 +602,20 @@ def alignments(
 
 
 @overload
-def search(query: Single, database: Searched, **options: Any) -> SearchResult: ...
+def search(query: Single, database: Targets, **options: Any) -> SearchResult: ...
 @overload
-def search(query: Source, database: Searched, **options: Any) -> Iterator[SearchResult]: ...
+def search(query: Source, database: Targets, **options: Any) -> Iterator[SearchResult]: ...
 def search(
     query: Source,
-    database: Searched,
+    database: Targets,
     *,
     top: int | None = 10,
     min_score: float = 1,
+    evalue: float | None = None,
+    max_hsps: int | None = 1,
+    strand: Strand | None = None,
+    genetic_code: int | None = None,
+    statistics: Method = "auto",
     progress: Progress | None = None,
     executor: Executor | None = None,
     scoring: Scoring | None = None,
@@ -499,7 +631,17 @@ def search(
     [(1, 'target 2', 17)]
     """
     return Aligner(scoring, **options).search(
-        query, database, top=top, min_score=min_score, progress=progress, executor=executor
+        query,
+        database,
+        top=top,
+        min_score=min_score,
+        evalue=evalue,
+        max_hsps=max_hsps,
+        strand=strand,
+        genetic_code=genetic_code,
+        statistics=statistics,
+        progress=progress,
+        executor=executor,
     )
 
 

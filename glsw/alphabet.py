@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from Bio.Seq import complement
 
 _NONE = 255  # what the tables give for a letter outside the alphabet
 _LARGEST = 255
 _NUCLEOTIDES = "ACGTURYSWKMBDHVN"
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
+_AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+_BOTH_CASES = _NUCLEOTIDES + _NUCLEOTIDES.lower()
+_COMPLEMENTS = str.maketrans(_BOTH_CASES, complement(_BOTH_CASES))  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,59 @@ class Alphabet:
     def width(self) -> int:
         """Characters per letter: 1, or 3 for codons."""
         return len(self.letters[0])
+
+    @cached_property
+    def nucleotides(self) -> bool:
+        """Whether the letters are nucleotides, the complement of each among them.
+
+        >>> DNA.nucleotides, custom("ACGU").nucleotides, PROTEIN.nucleotides
+        (True, True, False)
+        """
+        letters = "".join(self.letters)
+        return (
+            self.width == 1
+            and _spell_nucleotides(letters)
+            and set(complement_of(letters)) <= set(self._codes)
+        )
+
+    @property
+    def amino_acids(self) -> bool:
+        """Whether the 20 amino acids are among the letters."""
+        return self.width == 1 and set(_AMINO_ACIDS) <= set(self.letters)
+
+    @property
+    def anything(self) -> str | None:
+        """The letter that stands for any other: N of nucleotides, X of amino acids, or None.
+
+        >>> DNA.anything, PROTEIN.anything, custom("ACGT").anything
+        ('N', 'X', None)
+        """
+        letter = "N" if self.nucleotides else "X"
+        return letter if letter in self.letters else None
+
+    def lower_case_masked(self) -> Alphabet:
+        """Return this alphabet, but lower-case letters are read as the one for anything.
+
+        Raises
+        ------
+        ValueError
+            If there is no such letter, or the alphabet has lower-case letters of its own.
+
+        Examples
+        --------
+        >>> masked = DNA.lower_case_masked()
+        >>> masked.decode(masked.encode("ACgtAC"))
+        'ACNNAC'
+        """
+        letter = self.anything
+        if letter is None or not self._folded:
+            raise ValueError(
+                f"the {self.name} alphabet ({self._listing(self.letters)}) has no X or N, "
+                "which masked letters become"
+            )
+        lower = {spelling.lower(): letter for spelling in self._codes}
+        aliases = {**self.aliases, **{a: x for a, x in lower.items() if a not in self._codes}}
+        return replace(self, aliases=aliases)
 
     def encode(
         self, text: str | bytes, *, name: str = "sequence", unknown: str | None = None
@@ -201,12 +258,17 @@ class Alphabet:
             numbers = {c: k for k, c in enumerate(sorted(set("".join(self._codes))))}
             stranger = len(numbers)
         table = bytearray([stranger]) * 256
-        fold = not any(c in string.ascii_lowercase for letter in self.letters for c in letter)
+        if self._folded:
+            for character, number in numbers.items():
+                table[ord(character.lower())] = number
         for character, number in numbers.items():
             table[ord(character)] = number
-            if fold:
-                table[ord(character.lower())] = number
         return bytes(table)
+
+    @property
+    def _folded(self) -> bool:
+        """Whether lower case is read as upper case, unless aliases say something else."""
+        return not any(c in string.ascii_lowercase for letter in self.letters for c in letter)
 
     @cached_property
     def _words(self) -> npt.NDArray[np.uint8]:
@@ -256,7 +318,7 @@ def custom(
 
 def _nucleotide_aliases(letters: str | tuple[str, ...]) -> dict[str, str]:
     characters = set("".join(letters))
-    if not set("ACG") < characters <= set(_NUCLEOTIDES) or len(characters & set("TU")) != 1:
+    if not _spell_nucleotides("".join(letters)):
         return {}
     present, missing = "TU" if "T" in characters else "UT"
     aliases: dict[str, str] = {}
@@ -266,6 +328,21 @@ def _nucleotide_aliases(letters: str | tuple[str, ...]) -> dict[str, str]:
             spellings = [s + x for s in spellings for x in (c + missing if c == present else c)]
         aliases.update({spelling: letter for spelling in spellings if spelling != letter})
     return aliases
+
+
+def complement_of(letters: str) -> str:
+    """Return the complement of nucleotides, IUPAC's ambiguous ones too; others as they are.
+
+    >>> complement_of("ACGTURYnac-")
+    'TGCAAYRntg-'
+    """
+    return letters.translate(_COMPLEMENTS)
+
+
+def _spell_nucleotides(letters: str) -> bool:
+    """Return whether these are A, C, G, either T or U, and perhaps others of IUPAC."""
+    characters = set(letters)
+    return set("ACG") < characters <= set(_NUCLEOTIDES) and len(characters & set("TU")) == 1
 
 
 def _single_bytes(text: str | bytes) -> bytes:

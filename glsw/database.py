@@ -296,6 +296,7 @@ def makedb(
     *,
     alphabet: Alphabet = PROTEIN,
     unknown: str | None = None,
+    lower_case_mask: bool = False,
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Database:
@@ -312,6 +313,8 @@ def makedb(
         The letters: those of the scoring that will be used, in the same order.
     unknown : str, optional
         The letter that all others become; without it they are an error.
+    lower_case_mask : bool
+        Whether lower-case letters become the one for anything, X or N, for good.
     force : bool
         Whether ``out`` may overwrite a file that is no database.
     progress : callable, optional
@@ -322,13 +325,16 @@ def makedb(
     OSError
         If a file cannot be read or written.
     ValueError
-        As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten.
+        As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are to
+        be masked and the alphabet has no X or N.
 
     Notes
     -----
     Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
     sequence. The ``.part`` file that a killed process leaves there is no database.
     """
+    if lower_case_mask:
+        alphabet = alphabet.lower_case_masked()
     paths = [os.fspath(p) for p in ([sources] if isinstance(sources, _PATHS) else sources)]
     out = os.fspath(out)
     _check_sources(paths)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import Bio.Align
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import Seq
+from Bio.Seq import Seq, reverse_complement, reverse_complement_rna
 from Bio.SeqRecord import SeqRecord
 
 from glsw.scoring import Scoring
 from glsw.sequences import Record
+from glsw.views import View
 
 if TYPE_CHECKING:
     from glsw.statistics import Statistics
 
+WIDTH = 100
+"""Characters of a line of a list of hits, unless its reader's terminal is known."""
+
 _LINE = 60  # characters of a row in a line of text
+_LISTED = 100  # hits that a notebook shows
 _GAP = -1  # as the index of a residue
 
 _Int64 = npt.NDArray[np.int64]
@@ -95,6 +102,49 @@ class Paths:
 
     def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
         return self.runs[self.offsets[k] : self.offsets[k + 1]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sequence of an alignment with its gaps, and where its residues are.
+
+    Parameters
+    ----------
+    text : str
+        Letters, and ``-`` for gaps.
+    first : int
+        Number of the first letter.
+    step : int
+        By how much numbers grow with each residue: -1 on the minus strand, 3 or -3 where a residue
+        stands for three letters.
+    width : int
+        Characters of a residue.
+
+    Examples
+    --------
+    >>> Row("MK--V", first=30, step=-3).lines(3)
+    [('MK-', 30, 25), ('-V', 24, 22)]
+    """
+
+    text: str
+    first: int
+    step: int = 1
+    width: int = 1
+
+    def lines(self, characters: int) -> list[tuple[str, int, int]]:
+        """Cut the text; return with each part its first and its last number.
+
+        Both are the last number so far where there is nothing but gap.
+        """
+        parts, at = [], self.first
+        characters -= characters % self.width
+        sign = 1 if self.step > 0 else -1
+        for k in range(0, len(self.text), characters):
+            part = self.text[k : k + characters]
+            begin = at
+            at += self.step * ((len(part) - part.count("-")) // self.width)
+            parts.append((part, begin if at != begin else at - sign, at - sign))
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,27 +280,45 @@ class Alignment:
         return alignment
 
     def __str__(self) -> str:
-        columns = self.columns
-        lines = [
+        return "\n".join([*self._names, f"score {self.score}, {self._counts}", *self._lines()])
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self)
+
+    @property
+    def _names(self) -> list[str]:
+        return [
             f"query  {self.query.id} {self.query.description}".rstrip(),
             f"target {self.target.id} {self.target.description}".rstrip(),
-            f"score {self.score}, "
-            f"identities {self.identities}/{columns} ({self.identity:.1%}), "
-            f"gaps {self.gaps}/{columns} ({self.gaps / max(1, columns):.1%})",
         ]
+
+    @property
+    def _counts(self) -> str:
+        columns = self.columns
+        return (
+            f"identities {self.identities}/{columns} ({self.identity:.1%}), "
+            f"gaps {self.gaps}/{columns} ({self.gaps / max(1, columns):.1%})"
+        )
+
+    def _lines(self, first: int | None = None, step: int = 1) -> list[str]:
+        """Return the rows in lines, with ``first`` and ``step`` of the query as in `Row`."""
         width = self.scoring.alphabet.width
-        rows, step = self.rows(), _LINE // width
-        digits = len(str(max(self.query_end, self.target_end)))
-        at = [self.query_start, self.target_start]
-        for first in range(0, columns, step):
-            query, between, target = (row[first * width :][: step * width] for row in rows)
-            text = []
-            for k, (name, row) in enumerate((("query ", query), ("target", target))):
-                residues = int((self._residues[k][first : first + step] != _GAP).sum())
-                begin, at[k] = at[k], at[k] + residues
-                text.append(f"{name} {begin + bool(residues):>{digits}} {row} {at[k]}")
-            lines += ["", text[0], f"{'':{digits + 8}}{between}".rstrip(), text[1]]
-        return "\n".join(lines)
+        query, between, target = self.rows()
+        above = Row(query, self.query_start + 1 if first is None else first, step, width)
+        below = Row(target, self.target_start + 1, 1, width)
+        pairs = list(zip(above.lines(_LINE), below.lines(_LINE), strict=True))
+        numbers = [number for pair in pairs for part in pair for number in part[1:]]
+        digits = len(str(max(numbers, default=0)))
+        text, at = [], 0
+        for (upper, *q), (lower, *t) in pairs:
+            middle, at = between[at : at + len(upper)], at + len(upper)
+            text += [
+                "",
+                f"query  {q[0]:>{digits}} {upper} {q[1]}",
+                f"{'':{digits + 8}}{middle}".rstrip(),
+                f"target {t[0]:>{digits}} {lower} {t[1]}",
+            ]
+        return text
 
     @cached_property
     def _residues(self) -> tuple[_Int64, _Int64]:
@@ -296,46 +364,6 @@ class Alignment:
         return positive & ~self._gap_in_query & ~self._gap_in_target
 
 
-@dataclass(frozen=True)
-class View:
-    """How what was searched was made of the query as given.
-
-    Parameters
-    ----------
-    length : int
-        Letters of the query as given.
-    strand : {1, -1}
-        -1 for the reverse complement.
-    frame : int
-        0 if the query was not translated; 1, 2, 3 for the frames of the plus strand, which begin
-        at its first, second and third letter, -1, -2, -3 for those of the minus strand.
-
-    Examples
-    --------
-    >>> View(100).place(0, 10), View(100, -1).place(0, 10)
-    ((1, 10), (100, 91))
-    >>> View(100, 1, frame=2).place(0, 10), View(100, -1, frame=-1).place(0, 10)
-    ((2, 31), (100, 71))
-    """
-
-    length: int
-    strand: int = 1
-    frame: int = 0
-
-    def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and last letter of the query as given, counted from 1.
-
-        ``start`` and ``end`` are half-open, counted from 0 in what was searched; on the minus
-        strand the first letter stands behind the last.
-        """
-        if self.frame:
-            shift = abs(self.frame) - 1
-            start, end = shift + 3 * start, shift + 3 * end
-        if self.strand < 0:
-            return self.length - start, self.length - end + 1
-        return start + 1, end
-
-
 @dataclass(frozen=True, eq=False)
 class Hsp:
     """A high-scoring pair: one alignment of a hit, and how significant it is.
@@ -370,6 +398,45 @@ class Hsp:
     def target_place(self) -> tuple[int, int]:
         """First and last letter of the target, counted from 1."""
         return self.alignment.target_start + 1, self.alignment.target_end
+
+    @property
+    def query_step(self) -> int:
+        """By how much places on the query grow with each residue: 1 or -1, translated 3 or -3."""
+        return self.view.strand * (3 if self.view.frame else 1)
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Return the alignment of the target (row 0) and the query as given, with its score.
+
+        On the minus strand the coordinates of the query descend, as Biopython has it. A translated
+        query is the protein of its frame.
+        """
+        found = self.alignment
+        if self.view.strand > 0 or self.view.frame:
+            return found.to_biopython()
+        query = replace(found.query, letters=reversed_strand(found.query.letters))
+        coordinates = found.coordinates.copy()
+        coordinates[1] = len(query) // found.scoring.alphabet.width - coordinates[1]
+        return replace(found, query=query, coordinates=coordinates).to_biopython()
+
+    def __str__(self) -> str:
+        return "\n".join([*self.alignment._names, self._text()])
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self)
+
+    def _text(self) -> str:
+        parts = [f"score {self.score}"]
+        if self.bits is not None:
+            parts.append(f"{self.bits:.1f} bits")
+        if self.evalue is not None:
+            parts.append(f"E {self.evalue:.2g}")
+        parts.append(self.alignment._counts)
+        if self.view.frame:
+            parts.append(f"frame {self.view.frame:+}")
+        elif self.view.strand < 0:
+            parts.append("minus strand")
+        lines = self.alignment._lines(self.query_place[0], self.query_step)
+        return "\n".join([", ".join(parts), *lines])
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,16 +482,14 @@ class Hit:
         return self.hsps[0].view
 
     def __str__(self) -> str:
-        places = (
-            f"{first}-{last}"
-            for first, last in (self.hsps[0].query_place, self.hsps[0].target_place)
-        )
-        query, target = places
-        significance = "" if self.evalue is None else f", E {self.evalue:.2g}"
-        return (
-            f"{self.rank}. {self.target.id}: score {self.score}{significance}, "
-            f"identity {self.alignment.identity:.1%}, query {query}, target {target}"
-        )
+        target = self.target
+        title = f"{self.rank}. {target.id} {target.description}".rstrip()
+        letters = len(target) // self.alignment.scoring.alphabet.width
+        text = "\n\n".join(hsp._text() for hsp in self.hsps)
+        return f"{title} ({letters} letters)\n{text}"
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,6 +539,220 @@ class SearchResult:
         """Giga (10^9) cells of the tables per second."""
         return self.cells / self.seconds / 1e9 if self.seconds else 0.0
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield for each high-scoring pair its values by the names of `COLUMNS`."""
+        for hit in self:
+            width = hit.alignment.scoring.alphabet.width
+            for number, hsp in enumerate(hit.hsps, start=1):
+                found = hsp.alignment
+                values = (
+                    self.query.id,
+                    hit.rank,
+                    number,
+                    hit.target.id,
+                    hsp.score,
+                    hsp.bits,
+                    hsp.evalue,
+                    100 * found.identity,
+                    found.identities,
+                    found.positives,
+                    found.gaps,
+                    found.columns,
+                    "+" if hsp.view.strand > 0 else "-",
+                    hsp.view.frame,
+                    *hsp.query_place,
+                    hsp.view.length,
+                    *hsp.target_place,
+                    len(hit.target) // width,
+                    found.cigar,
+                    hit.target.description,
+                )
+                yield dict(zip(COLUMNS, values, strict=True))
+
+    def to_dataframe(self) -> Any:
+        """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
+
+        Its columns are `COLUMNS`; what is not known of bits and E-values is NaN.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("to_dataframe needs pandas: pip install pandas") from None
+        frame = pandas.DataFrame(list(self.rows()), columns=list(COLUMNS))
+        return frame.astype({"bits": float, "evalue": float})
+
+    def table(self, width: int = WIDTH) -> str:
+        """Return the ranked list: a line about the query and one for each high-scoring pair.
+
+        The columns are rank, score, bits and E-value where known, identical columns of the
+        alignment in percent, strand or frame unless all are plus, ranges of the query as given and
+        of the target (the first residue is 1, the last is included; on the minus strand they
+        descend), residues of the whole target, its id and description. Descriptions are cut at
+        ``width``, ids never. Further pairs of a hit have no rank.
+        """
+        title, *rows = self._title, *self._listing
+        lines = [title]
+        if self.hits:
+            *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+            for row, record in zip(rows, [None, *self._described], strict=True):
+                aligned = [f"{cell:>{size}}" for cell, size in zip(row[:-1], widths, strict=True)]
+                line = "  ".join([*aligned, row[-1]]).rstrip()
+                if record:
+                    line = _with_description(line, record.description, width)
+                lines.append(line)
+        if self.statistics:
+            lines.append(f"E-values: {self.statistics.name}")
+        return "\n".join(lines)
+
     def __str__(self) -> str:
-        title = f"query {self.query.id}: {len(self)} of {self.sequences} sequences"
-        return "\n".join([title, *map(str, self.hits)])
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        title, (heads, *rows) = self._title, self._listing
+        text = [f"<p>{escape(title)}</p>"]
+        if rows:
+            text += ["<table>", _html_row("th", [*heads, "description"])]
+            for row, record in list(zip(rows, self._described, strict=True))[:_LISTED]:
+                text.append(_html_row("td", [*row, record.description if record else ""]))
+            text.append("</table>")
+        if len(rows) > _LISTED:
+            text.append(f"<p>and {len(rows) - _LISTED} more</p>")
+        if self.statistics:
+            text.append(f"<p>E-values: {escape(self.statistics.name)}</p>")
+        return "\n".join(text)
+
+    @property
+    def _title(self) -> str:
+        query = self.query
+        return (
+            f"query {query.id} ({len(query)} letters): {len(self)} hit{'s' * (len(self) != 1)} "
+            f"in {self.sequences} sequences of {self.residues} residues"
+        )
+
+    @property
+    def _described(self) -> Iterator[Record | None]:
+        """Yield the target for the first pair of each hit, None for the others."""
+        for hit in self:
+            yield hit.target
+            yield from [None] * (len(hit.hsps) - 1)
+
+    @property
+    def _listing(self) -> list[list[str]]:
+        """Titles and cells of the ranked list, without descriptions."""
+        hsps = [hsp for hit in self for hsp in hit.hsps]
+        shown = {
+            "bits": any(hsp.bits is not None for hsp in hsps),
+            "E-value": any(hsp.evalue is not None for hsp in hsps),
+            "frame": any(hsp.view.frame for hsp in hsps),
+            "strand": any(hsp.view.strand < 0 and not hsp.view.frame for hsp in hsps),
+        }
+        rows = [_cells(hit, number) for hit in self for number in range(len(hit.hsps))]
+        titles = [title for title in _TITLES if shown.get(title, True)]
+        return [titles, *([row[title] for title in titles] for row in rows)]
+
+
+COLUMNS = (
+    "query",
+    "rank",
+    "hsp",
+    "target",
+    "score",
+    "bits",
+    "evalue",
+    "identity",
+    "identities",
+    "positives",
+    "gaps",
+    "columns",
+    "strand",
+    "frame",
+    "query_start",
+    "query_end",
+    "query_length",
+    "target_start",
+    "target_end",
+    "target_length",
+    "cigar",
+    "description",
+)
+"""What `SearchResult.rows` and the format tsv say of each high-scoring pair.
+
+``hsp`` numbers the pairs of a hit from 1, the best. ``bits`` and ``evalue`` may be unknown.
+``identity`` is in percent of the ``columns`` of the alignment; ``positives`` score above 0;
+``gaps`` counts columns. ``strand`` is that of the query, + or -, ``frame`` its reading frame, 0 if
+it was not translated. Starts and ends count from 1 and include the last residue; those of the query
+are places on the query as given, where on the minus strand the start stands behind the end.
+Lengths are those of the whole sequences. ``cigar`` reads what was searched, which on the minus
+strand is the reverse complement of the query, relative to the target (``=`` equal, ``X`` different,
+``I`` only in the query, ``D`` only in the target). ``description`` is the target's.
+"""
+
+_TITLES = (
+    "rank",
+    "score",
+    "bits",
+    "E-value",
+    "identity",
+    "frame",
+    "strand",
+    "query",
+    "target",
+    "length",
+    "name",
+)
+
+
+def _cells(hit: Hit, number: int) -> dict[str, str]:
+    """Return what the ranked list says of a pair, by title."""
+    hsp, best = hit.hsps[number], not number
+    query, target = (f"{first}-{last}" for first, last in (hsp.query_place, hsp.target_place))
+    return {
+        "rank": str(hit.rank) if best else "",
+        "score": str(hsp.score),
+        "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
+        "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
+        "identity": f"{hsp.alignment.identity:.1%}",
+        "frame": f"{hsp.view.frame:+}",
+        "strand": "plus" if hsp.view.strand > 0 else "minus",
+        "query": query,
+        "target": target,
+        "length": str(len(hit.target) // hsp.alignment.scoring.alphabet.width) if best else "",
+        "name": hit.target.id if best else "",
+    }
+
+
+def _with_description(line: str, description: str, width: int) -> str:
+    """Append as much of the description as fits.
+
+    >>> _with_description("1 P69905", "hemoglobin subunit alpha", 30)
+    '1 P69905 hemoglobin subunit...'
+    """
+    whole = f"{line} {' '.join(description.split())}".rstrip()
+    if len(whole) <= width:
+        return whole
+    room = width - len("...")
+    return f"{whole[:room].rstrip()}..." if room > len(line) + 1 else line
+
+
+def _html_row(kind: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
+
+
+def _preformatted(shown: object) -> str:
+    return f"<pre>{escape(str(shown))}</pre>"
+
+
+def reversed_strand(letters: str) -> str:
+    """Return the reverse complement, of RNA as RNA; gaps stay gaps.
+
+    >>> reversed_strand("AAC-GN"), reversed_strand("AAC-UN")
+    ('NC-GTT', 'NA-GUU')
+    """
+    rna = "U" in letters.upper() and "T" not in letters.upper()
+    turned = reverse_complement_rna if rna else reverse_complement
+    return str(turned(letters))  # type: ignore[no-untyped-call]

@@ -36,7 +36,20 @@ from glsw.batch import Sequences
 from glsw.database import Database
 from glsw.device import Device, DeviceError, DeviceMemoryError, devices
 from glsw.engines import Engine, Progress
-from glsw.search import PROCESSES, EngineChoice, Found, Keys, Part, Ranking, block, scan, shares
+from glsw.search import (
+    PROCESSES,
+    EngineChoice,
+    Found,
+    Keys,
+    Part,
+    Ranking,
+    added,
+    block,
+    most_at_once,
+    scan,
+    shares,
+)
+from glsw.statistics import ScoreHistogram
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 AnswerT = TypeVar("AnswerT")
@@ -100,12 +113,13 @@ class Task(ABC, Generic[AnswerT]):
 
 
 class Answer(NamedTuple):
-    """The hits to keep of each query, and what found them, as in `Found`."""
+    """The hits to keep of each query and what they cost, as in `Found`."""
 
     keys: list[Keys]
     engine: str
     device: str
     memory: int
+    histograms: list[ScoreHistogram | None]
 
 
 @dataclass(frozen=True)
@@ -117,9 +131,9 @@ class _PartTask(Task[Answer]):
     ranking: Ranking
 
     def answer(self, engine: Engine) -> Answer:
-        found = scan(engine, self.queries, [self.part()], self.ranking)
-        keys = [each.keys for each in found]
-        return Answer(keys, engine.label, engine.where, engine.memory_used)
+        found = list(scan(engine, self.queries, [self.part()], self.ranking))
+        keys, histograms = [each.keys for each in found], [each.histogram for each in found]
+        return Answer(keys, engine.label, engine.where, engine.memory_used, histograms)
 
 
 def answer(choice: bytes, task: Task[AnswerT]) -> AnswerT:
@@ -426,10 +440,12 @@ def _found(
         parts = [partial(Part, *Part.of(database, each)) for each in slices]
     residues = [int(np.diff(database.sequences.offsets[[s.start, s.stop]])[0]) for s in slices]
     places = list(places)
-    for first in range(0, len(queries), _QUERIES):
+    at_once = most_at_once(ranking, _QUERIES)
+    for first in range(0, len(queries), at_once):
         start = time.perf_counter()
-        some = block(queries, first, _QUERIES)
+        some = block(queries, first, at_once)
         keys = [np.empty(0, np.int64)] * len(some)
+        histograms: list[ScoreHistogram | None] = [None] * len(some)
         engines: dict[str, None] = {}
         names: dict[Place, str] = {}
         memory = 0
@@ -441,8 +457,9 @@ def _found(
         ]
         for k, place, found in carried_out(tasks, places, engine, "search"):
             part, numbers = chosen[k]
-            for q, each in zip(numbers, found.keys, strict=True):
+            for q, each, histogram in zip(numbers, found.keys, found.histograms, strict=True):
                 keys[q] = ranking.merged(keys[q], each)
+                histograms[q] = added(histograms[q], histogram)
             engines[found.engine] = None
             names[place] = found.device
             memory = max(memory, found.memory)
@@ -450,7 +467,10 @@ def _found(
                 progress(residues[part] * len(tasks[k].queries.residues))
         ran = " and ".join(engines), _counted(names.values()), memory
         seconds = shares(time.perf_counter() - start, some)
-        yield from (Found(each, share, *ran) for each, share in zip(keys, seconds, strict=True))
+        yield from (
+            Found(each, share, *ran, histogram)
+            for each, share, histogram in zip(keys, seconds, histograms, strict=True)
+        )
 
 
 def _shared(queries: Sequences, parts: int) -> list[list[int]]:

@@ -51,6 +51,7 @@ def files(tmp_path: Path) -> Path:
         "query.fasta": ">q1 first\nHEAGAWGHEE\n",
         "db.fasta": DATABASE,
         "dna.fasta": ">d\nACGTACGTTT\n",
+        "masked.fasta": ">soft\npawhe\n",
         "letter.fasta": ">bad one\nMKVLJAW\n",
         "empty.fasta": "",
         "blank.fasta": "\n\n",
@@ -115,9 +116,9 @@ def test_default_format_is_the_list_and_the_alignments(
     search = "search queries.fasta db.fasta --engine reference"
     table, both = run(f"{search} --format table").out, run(search).out
     hits = len(rows(run(f"{search} --format tsv").out))
-    assert set(table.splitlines()) < set(both.splitlines())
-    assert table.count("rank  score  identity") == both.count("rank  score  identity") == 2
-    assert (table.count(", identities "), both.count(", identities ")) == (0, hits)
+    assert [table.count("query q1"), table.count("query q2")] == [1, 1]
+    assert [both.count("Query= q1"), both.count("Query= q2")] == [1, 1]
+    assert (table.count("Identities = "), both.count("Identities = ")) == (0, hits)
 
 
 def test_summary_counts_the_cells_of_all_queries(run: Callable[..., SimpleNamespace]) -> None:
@@ -236,6 +237,8 @@ def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring:
         ("--gapopen 0 --gapextend 8", "BLOSUM62", (8, 8)),
         ("--match 2 --mismatch -3", "match 2 mismatch -3", (7, 2)),
         ("--match 5 --mismatch -4 --gapopen 8 --gapextend 6", "match 5 mismatch -4", (14, 6)),
+        ("--dna", "DNA 2/-3", (7, 2)),
+        ("--dna --match 1 --mismatch -2 --gapopen 0 --gapextend 3", "DNA 1/-2", (3, 3)),
     ],
 )
 @pytest.mark.usefixtures("run")
@@ -256,6 +259,98 @@ def test_dna_is_searched_by_match_and_mismatch(run: Callable[..., SimpleNamespac
     options = "--match 2 --mismatch -3 --engine reference --format tsv"
     (row,) = rows(run(f"search dna.fasta dna.fasta {options}").out)
     assert (row["score"], row["cigar"]) == ("20", "10=")
+
+
+GENE = "CCGGCGTGGCATGAAGCAGAA"  # PAWHEAE
+TURNED = "TTCTGCTTCATGCCACGCCGG"
+
+
+@pytest.fixture
+def gene(files: Path) -> None:
+    (files / "gene.fasta").write_text(f">gene\n{TURNED}\n")
+    (files / "genome.fasta").write_text(f">far\n{'AT' * 9}\n>near\nAT{GENE}TA{TURNED[:15]}\n")
+    (files / "proteins.fasta").write_text(">t1\nMKVPAWHEAEG\n>t2\nPAWHEKPAWHE\n")
+
+
+def tabular(done: SimpleNamespace) -> list[list[str]]:
+    assert done.status == 0, done.err
+    return [line.split("\t") for line in done.out.splitlines()]
+
+
+@pytest.mark.usefixtures("gene")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand both", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand minus", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand plus", [["near", "30", "1", "15", "26", "40"]]),
+        (
+            "--max-hsps 2",
+            [["near", "42", "1", "21", "23", "3"], ["near", "30", "1", "15", "26", "40"]],
+        ),
+        ("--max-hsps 0 --min-score 43", []),
+        ("--evalue 1e-9", []),
+    ],
+)
+def test_strands(options: str, expected: list[list[str]], run: Callable[..., Any]) -> None:
+    words = "search gene.fasta genome.fasta --dna --engine reference --min-score 20"
+    columns = "--format 'blast-tab sseqid score qstart qend sstart send'"
+    assert tabular(run(f"{words} {columns} {options}")) == expected
+
+
+@pytest.mark.usefixtures("gene")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", ["t1 44 21 1 -1", "t2 35 21 7 -1"]),
+        ("--strand minus --evalue 1e-5", ["t1 44 21 1 -1"]),
+        ("--genetic-code 2 --top 1", ["t1 44 21 1 -1"]),
+        ("--strand plus", []),
+        ("--max-hsps 2", ["t1 44 21 1 -1", "t2 35 21 7 -1", "t2 35 21 7 -1"]),
+    ],
+)
+def test_translated(options: str, expected: list[str], run: Callable[..., Any]) -> None:
+    words = "search gene.fasta proteins.fasta --translated --engine reference --min-score 30"
+    columns = "--format 'blast-tab sseqid score qstart qend qframe'"
+    assert [" ".join(line) for line in tabular(run(f"{words} {columns} {options}"))] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("", "Karlin-Altschul"),
+        ("--statistics karlin-altschul", "Karlin-Altschul"),
+        ("--statistics none", "not asked for"),
+    ],
+)
+def test_statistics_are_named(options: str, name: str, run: Callable[..., Any]) -> None:
+    done = run(f"search query.fasta db.fasta --engine reference --format table {options}")
+    assert done.status == 0
+    assert name in done.out
+    assert (" bits  E-value " in done.out) == (name != "not asked for")
+
+
+def test_lower_case_is_masked(run: Callable[..., Any], files: Path) -> None:
+    (files / "soft.fasta").write_text(">soft\nPAwhe\n>plain\nPAWHE\n")
+    search = "search query.fasta soft.fasta --engine reference --format tsv"
+    assert [row["score"] for row in rows(run(search).out)] == ["16", "16"]
+    masked = rows(run(f"{search} --lower-case-mask").out)
+    assert [row["target"] for row in masked] == ["plain", "soft"]
+    assert run("makedb --lower-case-mask soft.fasta soft").status == 0
+    assert rows(run(search.replace("soft.fasta", "soft")).out)[0]["target"] == "plain"
+    assert glsw.Database.open("soft")[0].letters == "PAXXX"
+    align = "align query.fasta one.fasta --engine reference --format tsv --lower-case-mask"
+    (files / "one.fasta").write_text(">soft\nPAwhe\n")
+    assert rows(run(align).out)[0]["score"] == masked[1]["score"]
+
+
+def test_low_complexity_is_masked(run: Callable[..., Any], files: Path) -> None:
+    (files / "low.fasta").write_text(f">low\n{TURNED}{'A' * 40}\n")
+    (files / "poly.fasta").write_text(f">poly\n{'A' * 50}\n")
+    search = "search low.fasta poly.fasta --dna --engine reference --format tsv --min-score 20"
+    assert len(rows(run(search).out)) == 1
+    assert rows(run(f"{search} --mask-low-complexity").out) == []
 
 
 def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
@@ -372,6 +467,58 @@ BAD = {
     ),
     "unknown not in the alphabet": (f"{SEARCH} --unknown J", "unknown letter 'J' is not in"),
     "unknown matrix": (f"{SEARCH} --matrix BLOSUM26", "did you mean BLOSUM62?"),
+    "match with DNA and a matrix": (f"{SEARCH} --dna --matrix PAM30", "PAM30 and --dna exclude"),
+    "DNA match of a half": (f"{SEARCH} --dna --match 1.5 --mismatch -2", "match 1.5: a whole num"),
+    "protein as DNA of blastn": (f"{SEARCH} --dna", "q1: letter 'E' at position 2 is not in the D"),
+    "protein translated": (
+        f"{SEARCH} --translated",
+        "q1: letter 'E' at position 2 is not in the D",
+    ),
+    "DNA translated into DNA": (
+        "search dna.fasta dna.fasta --dna --translated",
+        "translated queries need a scoring of proteins, not of the DNA alphabet",
+    ),
+    "unknown genetic code": (
+        "search dna.fasta db.fasta --translated --genetic-code 8",
+        "genetic code 8: there are 1, 2, 3, 4, 5, 6, 9,",
+    ),
+    "genetic code of nothing": (f"{SEARCH} --genetic-code 1", "--genetic-code 1 is for --transl"),
+    "half a genetic code": (f"{SEARCH} --genetic-code 1.5", "--genetic-code: 1.5: a whole number"),
+    "unknown strand": (f"{SEARCH} --strand top", "argument --strand: invalid choice: 'top'"),
+    "strand of a protein": (f"{SEARCH} --strand minus", "the protein alphabet has no complements"),
+    "negative E-value": (f"{SEARCH} --evalue -1", "evalue -1: more than 0 expected"),
+    "E-value that is no number": (f"{SEARCH} --evalue low", "--evalue: 'low' is not a number"),
+    "E-value without statistics": (
+        f"{SEARCH} --evalue 1 --statistics none",
+        "evalue 1: no statistics are asked for",
+    ),
+    "E-value of too few scores": (
+        f"{SEARCH} --evalue 1 --gapopen 5 --gapextend 3",
+        "query q1: no E-values: 1 scores are too few",
+    ),
+    "E-value of global scores": (
+        "search dna.fasta dna.fasta --evalue 1 --match 5 --mismatch -1 --engine reference",
+        "no local statistics exist: the expected score of two random residues is",
+    ),
+    "constants that nobody published": (
+        f"{SEARCH} --statistics karlin-altschul --gapopen 5 --gapextend 3",
+        "no Karlin-Altschul constants are published for BLOSUM62 with gapopen 5",
+    ),
+    "unknown statistics": (f"{SEARCH} --statistics best", "--statistics: invalid choice: 'best'"),
+    "negative number of alignments": (f"{SEARCH} --max-hsps -1", "--max-hsps: -1: a whole number"),
+    "only masked letters": (
+        "search masked.fasta db.fasta --engine reference --lower-case-mask",
+        "query soft: all 5 residues are masked",
+    ),
+    "masks that the alphabet has no letter for": (
+        f"{SEARCH} --matrix GONNET1992 --lower-case-mask",
+        "the GONNET1992 alphabet (ACDEFGHIKLMNPQRSTVWY) has no X or N",
+    ),
+    "masks to index": (
+        "makedb --alphabet GONNET1992 --lower-case-mask db.fasta out",
+        "the GONNET1992 alphabet (ACDEFGHIKLMNPQRSTVWY) has no X or N",
+    ),
+    "columns of a format without": (f"{SEARCH} --format 'sam score'", "format sam has no columns"),
     "negative penalty": (f"{SEARCH} --gapopen -11", "argument --gapopen: -11: costs are not neg"),
     "negative extension": (f"{SEARCH} --gapextend -1", "argument --gapextend: -1: costs are not"),
     "absurd penalty": (f"{SEARCH} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
@@ -390,7 +537,7 @@ BAD = {
     "output folder missing": (f"{SEARCH} --output no/out", "--output no/out: there is no folder"),
     "output is a folder": (f"{SEARCH} --output folder", "--output folder: it is a folder"),
     "output is an input": (f"{SEARCH} --output db.fasta", "it is an input"),
-    "unknown format": (f"{SEARCH} --format xml", "argument --format: invalid choice: 'xml'"),
+    "unknown format": (f"{SEARCH} --format xml", "argument --format: unknown format 'xml'"),
     "unknown ties": (f"{SEARCH} --ties all", "argument --ties: invalid choice: 'all'"),
     "negative number of hits": (f"{SEARCH} --top -1", "argument --top: -1: a whole number"),
     "half a hit": (f"{SEARCH} --top 1.5", "argument --top: 1.5: a whole number of 0 or more"),

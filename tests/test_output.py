@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from glsw import Aligner, Record, Scoring, SearchResult
-from glsw.output import ALIGNMENT_FORMATS, FORMATS, pairwise, table, tsv
+from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult, View
+from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
+from glsw.result import COLUMNS, WIDTH
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")
 DATABASE = [
@@ -20,8 +23,19 @@ DATABASE = [
 ]
 
 
-def searched(query: Record = QUERY, scoring: Scoring | None = None) -> SearchResult:
-    return Aligner(scoring, engine="reference").search(query, DATABASE)
+def searched(
+    query: Record = QUERY, scoring: Scoring | None = None, database: list[Record] = DATABASE
+) -> SearchResult:
+    """Return the hits of a search, without statistics."""
+    aligner = Aligner(scoring, engine="reference")
+    width = aligner.scoring.alphabet.width
+    found = sorted((aligner.align(query, each) for each in database), key=lambda a: -a.score)
+    hits = tuple(
+        Hit(rank, each.target, (Hsp(each, View(len(query) // width)),))
+        for rank, each in enumerate((each for each in found if each.score > 0), start=1)
+    )
+    residues = sum(map(len, database))
+    return SearchResult(query, hits, 1, 1.0, "reference", "CPU", len(database), residues)
 
 
 class Terminal(io.StringIO):
@@ -31,8 +45,12 @@ class Terminal(io.StringIO):
 
 def written(name: str, result: SearchResult) -> str:
     stream = io.StringIO()
-    stream.write(FORMATS[name].header)
-    FORMATS[name].write(result, stream)
+    form = FORMATS[name]
+    header = form.header
+    if not isinstance(header, str):
+        header = header(names_and_lengths(DATABASE), "glsw")
+    stream.write(header)
+    form.write(result, stream)
     return stream.getvalue()
 
 
@@ -46,14 +64,16 @@ def test_tsv_reads_back() -> None:
     assert len(rows) == len(result) == 2
     for row, hit in zip(rows, result, strict=True):
         found = hit.alignment
-        assert tuple(row) == tsv.COLUMNS
+        assert tuple(row) == COLUMNS
         assert None not in row.values()
-        assert row["query"] == "q1"
+        assert (row["query"], row["hsp"], row["strand"], row["frame"]) == ("q1", "1", "+", "0")
+        assert (row["bits"], row["evalue"]) == ("", "")
         assert row["target"] == hit.target.id
         assert int(row["rank"]) == hit.rank
         assert int(row["score"]) == hit.score
         assert float(row["identity"]) == pytest.approx(100 * found.identity, abs=0.005)
         assert int(row["identities"]) == found.identities
+        assert int(row["positives"]) == found.positives
         assert (int(row["gaps"]), int(row["columns"])) == (found.gaps, found.columns)
         for side, record in (("query", QUERY), ("target", hit.target)):
             start, end = int(row[f"{side}_start"]), int(row[f"{side}_end"])
@@ -109,7 +129,7 @@ def test_table_cuts_descriptions_but_not_ids(columns: int, monkeypatch: pytest.M
 
 def test_table_is_100_wide_where_there_is_no_terminal() -> None:
     line = written("table", searched()).splitlines()[3]
-    assert 80 < len(line) <= table.WIDTH == 100
+    assert 80 < len(line) <= WIDTH == 100
 
 
 def test_table_of_no_hits() -> None:
@@ -117,12 +137,37 @@ def test_table_of_no_hits() -> None:
     assert text == "query none (3 letters): 0 hits in 3 sequences of 27 residues\n\n"
 
 
-def test_pairwise_is_the_list_and_then_the_alignments() -> None:
-    result = searched()
-    text = written("pairwise", result)
-    ranked = written("table", result)
-    assert text.startswith(ranked)
-    assert text[len(ranked) :] == "".join(f"{hit.alignment}\n\n" for hit in result)
+def test_table_says_what_is_known() -> None:
+    (first, second), plain = searched().hits, searched()
+    pairs = (
+        Hsp(first.alignment, View(10), 40.123, 2.34e-20),
+        Hsp(second.alignment, View(10, -1), 9.5, 1.5),
+    )
+    result = replace(
+        plain,
+        hits=(Hit(1, first.target, pairs),),
+        statistics=SimpleNamespace(name="fitted"),  # type: ignore[arg-type]
+    )
+    _, heads, best, other, source, _ = written("table", result).splitlines()
+    assert heads.split()[:7] == ["rank", "score", "bits", "E-value", "identity", "strand", "query"]
+    assert best.split()[:7] == ["1", "62", "40.1", "2.3e-20", "100.0%", "plus", "1-10"]
+    assert other.split() == ["17", "9.5", "1.5", "50.0%", "minus", "6-1", "2-7"]
+    assert source == "E-values: fitted"
+    rows = tsv_rows(written("tsv", result))
+    assert [row["evalue"] for row in rows] == ["2.34e-20", "1.5"]
+    assert [(row["rank"], row["hsp"], row["strand"]) for row in rows] == [
+        ("1", "1", "+"),
+        ("1", "2", "-"),
+    ]
+    assert (rows[1]["query_start"], rows[1]["query_end"]) == ("6", "1")
+
+
+def test_table_names_the_frame() -> None:
+    hsp = Hsp(searched()[0].alignment, View(32, -1, -2), 40.0, 0.0)
+    result = replace(searched(), hits=(Hit(1, DATABASE[2], (hsp,)),))
+    _, heads, line, _ = written("table", result).splitlines()
+    assert heads.split()[3:7] == ["E-value", "identity", "frame", "query"]
+    assert line.split()[3:7] == ["0", "100.0%", "-2", "31-2"]
 
 
 def test_alignment_reads_back() -> None:
@@ -135,20 +180,25 @@ def test_alignment_reads_back() -> None:
     assert between.split() == ["|" * 10]
 
 
-def test_pairwise_of_no_hits() -> None:
-    result = searched(Record("none", "", "CCC"))
-    assert written("pairwise", result) == written("table", result)
+def test_no_alignment_of_a_pair() -> None:
     stream = io.StringIO()
-    pairwise.write(result, stream)
+    pairwise.write_alignments(searched(Record("none", "", "CCC")), stream)
     assert stream.getvalue() == "query none: no alignment\n\n"
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [*FORMATS, "align"])
 def test_decimal_scores_are_shown_in_units_of_the_matrix(name: str) -> None:
     scoring = Scoring.from_array(np.eye(26) * 2.3 - 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 3, 0.5)
     result = searched(scoring=scoring)
     assert result[0].score == 13
-    assert "13.0" in written(name, result).replace("\t", " ").split("\n")[1 + (name != "tsv")]
+    if name == "align":
+        stream = io.StringIO()
+        ALIGNMENT_FORMATS["pairwise"].write(result, stream)
+        assert "score 13.0," in stream.getvalue()
+    elif name in ("sam", "paf"):
+        assert "\tAS:i:130\t" in written(name, result)
+    elif not name.startswith("blast"):
+        assert "13.0" in written(name, result)
 
 
 @pytest.mark.parametrize("name", FORMATS)

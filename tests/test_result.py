@@ -1,12 +1,20 @@
 """What an alignment says of itself, and the same as Biopython says it."""
 
+import io
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import Bio.Align
 import numpy as np
 import pytest
 
-from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult, View
+from glsw.result import COLUMNS, Alignment, Ends, Hit, Hsp, SearchResult
 from glsw.scoring import Scoring
 from glsw.sequences import Record
 from glsw.traceback import trace
+from glsw.views import View
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(5, -4, 8, 1)
@@ -75,7 +83,7 @@ def test_nothing_aligned():
     assert found.cigar == ""
     assert (found.columns, found.identities, found.gaps, found.identity) == (0, 0, 0, 0.0)
     assert (found.query_start, found.query_end, found.target_end) == (0, 0, 0)
-    assert "identities 0/0" in str(found)
+    assert str(found).endswith("score 0, identities 0/0 (0.0%), gaps 0/0 (0.0%)")
     assert str(found.to_biopython())
 
 
@@ -121,14 +129,121 @@ def test_a_line_with_nothing_but_gap():
     assert lines[12] == f"query    2 {'-' * 31}WWWWWWWWWW 11"
 
 
+def search_result(*hsps, **options):
+    found = hsps[0].alignment
+    hits = tuple(Hit(k, found.target, hsps) for k in (1, 2))
+    options = {"sequences": 9, "residues": 1_000_000} | options
+    return SearchResult(found.query, hits, 3_000_000, 0.5, "reference", "CPU", **options)
+
+
 def test_search_result():
-    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
-    hits = tuple(Hit(k, found.target, (Hsp(found, View(12)),)) for k in (1, 2))
-    result = SearchResult(found.query, hits, 3_000_000, 0.5, "reference", "CPU", 9, 1_000_000)
-    assert (len(result), list(result), result[1].rank) == (2, list(hits), 2)
+    result = search_result(Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14), View(3)))
+    assert (len(result), list(result), result[1].rank) == (2, list(result.hits), 2)
     assert result.gcups == 0.006
-    assert str(hits[0]) == "1. T1: score 14, identity 100.0%, query 1-3, target 1-3"
-    assert str(result).splitlines()[0] == "query Q1: 2 of 9 sequences"
+    assert str(result).splitlines() == [
+        "query Q1 (3 letters): 2 hits in 9 sequences of 1000000 residues",
+        "rank  score  identity  query  target  length  name",
+        "   1     14    100.0%    1-3     1-3       3  T1",
+        "   2     14    100.0%    1-3     1-3       3  T1",
+    ]
+    assert str(result[0]).splitlines() == [
+        "1. T1 (3 letters)",
+        "score 14, identities 3/3 (100.0%), gaps 0/3 (0.0%)",
+        "",
+        "query  1 MKV 3",
+        "         |||",
+        "target 1 MKV 3",
+    ]
+
+
+def test_a_pair_is_shown_where_it_is_on_the_query_as_given():
+    found = alignment("MKLV", "MKLV", [[1, 4], [1, 4]], score=14)
+    text = str(Hsp(found, View(20, -1, -3), 20.44, 0.00123)).splitlines()
+    assert text[:3] == [
+        "query  Q1 a query",
+        "target T1",
+        "score 14, 20.4 bits, E 0.0012, identities 3/3 (100.0%), gaps 0/3 (0.0%), frame -3",
+    ]
+    assert text[4:] == ["query  15 KLV 7", "          |||", "target  2 KLV 4"]
+    minus = str(Hsp(alignment("ACGT", "ACGT", [[0, 4], [0, 4]], DNA), View(10, -1)))
+    assert "minus strand" in minus
+    assert "query  10 ACGT 7" in minus
+
+
+def minus_strand():
+    """Return a pair of the reverse complement of AACCGTTACG."""
+    return Hsp(
+        alignment("CGTAACGGTT", "TTCGTACGG", [[2, 5, 5, 9], [0, 3, 4, 8]], DNA), View(10, -1)
+    )
+
+
+def test_biopython_has_the_query_as_given():
+    hsp = minus_strand()
+    theirs = hsp.to_biopython()
+    assert str(theirs.query.seq) == "AACCGTTACG"
+    assert theirs.coordinates.tolist() == [[2, 5, 5, 9], [10, 7, 6, 2]]
+    assert (theirs[0], theirs[1]) == ("CGT-ACGG", "CGTAACGG")
+    assert theirs.query.description == "a query"
+    translated = Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]]), View(11, -1, -2)).to_biopython()
+    assert translated.coordinates.tolist() == [[0, 3], [0, 3]]
+
+
+@pytest.mark.parametrize("form", ["sam", "psl", "fasta", "clustal", "bed", "chain", "maf"])
+@pytest.mark.parametrize("strand", [1, -1])
+def test_biopython_writes_and_reads_it(form, strand):
+    hsp = minus_strand() if strand < 0 else Hsp(minus_strand().alignment, View(10))
+    theirs = hsp.to_biopython()
+    stream = io.StringIO()
+    Bio.Align.write([theirs], stream, form)
+    stream.seek(0)
+    (back,) = Bio.Align.parse(stream, form)
+    if form in ("sam", "psl", "chain", "maf"):
+        assert back.coordinates.tolist() == theirs.coordinates.tolist()
+    if form in ("sam", "fasta", "clustal", "maf"):
+        rows = [back[0], back[1]] if form != "sam" else [str(back[1]).upper()]
+        assert rows == [theirs[0], theirs[1]][-len(rows) :]
+
+
+def test_html_is_escaped_and_short():
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
+    evil = Record("<b>", "a & b", "MKV")
+    hsp = Hsp(Alignment(14, evil, evil, found.coordinates, BLOSUM62), View(3), 20.0, 1e-9)
+    result = search_result(hsp, statistics=SimpleNamespace(name="1 < 2"))
+    for shown in (result, result[0], hsp, hsp.alignment):
+        html = shown._repr_html_()
+        assert "<b>" not in html
+        assert "&lt;b&gt;" in html
+        ElementTree.fromstring(f"<div>{html}</div>")
+    table = ElementTree.fromstring(f"<div>{result._repr_html_()}</div>")
+    assert table.find("table/tr[3]/td[1]").text == "2"
+    assert table.find("table/tr[2]/td[last()]").text == "a & b"
+    assert table.find("p[2]").text == "E-values: 1 < 2"
+    many = replace(result, hits=result.hits * 500)
+    assert many._repr_html_().count("<tr>") < 200
+    assert "<p>and 900 more</p>" in many._repr_html_()
+
+
+def test_dataframe():
+    pandas = pytest.importorskip("pandas")
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
+    result = search_result(Hsp(found, View(3), 20.0, 1e-9), Hsp(found, View(3)))
+    frame = result.to_dataframe()
+    assert tuple(frame.columns) == COLUMNS
+    assert frame["rank"].tolist() == [1, 1, 2, 2]
+    assert frame["hsp"].tolist() == [1, 2, 1, 2]
+    assert frame["evalue"][0] == 1e-9
+    assert frame["evalue"].isna().tolist() == [False, True] * 2
+    assert frame["query_start"].dtype.kind == "i"
+    empty = replace(result, hits=()).to_dataframe()
+    assert (len(empty), tuple(empty.columns)) == (0, COLUMNS)
+    assert isinstance(frame, pandas.DataFrame)
+
+
+def test_dataframe_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
+    with pytest.raises(ModuleNotFoundError, match="needs pandas: pip install pandas"):
+        search_result(Hsp(found, View(3))).to_dataframe()
 
 
 def test_decimal_scores_are_shown_as_such():

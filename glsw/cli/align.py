@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, Targets, lengths
 from glsw.cli.options import Command, add_output, add_running, add_several
 from glsw.cli.pairs import compare
-from glsw.cli.scoring import add_scoring
+from glsw.cli.scoring import add_masks, add_scoring
+from glsw.cli.words import format_in
 from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
-from glsw.result import Hit, Hsp, SearchResult, View
+from glsw.result import Hit, Hsp, SearchResult
+from glsw.scoring import Scoring
 from glsw.sequences import Record
+from glsw.views import Reading, View
 
 
 def add(command: Command) -> None:
@@ -23,14 +27,24 @@ def add(command: Command) -> None:
     parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
     parser.add_argument("target", metavar="TARGET", help="likewise")
     add_scoring(parser)
+    add_masks(parser)
     add_several(parser, "aligned pair of residues")
     add_running(parser, several=False)
-    add_output(parser, ALIGNMENT_FORMATS, "pairwise: text; tsv: a line of columns")
+    add_output(
+        parser,
+        ALIGNMENT_FORMATS,
+        "pairwise: text; tsv, blast-tab: a line of columns; sam; paf; jsonl",
+        partial(format_in, formats=ALIGNMENT_FORMATS),
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Align the sequences of two files, write each alignment when it is there."""
-    compare(arguments, ALIGNMENT_FORMATS, _disjoint, one_each=True)
+    compare(arguments, _disjoint, _as_given, one_each=True)
+
+
+def _as_given(arguments: argparse.Namespace, scoring: Scoring) -> Reading:
+    return Reading(scoring.alphabet, "plus")
 
 
 def _disjoint(

@@ -27,13 +27,18 @@ def add(command: Command) -> None:
         metavar="NAME",
         type=alphabet,
         default=PROTEIN,
-        help="protein, dna (for --match and --mismatch), or a matrix whose letters are others, "
-        "such as GONNET1992 (protein)",
+        help="protein, dna (for --dna, --match and --mismatch), or a matrix whose letters are "
+        "others, such as GONNET1992 (protein)",
     )
     parser.add_argument(
         "--unknown",
         metavar="X",
         help="take letters outside the alphabet for this one; without it they are an error",
+    )
+    parser.add_argument(
+        "--lower-case-mask",
+        action="store_true",
+        help="store lower-case letters as X or N, so that they score nothing",
     )
     parser.add_argument(
         "--force", action="store_true", help="overwrite OUT even if it is no database"
@@ -57,6 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.out,
             alphabet=arguments.alphabet,
             unknown=arguments.unknown,
+            lower_case_mask=arguments.lower_case_mask,
             force=arguments.force,
             progress=bar.update,
         )

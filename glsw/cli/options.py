@@ -63,12 +63,23 @@ def add_running(
 
 
 def add_output(
-    parser: argparse.ArgumentParser, formats: Mapping[str, Format | Format3], text: str
+    parser: argparse.ArgumentParser,
+    formats: Mapping[str, Format | Format3],
+    text: str,
+    kind: Callable[[str], Format] | None = None,
 ) -> None:
-    """Add the format, of which the first is the default, and the file."""
+    """Add the format, of which the first is the default, and the file.
+
+    A format is one of the names, or what ``kind`` makes of the text.
+    """
     group = parser.add_argument_group("output")
     first = next(iter(formats))
-    group.add_argument("--format", choices=formats, default=first, help=f"{text} ({first})")
+    if kind is None:
+        group.add_argument("--format", choices=formats, default=first, help=f"{text} ({first})")
+    else:
+        group.add_argument(
+            "--format", metavar="NAME", type=kind, default=first, help=f"{text} ({first})"
+        )
     group.add_argument(
         "--output",
         metavar="FILE",

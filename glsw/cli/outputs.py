@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,9 +14,11 @@ from typing import Any, NoReturn, TextIO, overload
 
 from tqdm import tqdm
 
-from glsw.output import Format
+from glsw.database import Database
+from glsw.output import Format, names_and_lengths
 from glsw.output.three import Format3, Result3
 from glsw.result import SearchResult
+from glsw.sequences import Record
 
 
 def check_output(output: str, *inputs: str) -> None:
@@ -36,23 +39,42 @@ def check_output(output: str, *inputs: str) -> None:
 
 @overload
 def write(
-    results: Iterable[SearchResult], form: Format, output: str, bar: tqdm[NoReturn]
+    results: Iterable[SearchResult],
+    form: Format,
+    output: str,
+    bar: tqdm[NoReturn],
+    targets: Iterable[Record] | Database = (),
 ) -> None: ...
 @overload
 def write(results: Iterable[Result3], form: Format3, output: str, bar: tqdm[NoReturn]) -> None: ...
-def write(results: Iterable[Any], form: Any, output: str, bar: tqdm[NoReturn]) -> None:
-    """Write each result when it is there, and after the last one a summary to stderr."""
+def write(
+    results: Iterable[Any],
+    form: Any,
+    output: str,
+    bar: tqdm[NoReturn],
+    targets: Iterable[Record] | Database = (),
+) -> None:
+    """Write each result when it is there, and after the last one a summary to stderr.
+
+    Some formats name all ``targets`` before the first result.
+    """
     rest = iter(results)
     first = next(rest)
-    cells, seconds = 0, 0.0
+    header = form.header
+    if not isinstance(header, str):
+        header = header(names_and_lengths(targets), shlex.join(["glsw", *sys.argv[1:]]))
+    cells, seconds, written = 0, 0.0, 0
     with opened(output) as stream:
-        stream.write(form.header)
+        stream.write(header)
         for result in chain([first], rest):
             bar.clear()
             form.write(result, stream)
             stream.flush()
             cells += result.cells
             seconds += result.seconds
+            written += 1
+        if isinstance(form, Format) and form.footer:
+            stream.write(form.footer(written))
     bar.close()
     rate = cells / seconds / 1e9 if seconds else 0
     memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,10 +14,10 @@ from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import scoring_of
 from glsw.database import Database, is_database
 from glsw.engines import Progress
-from glsw.output import Format
 from glsw.result import SearchResult
 from glsw.scoring import Scoring
 from glsw.sequences import Record, as_records
+from glsw.views import Reading
 
 Task: TypeAlias = Callable[
     [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]
@@ -27,15 +27,18 @@ Task: TypeAlias = Callable[
 
 def compare(
     arguments: argparse.Namespace,
-    formats: Mapping[str, Format],
     task: Task,
+    reading: Callable[[argparse.Namespace, Scoring], Reading],
     *,
     one_each: bool = False,
 ) -> None:
     """Compare the sequences of two files; what is cheap to find wrong comes first."""
     scoring = scoring_of(arguments)
+    read = reading(arguments, scoring)
     check_output(arguments.output, arguments.query, arguments.target)
     queries, targets = _inputs(arguments.query, arguments.target, one_each)
+    width = read.letters.width
+    cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
     with (
         Aligner(
             scoring,
@@ -44,8 +47,10 @@ def compare(
             ties=arguments.ties,
             unknown=arguments.unknown,
             memory=arguments.memory,
+            lower_case_mask=arguments.lower_case_mask,
+            mask_low_complexity=arguments.mask_low_complexity,
         ) as aligner,
-        progress_bar(arguments, _residues(queries, scoring) * _residues(targets, scoring)) as bar,
+        progress_bar(arguments, cells) as bar,
         warnings_in_a_line(),
     ):
 
@@ -53,7 +58,7 @@ def compare(
             bar.update(cells)
 
         results = task(aligner, queries, targets, arguments, progress)
-        write(results, formats[arguments.format], arguments.output, bar)
+        write(results, arguments.format, arguments.output, bar, targets)
 
 
 def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], Targets]:

@@ -22,10 +22,27 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     )
     add_costs(group)
     group.add_argument(
+        "--dna",
+        action="store_true",
+        help="DNA or RNA scored as in blastn, ambiguous letters too; --match 2 --mismatch -3 "
+        "unless given",
+    )
+    group.add_argument(
         "--ties",
         choices=TIES,
         default=TIES[0],
         help="which of several best alignments: the one that ends last, or any (conventional)",
+    )
+
+
+def add_masks(parser: argparse.ArgumentParser) -> None:
+    """Add what is masked."""
+    group = parser.add_argument_group("masking", "Masked letters score like X or N.")
+    group.add_argument("--lower-case-mask", action="store_true", help="mask lower-case letters")
+    group.add_argument(
+        "--mask-low-complexity",
+        action="store_true",
+        help="mask stretches of low complexity in queries: DUST for DNA, tantan for proteins",
     )
 
 
@@ -78,9 +95,16 @@ def scoring_of(arguments: argparse.Namespace) -> Scoring:
     match, mismatch = arguments.match, arguments.mismatch
     if (match is None) != (mismatch is None):
         raise ValueError("--match and --mismatch are given together or not at all")
-    if match is not None and arguments.matrix:
-        raise ValueError(f"--matrix {arguments.matrix} and --match, --mismatch exclude one another")
-    gapopen, gapextend = gaps_of(arguments, PROTEIN_GAPS if match is None else DNA_GAPS)
+    dna = getattr(arguments, "dna", False)
+    for words, given in (("--match, --mismatch", match is not None), ("--dna", dna)):
+        if given and arguments.matrix:
+            raise ValueError(f"--matrix {arguments.matrix} and {words} exclude one another")
+    default = DNA_GAPS if dna or match is not None else PROTEIN_GAPS
+    gapopen, gapextend = gaps_of(arguments, default)
+    if dna and match is None:
+        return Scoring.nucleotide(gapopen=gapopen, gapextend=gapextend)
+    if dna:
+        return Scoring.nucleotide(match, mismatch, gapopen, gapextend)
     if match is not None:
         return Scoring.match_mismatch(match, mismatch, gapopen + gapextend, gapextend)
     return Scoring.blast(arguments.matrix or "BLOSUM62", gapopen, gapextend)

@@ -6,17 +6,21 @@ import argparse
 import importlib.util
 import sys
 from collections.abc import Iterable
+from functools import partial
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import Command, add_output, add_running
 from glsw.cli.pairs import compare
-from glsw.cli.scoring import add_scoring
-from glsw.cli.words import count, number
+from glsw.cli.scoring import add_masks, add_scoring
+from glsw.cli.words import count, format_in, number
 from glsw.engines import Progress
 from glsw.output import FORMATS
 from glsw.result import SearchResult
+from glsw.scoring import Scoring
 from glsw.sequences import Record
+from glsw.statistics import METHODS
+from glsw.views import STRANDS, Reading
 
 
 def add(command: Command) -> None:
@@ -27,6 +31,8 @@ def add(command: Command) -> None:
         "target", metavar="DB", help=f"sequences to search: {FILES}; or what makedb wrote"
     )
     add_scoring(parser)
+    _add_strands(parser)
+    add_masks(parser)
     hits = parser.add_argument_group("hits")
     hits.add_argument(
         "--top", metavar="N", type=count, default=10, help="the N best hits, 0 for all (10)"
@@ -34,17 +40,68 @@ def add(command: Command) -> None:
     hits.add_argument(
         "--min-score", metavar="S", type=number, default=1, help="hits of at least this score (1)"
     )
+    hits.add_argument(
+        "--evalue", metavar="E", type=number, help="of these, hits with at most this E-value"
+    )
+    hits.add_argument(
+        "--max-hsps",
+        metavar="K",
+        type=count,
+        default=1,
+        help="the K best alignments of a hit that share no aligned pair of residues, 0 for all (1)",
+    )
+    hits.add_argument(
+        "--statistics",
+        choices=METHODS,
+        default=METHODS[0],
+        help="where E-values come from: published constants, a fit to all scores of a query, or "
+        "constants if there are some for the scoring, else a fit (auto)",
+    )
     add_running(parser, several=True)
     add_output(
         parser,
         FORMATS,
-        "pairwise: ranked list and alignments; table: the list only; tsv: a line of columns a hit",
+        "pairwise: ranked list and alignments; table: the list only; tsv: a line of columns a hit; "
+        "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, perhaps with columns such as "
+        "'blast-tab std qlen'; sam; paf; jsonl",
+        partial(format_in, formats=FORMATS),
+    )
+
+
+def _add_strands(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("strands and frames")
+    group.add_argument(
+        "--strand", choices=STRANDS, help="strands of the query (both, plus of proteins)"
+    )
+    group.add_argument(
+        "--translated",
+        action="store_true",
+        help="search proteins with a DNA query, translated in three frames of each strand",
+    )
+    group.add_argument(
+        "--genetic-code",
+        metavar="N",
+        type=count,
+        help="NCBI's number of the code to translate by, with --translated (1)",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query, write what is found before the next one."""
-    compare(arguments, FORMATS, _ranked)
+    compare(arguments, _ranked, _reading)
+
+
+def _reading(arguments: argparse.Namespace, scoring: Scoring) -> Reading:
+    return Reading(scoring.alphabet, arguments.strand, _genetic_code(arguments))
+
+
+def _genetic_code(arguments: argparse.Namespace) -> int | None:
+    code: int | None = arguments.genetic_code
+    if arguments.translated:
+        return 1 if code is None else code
+    if code is not None:
+        raise ValueError(f"--genetic-code {code} is for --translated, which is not given")
+    return None
 
 
 def _ranked(
@@ -60,6 +117,11 @@ def _ranked(
         targets,
         top=arguments.top or None,
         min_score=arguments.min_score,
+        evalue=arguments.evalue,
+        max_hsps=arguments.max_hsps or None,
+        strand=arguments.strand,
+        genetic_code=_genetic_code(arguments),
+        statistics=arguments.statistics,
         progress=progress,
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from glsw.alphabet import DNA, PROTEIN, Alphabet
+from glsw.output import Format, format_of
 from glsw.scoring import Scoring
 
 
@@ -58,6 +60,14 @@ def devices_of(text: str) -> str | list[int]:
     words = text.split(",")
     several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
     return [int(word) for word in words] if several else text
+
+
+def format_in(text: str, formats: Mapping[str, Format]) -> Format:
+    """Return a format by its name, perhaps followed by columns."""
+    try:
+        return format_of(text, formats)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def alphabet(text: str) -> Alphabet:

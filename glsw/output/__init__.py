@@ -1,49 +1,156 @@
 """Writers of results by name: each takes one result at a time and writes it in one go.
 
 Coordinates leave the program here: inside they count from 0 and are half-open, in what is written
-they count from 1 and include the last residue.
+they count from 1 and include the last residue, unless a format has its own way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TextIO
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO
 
-from glsw.output import pairwise, table, tsv
+from glsw.database import Database
+from glsw.output import blast_tab, jsonl, paf, pairwise, sam, table, tsv
+from glsw.output.form import Format, Header
 from glsw.result import SearchResult
+from glsw.sequences import Record
+
+_TSV = Format(tsv.write, tsv.HEADER)
+_SAM = Format(sam.write, sam.header)
+_TABULAR = {"blast-tab": False, "blast-tab-comments": True}
+_NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
+
+FORMATS: Mapping[str, Format] = {
+    "pairwise": Format(pairwise.write),
+    "table": Format(table.write),
+    "tsv": _TSV,
+    **{name: blast_tab.form(comments=comments) for name, comments in _TABULAR.items()},
+    "sam": _SAM,
+    "paf": Format(paf.write),
+    "jsonl": Format(jsonl.write),
+}
+"""For searches: the list and its alignments, the list alone, and formats for programs."""
+
+ALIGNMENT_FORMATS: Mapping[str, Format] = {
+    "pairwise": Format(pairwise.write_alignments),
+    **{name: FORMATS[name] for name in ("tsv", "blast-tab", "sam", "paf", "jsonl")},
+}
+"""For one pair of sequences."""
 
 
-class Format(NamedTuple):
-    """How results are written.
+def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
+    """Return a format by its name, perhaps followed by the columns of a tabular one.
 
     Parameters
     ----------
-    write : callable
-        ``write(result, stream)`` writes one result, after those before it.
-    header : str
-        What stands once before all results.
+    text : str
+        Such as ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`; its
+        numbers in BLAST, 6 and 7, are names too.
+    formats : mapping of str to Format
+        The formats to choose from.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format or column, naming the nearest; if the format has no columns.
+
+    Examples
+    --------
+    >>> format_of("tabel")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown format 'tabel', did you mean table? There are pairwise, table, tsv, \
+blast-tab, blast-tab-comments, sam, paf, jsonl
     """
+    name, *columns = text.split() or [""]
+    name = _NUMBERS.get(name, name)
+    if name not in formats:
+        raise ValueError(_unknown("format", name, formats))
+    if not columns:
+        return formats[name]
+    if name not in _TABULAR:
+        raise ValueError(f"format {name} has no columns to choose, got {' '.join(columns)!r}")
+    for column in columns:
+        if column not in (known := ["std", *blast_tab.COLUMNS]):
+            raise ValueError(_unknown(f"column of {name}", column, known))
+    return blast_tab.form(columns, comments=_TABULAR[name])
 
-    write: Callable[[SearchResult, TextIO], None]
-    header: str = ""
+
+def write(
+    results: SearchResult | Iterable[SearchResult],
+    to: TextIO | str | os.PathLike[str],
+    format: str = "pairwise",  # noqa: A002
+    *,
+    targets: Iterable[Record] | Database | None = None,
+) -> None:
+    """Write the results of one query or of several, each when it is there.
+
+    Parameters
+    ----------
+    results : SearchResult or iterable of SearchResult
+    to : text stream or path
+        What to write to; a file is overwritten.
+    format : str
+        See `format_of`.
+    targets : Database or iterable of Record, optional
+        What was searched, for a format whose header names all targets (SAM). Without it all
+        results are waited for and the targets among them are named.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from glsw import Aligner
+    >>> results = Aligner(engine="reference").search(["HEAGAWGHEE", "WHEAT"], ["PAWHE"])
+    >>> write(results, sys.stdout, "blast-tab qseqid sseqid length sstart send")
+    query 1	target 1	5	2	5
+    query 2	target 1	3	3	5
+    """
+    form = format_of(format)
+    if isinstance(results, SearchResult):
+        results = [results]
+    header = form.header
+    if not isinstance(header, str):
+        if targets is None:
+            results = list(results)
+            targets = list({hit.target.id: hit.target for each in results for hit in each}.values())
+        header = header(names_and_lengths(targets), "")
+    if isinstance(to, str | os.PathLike):
+        with open(to, "w", encoding="utf-8") as stream:
+            _write_all(results, stream, form, header)
+    else:
+        _write_all(results, to, form, header)
 
 
-def _list_and_alignments(result: SearchResult, stream: TextIO) -> None:
-    table.write(result, stream)
-    if result.hits:
-        pairwise.write(result, stream)
+def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
+    """Yield the name and the letters of each target, which a `Header` needs."""
+    return ((record.id, len(record)) for record in targets)
 
 
-_TSV = Format(tsv.write, tsv.HEADER)
+def _write_all(results: Iterable[SearchResult], stream: TextIO, form: Format, header: str) -> None:
+    stream.write(header)
+    written = 0
+    for result in results:
+        form.write(result, stream)
+        written += 1
+    if form.footer:
+        stream.write(form.footer(written))
 
-FORMATS = {
-    "pairwise": Format(_list_and_alignments),
-    "table": Format(table.write),
-    "tsv": _TSV,
-}
-"""For searches: the ranked list with its alignments, the list alone, a line of columns a hit."""
 
-ALIGNMENT_FORMATS = {"pairwise": Format(pairwise.write), "tsv": _TSV}
-"""For one pair of sequences."""
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    nearest = difflib.get_close_matches(name, known, n=1)
+    hint = f", did you mean {nearest[0]}?" if nearest else "."
+    return f"unknown {kind} {name!r}{hint} There are {', '.join(known)}"
 
-__all__ = ["ALIGNMENT_FORMATS", "FORMATS", "Format"]
+
+__all__ = [
+    "ALIGNMENT_FORMATS",
+    "FORMATS",
+    "Format",
+    "Header",
+    "format_of",
+    "names_and_lengths",
+    "write",
+]

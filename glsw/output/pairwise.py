@@ -2,13 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TextIO
 
-from glsw.result import SearchResult
+from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
+from glsw.output.form import in_a_line
+from glsw.result import Hsp, SearchResult
+from glsw.sequences import Record
+
+_LINE = 60  # characters of a row in a line
+_LISTED = 68  # of a target's name and description in the list
+_SCORE = 6  # of a score in the list
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
-    """Write the alignment of each hit, the best first, and a blank line after it.
+    r"""Write a search as BLAST does: the list of targets, then the alignments of each.
+
+    Between the rows stand ``|`` for equal nucleotides, and for amino acids the letter, or ``+``
+    for others that score above 0. Places are those on the query as given; of an alignment with its
+    minus strand, the target's descend (Strand=Plus/Minus), of one with a translated minus strand,
+    the query's (Frame = -1). A line of nothing but gap has no places. At the end stands where bit
+    scores and E-values come from; where there are none, scores are in units of the matrix.
+
+    Examples
+    --------
+    >>> import io
+    >>> from glsw import Aligner
+    >>> stream = io.StringIO()
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> block = stream.getvalue().partition(" Identities")[2].splitlines()
+    >>> print("\n".join(block[:5]))
+     = 4/5 (80%), Positives = 4/5 (80%), Gaps = 1/5 (20%)
+    <BLANKLINE>
+    Query  5  AWGHE  9
+              AW HE
+    Sbjct  2  AW-HE  5
+    """
+    query = result.query
+    lines = [f"Query= {_title(query)}", "", f"Length={len(query)}"]
+    lines += [*_list(result), ""] if result.hits else ["", "", "***** No hits found *****", ""]
+    for hit in result:
+        letters = len(hit.target) // hit.alignment.scoring.alphabet.width
+        lines += ["", f">{_title(hit.target)}", f"Length={letters}", ""]
+        for hsp in hit.hsps:
+            lines += [*_scores(hsp), "", *_rows(hsp), ""]
+    lines += ["", f"  Database: {result.sequences} sequences, {result.residues} residues"]
+    if result.statistics:
+        lines.append(f"  E-values: {result.statistics.name}")
+    stream.write("\n".join([*lines, "", "", ""]))
+
+
+def write_alignments(result: SearchResult, stream: TextIO) -> None:
+    """Write the alignments of one pair of sequences, the best first, and a blank line after each.
 
     Between the rows stand ``|`` for equal residues, ``:`` for others that score above 0 and ``.``
     for other pairs; a gap is ``-``. Coordinates count from 1 and include the last residue.
@@ -17,10 +62,11 @@ def write(result: SearchResult, stream: TextIO) -> None:
     --------
     >>> import sys
     >>> from glsw import Aligner
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), sys.stdout)
+    >>> write_alignments(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), sys.stdout)
+    ... # doctest: +ELLIPSIS
     query  query
     target target 1
-    score 16, identities 4/5 (80.0%), gaps 1/5 (20.0%)
+    score 16, ...identities 4/5 (80.0%), gaps 1/5 (20.0%)
     <BLANKLINE>
     query  5 AWGHE 9
              || ||
@@ -28,6 +74,65 @@ def write(result: SearchResult, stream: TextIO) -> None:
     <BLANKLINE>
     """
     if result.hits:
-        stream.write("".join(f"{hit.alignment}\n\n" for hit in result))
+        stream.write("".join(f"{hsp}\n\n" for hit in result for hsp in hit.hsps))
     else:
         stream.write(f"query {result.query.id}: no alignment\n\n")
+
+
+def _title(record: Record) -> str:
+    return in_a_line(f"{record.id} {record.description}")
+
+
+def _list(result: SearchResult) -> Iterator[str]:
+    in_bits = any(hit.bits is not None for hit in result)
+    with_evalues = any(hit.evalue is not None for hit in result)
+    title = "Sequences producing significant alignments:"
+    yield f"{'':{_LISTED}}  Score{'     E' * with_evalues}"
+    yield f"{title:{_LISTED}} {'(Bits)' if in_bits else ' (Raw)'}{'  Value' * with_evalues}"
+    yield ""
+    for hit in result:
+        title = _title(hit.target)
+        if len(title) > _LISTED - 1:
+            title = title[: max(_LISTED - 4, len(hit.target.id))].rstrip() + "..."
+        score = str(hit.score) if hit.bits is None else bits_text(hit.bits)
+        evalue = "" if hit.evalue is None else evalue_text(hit.evalue)
+        yield f"{title:{_LISTED}}  {score:{_SCORE}}  {evalue}".rstrip()
+
+
+def _scores(hsp: Hsp) -> Iterator[str]:
+    found, view = hsp.alignment, hsp.view
+    nucleic, columns = is_nucleic(found.scoring.alphabet), max(1, found.columns)
+    score = str(hsp.score) if hsp.bits is None else f"{bits_text(hsp.bits)} bits ({hsp.score})"
+    evalue = "" if hsp.evalue is None else f",  Expect = {evalue_text(hsp.evalue)}"
+    counts = {"Identities": found.identities, "Positives": found.positives, "Gaps": found.gaps}
+    if nucleic:
+        del counts["Positives"]
+    yield f" Score = {score}{evalue}"
+    yield " " + ", ".join(
+        f"{name} = {count}/{columns} ({percent(count, columns)}%)" for name, count in counts.items()
+    )
+    if view.frame:
+        yield f" Frame = {view.frame:+}"
+    elif nucleic:
+        yield f" Strand=Plus/{'Plus' if view.strand > 0 else 'Minus'}"
+
+
+def _rows(hsp: Hsp) -> Iterator[str]:
+    """Yield the lines of the rows, each three followed by a blank one."""
+    alphabet, shown = hsp.alignment.scoring.alphabet, Shown.of(hsp)
+    queries, targets = shown.query.lines(_LINE), shown.target.lines(_LINE)
+    numbers = [number for _, *places in (*queries, *targets) for number in places]
+    digits, between, at = len(str(max(numbers, default=0))), shown.midline(alphabet), 0
+    for query, target in zip(queries, targets, strict=True):
+        yield _row("Query", query, digits)
+        yield f"{'':{digits + 9}}{between[at : at + len(query[0])]}".rstrip()
+        yield _row("Sbjct", target, digits)
+        yield ""
+        at += len(query[0])
+
+
+def _row(name: str, line: tuple[str, int, int], digits: int) -> str:
+    text, first, last = line
+    if not text.strip("-"):
+        return f"{name}  {'':{digits}}  {text}"
+    return f"{name}  {first:<{digits}}  {text}  {last}"

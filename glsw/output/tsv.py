@@ -1,42 +1,25 @@
-"""One line a hit, columns apart by tabs, for programs."""
+"""One line for each high-scoring pair, columns apart by tabs, for programs."""
 
 from __future__ import annotations
 
-from typing import TextIO
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
 
-from glsw.result import Hit, SearchResult
-
-COLUMNS = (
-    "query",
-    "rank",
-    "target",
-    "score",
-    "identity",
-    "identities",
-    "gaps",
-    "columns",
-    "query_start",
-    "query_end",
-    "query_length",
-    "target_start",
-    "target_end",
-    "target_length",
-    "cigar",
-    "description",
-)
-"""The first line of the output.
-
-``identity`` is in percent of the ``columns`` of the alignment; ``gaps`` counts columns. Starts and
-ends count from 1 and include the last residue, lengths are those of the whole sequences.
-``cigar`` reads the query relative to the target (``=`` equal, ``X`` different, ``I`` only in the
-query, ``D`` only in the target). ``description`` is the target's.
-"""
+from glsw.output.form import in_a_line
+from glsw.result import COLUMNS, SearchResult
 
 HEADER = "\t".join(COLUMNS) + "\n"
+"""The first line: `glsw.result.COLUMNS`, which says what they are."""
+
+_SHOWN: Mapping[str, Callable[[Any], str]] = {
+    "bits": "{:.1f}".format,
+    "evalue": "{:.3g}".format,
+    "identity": "{:.2f}".format,
+}
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
-    r"""Write the `COLUMNS` of each hit, without the header.
+    r"""Write the lines without the header; what is not known is left empty.
 
     Examples
     --------
@@ -44,31 +27,12 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> from glsw import Aligner
     >>> stream = io.StringIO()
     >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
-    >>> stream.getvalue().split("\t")[:8]
-    ['query', '1', 'target 1', '16', '80.00', '4', '1', '5']
+    >>> stream.getvalue().split("\t")[:5]
+    ['query', '1', '1', 'target 1', '16']
     """
-    stream.write("".join(f"{_line(result, hit)}\n" for hit in result))
-
-
-def _line(result: SearchResult, hit: Hit) -> str:
-    found = hit.alignment
-    width = found.scoring.alphabet.width
-    values = (
-        result.query.id,
-        hit.rank,
-        hit.target.id,
-        hit.score,
-        f"{100 * found.identity:.2f}",
-        found.identities,
-        found.gaps,
-        found.columns,
-        found.query_start + 1,
-        found.query_end,
-        len(result.query) // width,
-        found.target_start + 1,
-        found.target_end,
-        len(hit.target) // width,
-        found.cigar,
-        hit.target.description,
-    )
-    return "\t".join(" ".join(str(value).split()) for value in values)
+    for row in result.rows():
+        cells = (
+            "" if value is None else _SHOWN.get(name, in_a_line)(value)
+            for name, value in row.items()
+        )
+        stream.write("\t".join(cells) + "\n")

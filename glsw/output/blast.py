@@ -1,0 +1,130 @@
+"""What BLAST's formats have in common: which way round a pair is shown, and how numbers look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from glsw.alphabet import Alphabet
+from glsw.result import Hsp, Row, reversed_strand
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A high-scoring pair the way round that BLAST shows it.
+
+    A translated query that lies on the minus strand descends. One that was not translated always
+    ascends, and its target descends.
+
+    Parameters
+    ----------
+    query, target : Row
+    between : str
+        As in `Alignment.rows`.
+    """
+
+    query: Row
+    target: Row
+    between: str
+
+    @classmethod
+    def of(cls, hsp: Hsp) -> Shown:
+        """Turn a pair round as needed."""
+        found, view, width = hsp.alignment, hsp.view, hsp.alignment.scoring.alphabet.width
+        query, between, target = found.rows()
+        (q, q_last), (t, t_last) = hsp.query_place, hsp.target_place
+        if view.strand > 0 or view.frame:
+            return cls(Row(query, q, hsp.query_step, width), Row(target, t, 1, width), between)
+        return cls(
+            Row(reversed_strand(query), q_last, 1, width),
+            Row(reversed_strand(target), t_last, -1, width),
+            between[::-1],
+        )
+
+    @property
+    def query_place(self) -> tuple[int, int]:
+        """Its first and its last number."""
+        return _place(self.query)
+
+    @property
+    def target_place(self) -> tuple[int, int]:
+        """Its first and its last number."""
+        return _place(self.target)
+
+    def midline(self, alphabet: Alphabet) -> str:
+        """Return the row between: ``|`` for equal nucleotides, else letters, ``+`` for positives.
+
+        Examples
+        --------
+        >>> from glsw import DNA, PROTEIN
+        >>> shown = Shown(Row("MKV-L", 1), Row("MRVWC", 1), "|:| .")
+        >>> shown.midline(PROTEIN), shown.midline(DNA)
+        ('M+V  ', '| |  ')
+        """
+        if is_nucleic(alphabet):
+            return "".join("|" if mark == "|" else " " for mark in self.between)
+        marks = {":": "+", ".": " "}
+        return "".join(
+            letter if mark == "|" else marks.get(mark, mark)
+            for letter, mark in zip(self.query.text, self.between, strict=True)
+        )
+
+    def pairs(self) -> Iterable[tuple[str, str, bool]]:
+        """Yield the letters of each column, and whether they are equal."""
+        width = self.query.width
+        for k in range(0, len(self.between), width):
+            equal = self.between[k] == "|"
+            yield self.query.text[k : k + width], self.target.text[k : k + width], equal
+
+
+def is_nucleic(alphabet: Alphabet) -> bool:
+    """Return whether the letters are nucleotides, or codons.
+
+    >>> from glsw import DNA, PROTEIN
+    >>> is_nucleic(DNA), is_nucleic(PROTEIN)
+    (True, False)
+    """
+    return alphabet.nucleotides or alphabet.width > 1
+
+
+def percent(part: int, whole: int) -> int:
+    """Return a rounded percentage, 100 only if nothing is missing.
+
+    >>> percent(2, 3), percent(199, 200), percent(200, 200)
+    (67, 99, 100)
+    """
+    return 100 if part == whole else min(99, int(0.5 + 100 * part / whole))
+
+
+def evalue_text(evalue: float, *, digits: int = 0) -> str:
+    """Return an E-value as BLAST prints it, with so many decimals where it is small.
+
+    >>> [evalue_text(e) for e in (1e-200, 2.34e-20, 0.0234, 0.234, 2.34, 23.4)]
+    ['0.0', '2e-20', '0.023', '0.23', '2.3', '23']
+    >>> evalue_text(2.34e-20, digits=2)
+    '2.34e-20'
+    """
+    if evalue < 1e-180:
+        return "0.0"
+    if evalue < 0.0009:
+        return f"{evalue:.{digits}e}"
+    for limit, decimals in ((0.1, 3), (1, 2), (10, 1)):
+        if evalue < limit:
+            return f"{evalue:.{decimals}f}"
+    return f"{evalue:.0f}"
+
+
+def bits_text(bits: float) -> str:
+    """Return a score in bits as BLAST prints it, without the decimals from 100 on.
+
+    >>> bits_text(99.84), bits_text(286.9), bits_text(123456.7)
+    ('99.8', '286', '1.235e+05')
+    """
+    if bits > 99999:
+        return f"{bits:.3e}"
+    return str(int(bits)) if bits > 99.9 else f"{bits:.1f}"
+
+
+def _place(row: Row) -> tuple[int, int]:
+    ((_, first, last),) = row.lines(max(row.width, len(row.text))) or [("", row.first, row.first)]
+    return first, last

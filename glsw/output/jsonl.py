@@ -1,0 +1,67 @@
+"""A JSON object for each query, in a line of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TextIO
+
+from glsw.result import Hit, SearchResult
+from glsw.sequences import Record
+
+_OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
+
+
+def write(result: SearchResult, stream: TextIO) -> None:
+    """Write the object of one query.
+
+    Its members are
+
+    - ``query``: an object of ``id``, ``description`` and ``length`` in characters;
+    - ``database``: an object of its ``sequences`` and ``residues``;
+    - ``statistics``: where bits and E-values come from, or null;
+    - ``hits``: an array, the best first, of objects of ``rank``, ``target`` (as ``query``) and
+      ``hsps``, an array, the best first, of objects of the other `glsw.result.COLUMNS`, and
+      ``query_row``, ``target_row``: the aligned letters with ``-`` for gaps, as in the CIGAR.
+
+    Bits and E-values are null where they are not known.
+
+    Examples
+    --------
+    >>> import io
+    >>> from glsw import Aligner
+    >>> stream = io.StringIO()
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> json.loads(stream.getvalue())["hits"][0]["target"]
+    {'id': 'target 1', 'description': '', 'length': 5}
+    """
+    rows = list(result.rows())
+    hits = []
+    for hit in result:
+        own, rows = rows[: len(hit.hsps)], rows[len(hit.hsps) :]
+        hits.append(
+            {
+                "rank": hit.rank,
+                "target": _record(hit.target),
+                "hsps": _hsps(hit, own),
+            }
+        )
+    shown = {
+        "query": _record(result.query),
+        "database": {"sequences": result.sequences, "residues": result.residues},
+        "statistics": result.statistics.name if result.statistics else None,
+        "hits": hits,
+    }
+    stream.write(json.dumps(shown, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _record(record: Record) -> dict[str, Any]:
+    return {"id": record.id, "description": record.description, "length": len(record)}
+
+
+def _hsps(hit: Hit, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    shown = []
+    for hsp, row in zip(hit.hsps, rows, strict=True):
+        query, _, target = hsp.alignment.rows()
+        values = {name: value for name, value in row.items() if name not in _OF_HIT}
+        shown.append({**values, "query_row": query, "target_row": target})
+    return shown

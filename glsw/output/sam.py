@@ -1,0 +1,143 @@
+"""Sequence Alignment/Map (SAM 1.6), of which readers need the names of all targets first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from glsw.output.blast import is_nucleic
+from glsw.output.form import in_a_line, program
+from glsw.output.letters import cigar, edits, operations, units
+from glsw.result import Alignment, Hsp, SearchResult
+
+UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
+
+_NO_NAME = re.compile(r"[^!-?A-~]")  # characters that names of reads must not have
+_NO_TARGET = re.compile(r"""[\\,"'`()\[\]{}<>]|[^!-~]""")  # nor names of targets
+_NO_LETTER = re.compile(r"[^A-Za-z=.]")  # nor sequences
+_LONGEST = 254  # characters of a name
+
+
+def header(targets: Iterable[tuple[str, int]], command: str) -> str:
+    r"""Return the lines of the format, of each target and of the program.
+
+    Parameters
+    ----------
+    targets : iterable of (str, int)
+        Name and letters of each sequence of the database.
+    command : str
+        The command line, perhaps empty.
+
+    Raises
+    ------
+    ValueError
+        If two targets have one name, which SAM does not allow.
+
+    Examples
+    --------
+    >>> header([("chr1", 1000)], "").splitlines()[:2]
+    ['@HD\tVN:1.6\tSO:unsorted\tGO:query', '@SQ\tSN:chr1\tLN:1000']
+    """
+    lines, seen = ["@HD\tVN:1.6\tSO:unsorted\tGO:query"], set()
+    for name, length in targets:
+        shown = _target_name(name)
+        if shown in seen:
+            raise ValueError(f"SAM needs different names, {shown} is that of two targets")
+        seen.add(shown)
+        lines.append(f"@SQ\tSN:{shown}\tLN:{length}")
+    name, version = program()
+    line = f"@PG\tID:{name}\tPN:{name}\tVN:{version}"
+    lines.append(f"{line}\tCL:{in_a_line(command)}" if command else line)
+    return "\n".join([*lines, ""])
+
+
+def write(result: SearchResult, stream: TextIO) -> None:
+    """Write a record for each high-scoring pair, or one that says that there is none.
+
+    Notes
+    -----
+    The first pair is primary. A further one that shares more than half of its place on the query,
+    or of the other's, with one that is not secondary is secondary (0x100); else it is
+    supplementary (0x800). On the minus strand (0x10) the reverse complement of the query stands
+    there. SEQ is always the whole query, what is not aligned soft-clipped, and MAPQ 255: not known.
+    Letters that SAM does not have, such as the stop ``*``, are N, in proteins X, and characters of
+    names that it does not have are ``_``.
+
+    A translated query is the protein of its frame, and never on the minus strand.
+
+    Tags: ``AS`` the score in integer units (times ten for a matrix with one decimal), ``NM``
+    letters that differ or stand opposite a gap, ``MD``, ``ZE`` E-value and ``ZB`` bits where known;
+    ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated.
+    """
+    if not result.hits:
+        fields = _name(result.query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0
+        letters = re.sub(_NO_LETTER, "N", result.query.letters) or "*"
+        stream.write("\t".join(map(str, (*fields, letters, "*"))) + "\n")
+    taken: list[tuple[int, int]] = []
+    for hit in result:
+        for number, hsp in enumerate(hit.hsps):
+            place = min(hsp.query_place), max(hsp.query_place)
+            flag = 0
+            if hit.rank > 1 or number:
+                secondary = any(_overlap(place, other) for other in taken) or not taken
+                flag = SECONDARY if secondary else SUPPLEMENTARY
+            if flag != SECONDARY:
+                taken.append(place)
+            if hsp.view.strand < 0 and not hsp.view.frame:
+                flag |= REVERSE
+            stream.write("\t".join(map(str, _fields(result, hsp, flag))) + "\n")
+
+
+def _fields(result: SearchResult, hsp: Hsp, flag: int) -> Iterator[object]:
+    found = hsp.alignment
+    width = found.scoring.alphabet.width
+    clipped = found.query_start * width, len(found.query) - found.query_end * width
+    before, after = (f"{count}S" if count else "" for count in clipped)
+    stranger = "N" if is_nucleic(found.scoring.alphabet) else "X"
+    yield from (_name(result.query.id), flag, _target_name(found.target.id))
+    yield from (found.target_start * width + 1, 255, f"{before}{cigar(found)}{after}")
+    yield from ("*", 0, 0, re.sub(_NO_LETTER, stranger, found.query.letters), "*")
+    yield f"AS:i:{units(found)}"
+    yield f"NM:i:{edits(found)}"
+    yield f"MD:Z:{_mismatches(found, stranger)}"
+    if hsp.evalue is not None:
+        yield f"ZE:f:{hsp.evalue:.3g}"
+    if hsp.bits is not None:
+        yield f"ZB:f:{hsp.bits:.1f}"
+    if hsp.view.frame:
+        yield f"ZF:i:{hsp.view.frame}"
+        yield f"ZS:i:{hsp.query_place[0]}"
+
+
+def _mismatches(found: Alignment, stranger: str) -> str:
+    """Return the letters of the target where they differ, and how many are equal between."""
+    target = re.sub(r"[^A-Z-]", stranger, found.rows()[2].upper())
+    text, equal, at = "", 0, 0
+    for letter, length in operations(found):
+        part = target[at : at + length]
+        at += length
+        if letter == "=":
+            equal += length
+        elif letter == "X":
+            text += f"{equal}{'0'.join(part)}"
+            equal = 0
+        elif letter == "D":
+            text += f"{equal}^{part}"
+            equal = 0
+    return f"{text}{equal}"
+
+
+def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether they share more than half of the shorter."""
+    common = min(place[1], other[1]) - max(place[0], other[0]) + 1
+    return 2 * common > min(last - first + 1 for first, last in (place, other))
+
+
+def _name(name: str) -> str:
+    return re.sub(_NO_NAME, "_", name)[:_LONGEST] or "*"
+
+
+def _target_name(name: str) -> str:
+    shown = re.sub(_NO_TARGET, "_", name) or "_"
+    return f"_{shown[1:]}" if shown[0] in "*=" else shown

@@ -1,0 +1,205 @@
+"""The constants of Karlin and Altschul for a scoring, as NCBI published them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring import Scoring
+from glsw.statistics.gapless import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped
+from glsw.statistics.tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS, Row
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the distribution of scores of random sequences depends on.
+
+    Parameters
+    ----------
+    name : str
+        Of matrix and gap costs, in BLAST's words.
+    lambda_, k, h : float
+        lambda per unit of score, K, and H in nats per aligned pair.
+    alpha, beta : float
+        A random alignment of score s is about ``alpha * s + beta`` letters long.
+    unit : int
+        Integer units of the scoring in a unit of score here: `Scoring.scale`, or how many times
+        the scores are those of the published matrix.
+    spread : FiniteSize, optional
+        What the finite-size correction takes besides, where it is known.
+    even : bool
+        Whether odd scores are rounded down for E-values.
+    """
+
+    name: str
+    lambda_: float
+    k: float
+    h: float
+    alpha: float
+    beta: float
+    unit: int = 1
+    spread: FiniteSize | None = None
+    even: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: lambda {self.lambda_:.3g}, K {self.k:.3g}, H {self.h:.2g}"
+
+
+@dataclass(frozen=True)
+class FiniteSize:
+    """How the lengths of random alignments of score s are distributed: Park et al. 2012.
+
+    Their mean is ``alpha * s + shift``, their variance ``variance * s + variance_shift``, and the
+    covariance of the lengths in both sequences ``covariance * s + covariance_shift``.
+    """
+
+    shift: float
+    variance: float
+    variance_shift: float
+    covariance: float
+    covariance_shift: float
+
+    @staticmethod
+    def of(row: Row, without_gaps: Row) -> FiniteSize:
+        """Return it from a row of `PROTEIN_ROWS` and the row for no gaps.
+
+        The shifts are twice the cost of a gap's first position times the difference of the slope
+        without gaps and the one with them.
+        """
+        gap = 2 * (row[0] + row[1])
+        return FiniteSize(
+            shift=gap * (without_gaps[5] - row[5]),
+            variance=row[7],
+            variance_shift=gap * (without_gaps[7] - row[7]),
+            covariance=row[8],
+            covariance_shift=gap * (without_gaps[7] - row[8]),
+        )
+
+
+def published(scoring: Scoring) -> Constants | None:
+    """Return NCBI's constants for a scoring, None where there are none.
+
+    Matrices are recognised by their values for the plain letters, whatever their name and the
+    scores of ambiguous letters; multiples of matrix and gap costs are reduced.
+
+    Examples
+    --------
+    >>> print(published(Scoring.blast("BLOSUM62", 11, 1)))
+    BLOSUM62 11/1: lambda 0.267, K 0.041, H 0.14
+    >>> published(Scoring.blast("BLOSUM62", 3, 3)) is None
+    True
+    >>> print(published(Scoring.match_mismatch(4, -6, 14, 4)))
+    2/-3 5/2: lambda 0.625, K 0.41, H 0.78
+    """
+    if scoring.separate or not scoring.local:
+        return None
+    return _protein(scoring) or _nucleotide(scoring)
+
+
+def costs_published_for(scoring: Scoring) -> tuple[str, list[str]] | None:
+    """Return the name of a scoring's matrix and the gap costs that constants are known for.
+
+    None if there are none for the matrix, or not in these units.
+    """
+    if protein := _recognised(scoring):
+        return protein[0], [f"{row[0]:g}/{row[1]:g}" for row in PROTEIN_ROWS[protein[0]][1:]]
+    if nucleotide := _substitution(scoring):
+        (match, mismatch), _ = nucleotide
+        rows = NUCLEOTIDE_ROWS[match, mismatch].rows
+        costs = [f"{row[0]:g}/{row[1]:g}" for row in rows if row[:2] != (0, 0)]
+        return f"{match}/{mismatch}", costs
+    return None
+
+
+@cache
+def _matrices() -> dict[bytes, str]:
+    """Return the names of the matrices by their scores of amino acids."""
+    found = {}
+    for name in PROTEIN_ROWS:
+        matrix = np.zeros((20, 20), np.int32)
+        if name == "BLOSUM80":
+            for k, row in enumerate(BLOSUM80):
+                matrix[k, : k + 1] = matrix[: k + 1, k] = row
+        else:
+            matrix[:] = Scoring.named(name).matrix[:20, :20]
+        found[matrix.tobytes()] = name
+    return found
+
+
+def _divided(scoring: Scoring, letters: str) -> tuple[npt.NDArray[np.int32], int] | None:
+    """Return the scores of plain letters and their greatest common divisor, if it is not 0."""
+    codes = codes_of(scoring.alphabet, letters)
+    scores = scoring.matrix[np.ix_(codes, codes)]
+    unit = int(np.gcd.reduce(scores, axis=None))
+    return (scores, unit) if unit else None
+
+
+def _recognised(scoring: Scoring) -> tuple[str, int] | None:
+    """Return the name of a protein matrix and how many times its scores these are."""
+    found = _divided(scoring, AMINO_ACIDS) if scoring.alphabet.amino_acids else None
+    if found is None:
+        return None
+    scores, unit = found
+    name = _matrices().get(np.ascontiguousarray(scores // unit, np.int32).tobytes())
+    return None if name is None else (name, unit)
+
+
+def _protein(scoring: Scoring) -> Constants | None:
+    found = _recognised(scoring)
+    if found is None:
+        return None
+    name, unit = found
+    costs = (scoring.gap_open - scoring.gap_extend) / unit, scoring.gap_extend / unit
+    without_gaps, *rows = PROTEIN_ROWS[name]
+    for row in rows:
+        if row[:2] == costs:
+            lambda_, k, h, alpha, beta = row[2:7]
+            spread = FiniteSize.of(row, without_gaps)
+            label = f"{name} {row[0]}/{row[1]}"
+            return Constants(label, lambda_, k, h, alpha, beta, unit=unit, spread=spread)
+    return None
+
+
+def _substitution(scoring: Scoring) -> tuple[tuple[int, int], int] | None:
+    """Return match and mismatch without their common divisor, and that divisor."""
+    found = _divided(scoring, NUCLEOTIDES) if scoring.alphabet.nucleotides else None
+    if found is None:
+        return None
+    scores, unit = found
+    match, mismatch = int(scores[0, 0]), int(scores[0, 1])
+    if not np.array_equal(scores, np.where(np.eye(4, dtype=bool), match, mismatch)):
+        return None
+    pair = match // unit, mismatch // unit
+    return (pair, unit) if pair in NUCLEOTIDE_ROWS else None
+
+
+def _nucleotide(scoring: Scoring) -> Constants | None:
+    found = _substitution(scoring)
+    if found is None:
+        return None
+    (match, mismatch), unit = found
+    known = NUCLEOTIDE_ROWS[match, mismatch]
+    costs = (scoring.gap_open - scoring.gap_extend) / unit, scoring.gap_extend / unit
+    name = f"{match}/{mismatch} {costs[0]:g}/{costs[1]:g}"
+    greedy = 0, match / 2 - mismatch
+    for row in known.rows:
+        if costs == (greedy if row[:2] == (0, 0) else row[:2]):
+            lambda_, k, h, alpha, beta = row[2:]
+            return Constants(name, lambda_, k, h, alpha, beta, unit=unit, even=known.even)
+    if costs[0] < known.enough[0] or costs[1] < known.enough[1]:
+        return None
+    lambda_, k, h = ungapped(scoring)
+    beta = -2.0 if (match, mismatch) in ((1, -1), (2, -3)) else 0.0
+    return Constants(
+        f"{name}, as without gaps",
+        lambda_ * unit,
+        k,
+        h,
+        alpha=lambda_ * unit / h,
+        beta=beta,
+        unit=unit,
+        even=known.even,
+    )

@@ -1,0 +1,323 @@
+"""Statistics from the scores of the search itself, for scorings without published constants.
+
+W. R. Pearson 1998, "Empirical statistical estimates for sequence similarity searches", Journal of
+Molecular Biology 276, and the program ssearch36: nearly all sequences of a database are unrelated
+to the query, so that their scores show how random ones are distributed. The mean grows with the
+logarithm of the sequence's length; around it they have an extreme value distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring import Scoring
+from glsw.statistics.base import Floats, Statistics, in_bits
+from glsw.statistics.gapless import background, ungapped_lambda
+
+LEAST = 60
+"""Scores that a fit takes at least."""
+
+LEAST_RANDOM = 50
+"""Of these, how many must not be outliers."""
+
+EULER = 0.5772156649015329
+SCALE = math.pi / math.sqrt(6)
+"""lambda times the standard deviation of an extreme value distribution."""
+
+_STEPS = 10  # length bins to a factor of e
+_BINS = 181  # up to e**18 letters, 66 million
+_CELLS = 1024  # of scores
+_FINE = 0.1  # a cell, in nats, where a unit of the scoring is less
+_SHORTEST = 10  # letters of the sequences that are fitted
+_DIRECT = 2**16  # lengths whose bins are looked up
+_ROUNDS = 20
+_OUTLIER = 0.1  # E-value of scores that are left out
+_FEWEST_BINS = 5
+_WIDEST = 2.5  # standard deviation, relative to that without gaps
+
+Counts = npt.NDArray[np.int64]
+
+
+class ScoreHistogram:
+    """How many sequences of a database have which length and score, in bins of both.
+
+    Only counts are kept, so that histograms of parts of a database can be added, in any order,
+    with the same result.
+
+    Parameters
+    ----------
+    width : int
+        Integer units of the scoring in a cell.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> whole, first, second = ScoreHistogram(1), ScoreHistogram(1), ScoreHistogram(1)
+    >>> scores, lengths = np.array([31, 40, 28]), np.array([200, 350, 200])
+    >>> whole.add(scores, lengths)
+    >>> first.add(scores[:2], lengths[:2])
+    >>> second.add(scores[2:], lengths[2:])
+    >>> first + second == whole == pickle.loads(pickle.dumps(whole)), len(whole)
+    (True, 3)
+    """
+
+    def __init__(self, width: int) -> None:
+        if width < 1:
+            raise ValueError(f"width {width}: at least 1 unit of score expected")
+        self.width = width
+        self.counts: Counts = np.zeros((_BINS, _CELLS), np.int64)
+
+    @classmethod
+    def of(cls, scoring: Scoring) -> ScoreHistogram:
+        """Return an empty one for the scores of a scoring.
+
+        A cell is the step between possible scores, or more where that is a small fraction of the
+        standard deviation. The cells reach far beyond any random score.
+
+        Raises
+        ------
+        ValueError
+            If no local statistics exist.
+        """
+        codes, _ = background(scoring.alphabet)
+        entries = scoring.matrix[np.ix_(codes, codes)].ravel().tolist()
+        costs = [*scoring.insertion, *scoring.deletion]
+        step = int(np.gcd.reduce([*entries, *costs]))
+        return cls(step * max(1, int(_FINE / (ungapped_lambda(scoring) * step))))
+
+    def add(self, scores: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64]) -> None:
+        """Count sequences, their best scores and their lengths, both of shape (N,)."""
+        if scores.shape != lengths.shape or scores.ndim != 1:
+            raise ValueError(f"{scores.shape} scores for {lengths.shape} lengths")
+        cells = np.minimum(scores // self.width, _CELLS - 1)
+        at = _bins_of(lengths) * np.int64(_CELLS) + cells
+        self.counts += np.bincount(at, minlength=_BINS * _CELLS).reshape(_BINS, _CELLS)
+
+    def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
+        if self.width != other.width:
+            raise ValueError(f"histograms of widths {self.width} and {other.width} cannot be added")
+        total = ScoreHistogram(self.width)
+        np.add(self.counts, other.counts, out=total.counts)
+        return total
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreHistogram):
+            return NotImplemented
+        return self.width == other.width and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        filled = np.flatnonzero(self.counts).astype(np.int32)
+        return {"width": self.width, "filled": filled, "numbers": self.counts.ravel()[filled]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.width = state["width"]
+        self.counts = np.zeros((_BINS, _CELLS), np.int64)
+        self.counts.ravel()[state["filled"]] = state["numbers"]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a fit found: scores have the mean ``intercept + slope * ln(length)``.
+
+    Parameters
+    ----------
+    slope, intercept, deviation : float
+        In integer units; ``deviation`` is the standard deviation.
+    used, outliers : int
+        Scores that were fitted, and those that were left out because they are no random scores.
+    """
+
+    slope: float
+    intercept: float
+    deviation: float
+    used: int
+    outliers: int
+
+
+def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
+    """Fit scores to an extreme value distribution whose mean is a line over ln(length).
+
+    By least squares; then scores that are expected less than 0.1 times in so many sequences, or
+    as far below the line, are left out and all is done again, until no further score is an
+    outlier. Sequences shorter than 10 letters or without any score are not used. If nearly all
+    lengths are the same, the slope is what the theory says, 1 / lambda.
+
+    Scores are steps: the chance to reach S is that of a continuous variable with half a step more
+    in its mean and step^2 / 12 less in its variance.
+
+    Parameters
+    ----------
+    histogram : ScoreHistogram
+    lambda_ : float, optional
+        That of alignments without gaps, per integer unit. Where gaps are so cheap that alignments
+        are not local, scores scatter far more widely than it allows.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 60 scores, or fewer than 50 that look random; if all are equal; if
+        gaps are too cheap.
+    """
+    first = int(np.searchsorted(_first_lengths(), _SHORTEST))
+    counts = histogram.counts[first:].astype(np.float64)
+    counts[:, 0] = 0.0  # no score
+    lengths = _log_lengths()[first:]
+    values = np.arange(_CELLS, dtype=np.float64) + 0.5
+    total = int(counts.sum())
+    if total < LEAST:
+        raise ValueError(f"{total} scores are too few to fit statistics to: {LEAST} are needed")
+    if counts[:, -1].sum() > 0.5 * total:
+        raise ValueError(_TOO_CHEAP)
+    counts[:, -1] = 0.0  # beyond the range
+    highest = (math.log(total / _OUTLIER) - EULER) / SCALE
+    kept = counts
+    for _ in range(_ROUNDS):
+        slope, intercept, deviation = _line(kept, lengths, values)
+        z = (values - (intercept + slope * lengths)[:, np.newaxis]) / deviation
+        before, kept = kept, np.where(np.abs(z) <= highest, counts, 0.0)
+        used = int(kept.sum())
+        if used < LEAST_RANDOM:
+            raise ValueError(
+                f"only {used} of {total} scores look random: {LEAST_RANDOM} are needed to fit "
+                "statistics to"
+            )
+        if np.array_equal(before, kept):
+            break
+    unit = histogram.width
+    if lambda_ * deviation * unit > _WIDEST * SCALE:
+        raise ValueError(_TOO_CHEAP)
+    return Fit(slope * unit, intercept * unit, deviation * unit, used, total - used)
+
+
+@dataclass(frozen=True)
+class Fitted(Statistics):
+    """E-values from a fit: ``E = N (1 - exp(-exp(-pi / sqrt(6) z - gamma)))``.
+
+    z is how many standard deviations a score is above the mean for the length of its sequence,
+    gamma Euler's constant, and N the number of sequences; for nucleotides it is the residues of the
+    database over those of the sequence, as ssearch36 has it. Bits are such that
+    ``E = N m n 2^-bits`` where E is small, for a query and sequence of m and n letters.
+
+    Parameters
+    ----------
+    fit : Fit
+    query_length : int
+        Of the query whose scores were fitted.
+    sequences, residues : int
+        Size of the database.
+    nucleotides : bool
+        How N is counted.
+    scale : int
+        Of the scoring, for the name.
+    """
+
+    fit: Fit
+    query_length: int
+    sequences: int
+    residues: int
+    nucleotides: bool = False
+    scale: int = 1
+
+    @property
+    def name(self) -> str:
+        """How many scores were fitted, and the line."""
+        found = self.fit
+        slope, intercept, deviation = (
+            number / self.scale for number in (found.slope, found.intercept, found.deviation)
+        )
+        return (
+            f"fitted to {found.used:,} scores ({found.outliers:,} outliers left out): mean "
+            f"{intercept:.3g} {'-' if slope < 0 else '+'} {abs(slope):.3g} ln(length), "
+            f"standard deviation {deviation:.3g}"
+        )
+
+    def _nats(self, score: Floats, target_length: Floats) -> Floats:
+        mean = self.fit.intercept + self.fit.slope * np.log(np.maximum(target_length, 1.0))
+        nats: Floats = SCALE * (score - mean) / self.fit.deviation + EULER
+        return nats
+
+    def _bits(self, score: Floats, target_length: Floats) -> Floats:
+        places = self.query_length * np.maximum(target_length, 1.0)
+        return in_bits(self._nats(score, target_length) + np.log(places))
+
+    def _evalue(self, score: Floats, query_length: Floats, target_length: Floats) -> Floats:
+        nats = np.maximum(self._nats(score, target_length) + 0 * query_length, -700.0)
+        chance: Floats = -np.expm1(-np.exp(-nats))
+        if self.nucleotides:
+            return chance * self.residues / np.maximum(target_length, 1.0)
+        return chance * self.sequences
+
+
+_TOO_CHEAP = (
+    "scores scatter too widely to fit statistics to: gaps cost so little that alignments are not "
+    "local, or the sequences are all related"
+)
+
+
+def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, float]:
+    """Return slope, intercept and standard deviation; values in cells."""
+    by_length = kept.sum(axis=1)
+    number = by_length.sum()
+    sums = kept @ values
+    mean_length = float(by_length @ lengths / number)
+    mean = float(sums.sum() / number)
+    offset = lengths - mean_length
+    scatter = float(by_length @ offset**2)
+    covariance = float(sums @ offset)
+    squares = float((kept @ (values - mean) ** 2).sum())
+    if np.count_nonzero(by_length) >= _FEWEST_BINS:
+        slope = covariance / scatter
+        variance = (squares - slope * covariance) / number
+    else:
+        slope, variance = 0.0, squares / number
+    variance -= 1 / 12
+    if variance <= 1 / 12:
+        raise ValueError("scores are too much alike to fit statistics to")
+    deviation = math.sqrt(variance)
+    if slope == 0.0:
+        slope = deviation / SCALE
+    return slope, mean - slope * mean_length, deviation
+
+
+@cache
+def _first_lengths() -> Counts:
+    """Return the least length of each bin; bin 0 is for length 0 and 1."""
+    edges = np.ceil(np.exp((np.arange(_BINS) - 0.5) / _STEPS)).astype(np.int64)
+    edges[0] = 0
+    return edges
+
+
+@cache
+def _log_lengths() -> Floats:
+    """Return the logarithm of the lengths in each bin: between its least and its largest."""
+    edges = np.append(_first_lengths(), round(math.exp((_BINS - 0.5) / _STEPS)))
+    least, largest = np.maximum(edges[:-1], 1), np.maximum(edges[1:] - 1, 1)
+    return np.asarray((np.log(least) + np.log(np.maximum(largest, least))) / 2, np.float64)
+
+
+@cache
+def _direct() -> npt.NDArray[np.uint8]:
+    return _search(np.arange(_DIRECT))
+
+
+def _search(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    return (np.searchsorted(_first_lengths(), lengths, side="right") - 1).astype(np.uint8)
+
+
+def _bins_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return the bin of each length."""
+    bins = _direct()[np.minimum(lengths, _DIRECT - 1)]
+    if (long := lengths >= _DIRECT).any():
+        bins[long] = _search(lengths[long])
+    return bins

@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format typecheck wheel clean
+.PHONY: help demo test bench lint format typecheck wheel clean
 
 help: ## say what there is
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,14 @@ test: lint typecheck ## lint, types, tests on every OpenGL implementation at han
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
 	LP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+# Goes on where it was interrupted; RUN='--full' or other words are for `python -m bench run`.
+bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark, write a report
+	@tools/ensure-gl.sh $(BIN)/glsw devices
+	@$(BIN)/python -m bench run --output bench-results/this-device.json $(RUN); status=$$?; \
+	[ -f bench-results/this-device.json ] && [ $$status -ne 130 ] && \
+	$(BIN)/python -m bench report bench-results/this-device.json --output bench-results; \
+	exit $$status
 
 lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .
@@ -53,6 +61,10 @@ $(BIN)/python:
 $(VENV)/installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+$(VENV)/installed-bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'

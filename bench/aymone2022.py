@@ -72,12 +72,12 @@ class Workload:
 
 
 _PAPERS = Scoring.match_mismatch(1, -1, 2, 2)
-WORKLOADS = (
-    Workload("DNA 1/-1, linear gaps 2", _PAPERS),
-    Workload("DNA 1/-1, linear gaps 2, relatives", _PAPERS, related=True),
-    Workload("DNA 2/-3, affine gaps 7, 2", Scoring.match_mismatch(2, -3, 7, 2)),
-    Workload("protein BLOSUM62, affine gaps 12, 1", Scoring.named("BLOSUM62", 12, 1)),
-)
+WORKLOADS = {
+    "linear": Workload("DNA 1/-1, linear gaps 2", _PAPERS),
+    "relatives": Workload("DNA 1/-1, linear gaps 2, relatives", _PAPERS, related=True),
+    "affine": Workload("DNA 2/-3, affine gaps 7, 2", Scoring.match_mismatch(2, -3, 7, 2)),
+    "protein": Workload("protein BLOSUM62, affine gaps 12, 1", Scoring.named("BLOSUM62", 12, 1)),
+}
 """The first one is the paper's; unrelated sequences have short alignments, relatives long ones."""
 
 TASKS: tuple[tuple[str, Ties], ...] = (
@@ -107,19 +107,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
     count, length = arguments.pairs, arguments.length
+    chosen = [WORKLOADS[name] for name in arguments.workloads]
     settings = {
         "engine": Diagonal.name,
         "pairs": count,
         "length": length,
-        "workloads": [workload.name for workload in WORKLOADS],
+        "workloads": [workload.name for workload in chosen],
         "budget": arguments.budget,
         "paper": [{**asdict(row), "gcups": row.gcups} for row in PAPER],
     }
     print(f"engine {Diagonal.name} on {device.info.name}: {count} pairs of {length} x {length}")
     results: list[dict[str, Any]] = []
     # Twice as long for ours as for the two ways of the core.
-    share = arguments.budget / len(WORKLOADS) / (len(TASKS) + 1)
-    for workload in WORKLOADS:
+    share = arguments.budget / len(chosen) / (len(TASKS) + 1)
+    for workload in chosen:
         batch = workload.batch(count, length)
         judge = _Judge(workload.scoring, batch)
         print(f"\n{workload.name}\n{HEADING}")
@@ -281,6 +282,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--length", type=options.count, default=512, metavar="N", help="default 512, the paper's"
+    )
+    parser.add_argument(
+        "--workloads",
+        type=options.choices(WORKLOADS),
+        default=list(WORKLOADS),
+        metavar="NAME,...",
+        help=f"of {', '.join(WORKLOADS)} (default all)",
     )
     return parser
 

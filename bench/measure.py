@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,8 +31,8 @@ import numpy.typing as npt
 import glsw
 from glsw.device import Device
 
-SCHEMA = 1
-"""Of the JSON files; README.md says what is in them."""
+SCHEMA = 2
+"""Of the JSON files: schema.json says what is in them, README.md what it means."""
 
 WARM_UP = 1.0
 """Seconds of work before hardware is timed: an idle card clocks low and takes that long to rise."""
@@ -254,7 +256,78 @@ def device_facts(device: Device) -> dict[str, Any]:
         "subgroup_size": info.subgroup_size,
         "half": info.half,
         "limits": dict(info.limits),
+        "extensions": sorted(device.ctx.extensions),
+        "cards": None if info.software else cards(),
     }
+
+
+@cache
+def cards() -> list[dict[str, Any]] | None:
+    """Return what the vendor's tool says of the cards of this machine, None where there is none.
+
+    A card is ``name``, ``driver``, ``power_limit_w`` (watts), ``clock_mhz`` (the highest of its
+    processors) and ``memory_mib``, each None if not told. Serial numbers are not asked for.
+    """
+    return _nvidia_cards() or _amd_cards()
+
+
+def _nvidia_cards() -> list[dict[str, Any]] | None:
+    fields = "name,driver_version,power.limit,clocks.max.sm,memory.total"
+    text = _output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits")
+    rows = [line.split(", ") for line in (text or "").splitlines()]
+    return [
+        _card(name, driver, *numbers)
+        for name, driver, *numbers in (row for row in rows if len(row) == 5)
+    ]
+
+
+_AMD = {
+    "name": re.compile("card series|product name", re.IGNORECASE),
+    "power": re.compile("max.*power", re.IGNORECASE),
+    "clock": re.compile("sclk.*(max|range)", re.IGNORECASE),
+    "memory": re.compile("vram total memory", re.IGNORECASE),
+}
+"""What rocm-smi calls them; the words differ from version to version."""
+
+
+def _amd_cards() -> list[dict[str, Any]] | None:
+    words = ("--showproductname", "--showdriverversion", "--showmaxpower", "--showmeminfo", "vram")
+    try:
+        told = json.loads(_output("rocm-smi", *words, "--json") or "{}")
+    except ValueError:
+        return None
+    driver = next(iter(told.get("system", {}).values()), None)
+    found = []
+    for name, facts in sorted(told.items()):
+        if name.startswith("card"):
+            values = {
+                key: next((facts[each] for each in facts if pattern.search(each)), None)
+                for key, pattern in _AMD.items()
+            }
+            size = _number(values["memory"])
+            mib = None if size is None else str(size / 2**20)
+            found.append(_card(values["name"], driver, values["power"], values["clock"], mib))
+    return found or None
+
+
+def _card(
+    name: str | None, driver: str | None, power: str | None, clock: str | None, memory: str | None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "driver": driver,
+        "power_limit_w": _number(power),
+        "clock_mhz": _number(clock),
+        "memory_mib": _number(memory),
+    }
+
+
+def _number(text: str | None) -> float | None:
+    """Return the number a tool printed, None for words such as "[N/A]"."""
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
 
 
 def versions() -> dict[str, str | None]:
@@ -293,7 +366,9 @@ def cores() -> int:
 
 def _dirty() -> bool | None:
     """Tell whether what is measured differs from the commit; None without git."""
-    changed = _git("status", "--porcelain", "--", "glsw", "shaders", "bench", ":!bench/results")
+    what = ("glsw", "shaders", "bench", ":!bench/results")
+    # A copy on another machine may have other file modes.
+    changed = _git("-c", "core.fileMode=false", "status", "--porcelain", "--", *what)
     return None if changed is None else bool(changed)
 
 

@@ -33,6 +33,17 @@ def counts(text: str) -> list[int]:
     return [count(word) for word in text.split(",")]
 
 
+def indices(text: str) -> list[int]:
+    """Read indices of devices with commas between them.
+
+    >>> indices("0,1")
+    [0, 1]
+    """
+    if not all(word.isdigit() for word in text.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
+    return [int(word) for word in text.split(",")]
+
+
 def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
     """Return what reads some of these words, with commas between them.
 

@@ -1,22 +1,39 @@
-"""Programs of others, on one core of the CPU or all: judges of the scores, and bars beside ours."""
+"""Programs of others, on one core of the CPU or all: judges of the scores, and bars beside ours.
+
+>>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+>>> encode = scoring.alphabet.encode
+>>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
+>>> peer = Biopython(scoring)
+>>> with peer.prepared(batch) as work:
+...     peer.scores(work).tolist(), peer.scores(peer.part(work, range(1, 2))).tolist()
+([10, 4], [4])
+"""
 
 from __future__ import annotations
 
+import pickle
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import lru_cache, partial
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import Bio
 import numpy as np
 import numpy.typing as npt
+from Bio.Align import PairwiseAligner
+from Bio.Align.substitution_matrices import Array
 
+from bench.measure import Measurement, compare, measure
+from glsw.alphabet import DNA
 from glsw.batch import Batch, Sequences
 from glsw.engines import Reference
 from glsw.scoring import Scoring
@@ -32,10 +49,45 @@ except ImportError:
     pyopal = None
 
 _BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
-_LISTED = re.compile(r"\(\s*\d+\)\s+(\d+)\s*$")
+_LISTED = re.compile(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$")
+_SHARES = 8  # of the pairs, for each core
+_PROBE = 1e7  # cells that are always done, from which the speed of a program is estimated
+
+Scores: TypeAlias = npt.NDArray[np.int32]
 
 
-class Parasail:
+class Peer(ABC):
+    """A program of others that computes scores.
+
+    Attributes
+    ----------
+    name, version : str
+    function : str or None
+        Which of its functions is called, where it has several.
+    """
+
+    name: str
+    version: str
+    function: str | None = None
+
+    @abstractmethod
+    def prepared(self, batch: Batch) -> AbstractContextManager[Any]:
+        """Give the pairs as `scores` takes them; that is not timed."""
+
+    @abstractmethod
+    def scores(self, prepared: Any) -> Scores:
+        """Return the score of each pair, or those that it lists: see `listed`."""
+
+    def part(self, prepared: Any, pairs: range) -> Any:
+        """Return what `scores` takes for some of the pairs, if it can be given a part."""
+        raise NotImplementedError(self.name)
+
+    def listed(self, scores: Scores) -> Scores:
+        """Return what `scores` has to find if these are the scores of the pairs."""
+        return scores
+
+
+class Parasail(Peer):
     """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
 
     Linear gaps are left to its scan with 32 bits: there some scores of the striped functions of
@@ -55,10 +107,15 @@ class Parasail:
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of one query and of the targets, what `scores` takes."""
+        """Give the letters of one query and of the targets."""
         yield _letters(self._scoring, batch)
 
-    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+    def part(self, prepared: Any, pairs: range) -> Any:
+        """Return the query with some of the targets."""
+        query, targets = prepared
+        return query, targets[pairs.start : pairs.stop]
+
+    def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair."""
         query, targets = prepared
         opening, extending = self._scoring.gap_open, self._scoring.gap_extend
@@ -74,7 +131,7 @@ class Parasail:
         )
 
 
-class Ssearch36:
+class Ssearch36(Peer):
     """``ssearch36`` of the FASTA package, the SSEARCH of the paper; lists its ten best scores.
 
     Its time includes starting the program and reading the database from a file.
@@ -82,6 +139,7 @@ class Ssearch36:
     Parameters
     ----------
     scoring : Scoring
+        BLOSUM62, or match and mismatch of DNA.
     cores : int
         Threads to use.
     """
@@ -97,7 +155,8 @@ class Ssearch36:
     @staticmethod
     def available(scoring: Scoring) -> bool:
         """Tell whether it is installed and has these scores."""
-        return shutil.which("ssearch36") is not None and _is_blosum62(scoring)
+        known = _is_blosum62(scoring) or _is_simple_dna(scoring)
+        return shutil.which("ssearch36") is not None and known
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
@@ -109,48 +168,28 @@ class Ssearch36:
                 file.writelines(f">{k}\n{target}\n" for k, target in enumerate(targets))
             yield folder
 
-    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+    def scores(self, prepared: Any) -> Scores:
         """Return the best scores, descending."""
         extend = self._scoring.gap_extend
+        if _is_blosum62(self._scoring):
+            words = ["-s", "BP62"]
+        else:  # one strand
+            match, mismatch = int(self._scoring.matrix[0, 0]), int(self._scoring.matrix[0, 1])
+            words = ["-n", "-3", "-r", f"+{match}/{mismatch}"]
         # Its -f is what a gap costs besides -g for every position, the first included.
-        words = ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
-        command = ["ssearch36", "-q", "-T", str(self._cores), "-s", "BP62", *words]
+        words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
+        command = ["ssearch36", "-q", "-T", str(self._cores), *words]
         command += ["-z", "-1", "-d", "0", "-b", str(self.best), "query", "targets"]
         done = subprocess.run(command, cwd=prepared, capture_output=True, text=True, check=True)
         listed = (_LISTED.search(line) for line in done.stdout.splitlines())
         return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
 
-
-class ParasailCores(Parasail):
-    """`Parasail` in several processes, each with a share of the targets.
-
-    They are started, and have the targets, before the clock starts.
-    """
-
-    def __init__(self, scoring: Scoring, cores: int) -> None:
-        super().__init__(scoring)
-        self._cores = cores
-
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the processes, each of which knows all pairs, and shares of the targets."""
-        bounds = [len(batch) * k // (8 * self._cores) for k in range(8 * self._cores + 1)]
-        shares = [share for share in map(range, bounds, bounds[1:]) if share]
-        work = Parasail(self._scoring), _letters(self._scoring, batch)
-        with ProcessPoolExecutor(
-            self._cores, get_context("spawn"), initializer=_keep, initargs=work
-        ) as pool:
-            for started in [pool.submit(_kept_scores, range(0)) for _ in range(self._cores)]:
-                started.result()
-            yield pool, shares
-
-    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
-        """Return the score of each pair."""
-        pool, shares = prepared
-        return np.concatenate(list(pool.map(_kept_scores, shares)))
+    def listed(self, scores: Scores) -> Scores:
+        """Return the best of these scores, descending."""
+        return np.sort(scores)[::-1][: self.best]
 
 
-class Pyopal:
+class Pyopal(Peer):
     """pyopal: Opal, many targets at a time in the lanes of SIMD registers.
 
     Parameters
@@ -181,32 +220,27 @@ class Pyopal:
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of the query and pyopal's database of the targets."""
+        """Give the letters of the query, pyopal's database of the targets, and shares of it."""
         query, targets = _letters(self._scoring, batch)
+        parts = shares(batch, 1 if self._cores == 1 else _SHARES * self._cores)
         with ThreadPoolExecutor(self._cores) as pool:
-            yield query, pyopal.Database(targets, self._aligner.alphabet), pool
+            yield query, pyopal.Database(targets, self._aligner.alphabet), parts, pool
 
-    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+    def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair."""
-        query, database, pool = prepared
-        shares = 1 if self._cores == 1 else 8 * self._cores
-        bounds = [len(database) * k // shares for k in range(shares + 1)]
+        query, database, parts, pool = prepared
 
-        def part(first: int, end: int) -> list[int]:
-            if first == end:
-                return []
-            found = self._aligner.align(query, database, start=first, end=end)
-            return [each.score for each in found]
+        def score(part: range) -> Scores:
+            found = self._aligner.align(query, database, start=part.start, end=part.stop)
+            return np.array([each.score for each in found], np.int32)
 
-        return np.concatenate(
-            [np.array(each, np.int32) for each in pool.map(part, bounds, bounds[1:])]
-        )
+        return np.concatenate(list(pool.map(score, parts)))
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]
 
 
-class ParasailPairs:
+class ParasailPairs(Peer):
     """parasail on pairs that each have a query of their own, for every matrix of single letters.
 
     Parameters
@@ -219,6 +253,7 @@ class ParasailPairs:
     """
 
     name = "parasail"
+    function: str
 
     def __init__(self, scoring: Scoring, method: Method = "simd") -> None:
         self._scoring, self._method = scoring, method
@@ -241,11 +276,14 @@ class ParasailPairs:
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of the pairs, what `scores` takes."""
-        decode = self._scoring.alphabet.decode
-        yield [tuple(map(decode, batch.pair(p))) for p in range(len(batch))]
+        """Give the letters of the pairs."""
+        yield _letters_of_pairs(self._scoring, batch)
 
-    def scores(self, prepared: Any) -> npt.NDArray[np.int32]:
+    def part(self, prepared: Any, pairs: range) -> Any:
+        """Return some of the pairs."""
+        return prepared[pairs.start : pairs.stop]
+
+    def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair."""
         align = getattr(parasail, self.function)
         costs = self._scoring.gap_open, self._scoring.gap_extend
@@ -258,19 +296,183 @@ class ParasailPairs:
         return found
 
 
-Peer: TypeAlias = Parasail | ParasailPairs | Pyopal | Ssearch36
+class Biopython(Peer):
+    """Biopython's ``PairwiseAligner``, a pair at a time, for every matrix of single letters."""
+
+    name = "Biopython"
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.version = str(Bio.__version__)
+        letters = "".join(scoring.alphabet.letters)
+        matrix = scoring.matrix[: len(letters), : len(letters)].astype(float)
+        self._aligner = PairwiseAligner(mode="local")
+        self._aligner.substitution_matrix = Array(letters, 2, matrix)
+        self._aligner.open_gap_score = -scoring.gap_open
+        self._aligner.extend_gap_score = -scoring.gap_extend
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it knows such letters."""
+        return isinstance(scoring.alphabet.letters, str)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the letters of the pairs."""
+        yield _letters_of_pairs(self._scoring, batch)
+
+    def part(self, prepared: Any, pairs: range) -> Any:
+        """Return some of the pairs."""
+        return prepared[pairs.start : pairs.stop]
+
+    def scores(self, prepared: Any) -> Scores:
+        """Return the score of each pair."""
+        return np.array([self._aligner.score(*pair) for pair in prepared], np.int32)
 
 
-def on_cores(scoring: Scoring, cores: int) -> list[Peer]:
-    """Return the programs here that search a database with these scores, on so many cores."""
+class Processes(Peer):
+    """A program in several processes, which take shares of the pairs one after the other.
+
+    They are started, and all pairs are prepared in each, before the clock starts.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the program in each process; it has to be picklable.
+    cores : int
+    """
+
+    def __init__(self, make: Callable[[], Peer], cores: int) -> None:
+        self._make, self._cores = make, cores
+        one = make()
+        self.name, self.version, self.function = one.name, one.version, one.function
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        """Give the processes and shares of the pairs."""
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+            # Through a file: what goes through a pipe is written while each process starts.
+            path = Path(folder, "pairs")
+            path.write_bytes(pickle.dumps(_compact(batch)))
+            with ProcessPoolExecutor(
+                self._cores,
+                get_context("spawn"),
+                initializer=_keep,
+                initargs=(self._make, path),
+            ) as pool:
+                for started in [pool.submit(_kept_scores, range(0)) for _ in range(self._cores)]:
+                    started.result()
+                yield pool, shares(batch, _SHARES * self._cores)
+
+    def scores(self, prepared: Any) -> Scores:
+        """Return the score of each pair."""
+        pool, parts = prepared
+        return np.concatenate(list(pool.map(_kept_scores, parts)))
+
+
+def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Peer]:
+    """Return the programs here that search a database with these scores, on so many cores.
+
+    ``slow`` is to have Biopython too, which is no program for databases.
+    """
     found: list[Peer] = []
     if Pyopal.available(scoring):
         found.append(Pyopal(scoring, cores))
     if Parasail.available(scoring):
-        found.append(Parasail(scoring) if cores == 1 else ParasailCores(scoring, cores))
+        found.append(_on(partial(Parasail, scoring), cores))
     if Ssearch36.available(scoring):
         found.append(Ssearch36(scoring, cores))
+    if slow and Biopython.available(scoring):
+        found.append(_on(partial(Biopython, scoring), cores))
     return found
+
+
+def of_pairs(scoring: Scoring, cores: int) -> list[Peer]:
+    """Return the programs here that compute pairs with these scores, on so many cores."""
+    found: list[Peer] = []
+    if ParasailPairs.available(scoring):
+        found.append(_on(partial(ParasailPairs, scoring), cores))
+    if Biopython.available(scoring):
+        found.append(_on(partial(Biopython, scoring), cores))
+    return found
+
+
+def _on(make: Callable[[], Peer], cores: int) -> Peer:
+    return make() if cores == 1 else Processes(make, cores)
+
+
+def shares(batch: Batch, count: int) -> list[range]:
+    """Return so many ranges of pairs, or fewer, with about as many cells each; none is empty.
+
+    >>> targets = [np.zeros(length, np.uint8) for length in (4, 2, 2)]
+    >>> shares(Batch.one_to_many(np.zeros(9, np.uint8), targets), 2)
+    [range(0, 1), range(1, 3)]
+    """
+    cells = np.append(0, np.cumsum(batch.query_lengths * batch.target_lengths))
+    inner = np.searchsorted(cells, cells[-1] * np.arange(1, count) / count)
+    bounds = np.unique([0, *inner.tolist(), len(batch)]).tolist()
+    return [range(*each) for each in pairwise(bounds)]
+
+
+Cut: TypeAlias = Callable[[float], tuple[Batch, Scores]]
+
+
+def beside(
+    peer: Peer,
+    cells: int,
+    cut: Cut,
+    *,
+    judge: str,
+    budget: float,
+    rate: float | None = None,
+) -> dict[str, Any]:
+    """Measure a program on what it can do three times in ``budget`` seconds, or on 10^7 cells.
+
+    Parameters
+    ----------
+    peer : Peer
+    cells : int
+        Of the whole work.
+    cut : callable
+        Given a number of cells, returns a part of the work with about so many, and its scores.
+    judge : str
+        Whose scores these are.
+    budget : float
+        Seconds, without those in which the pairs are prepared.
+    rate : float, optional
+        Billions of cells a second that are expected; by default found by a trial.
+
+    Returns
+    -------
+    dict
+        A measurement with ``version``, ``function``, ``pairs``, ``scaled`` (it had a part) and
+        ``seconds`` (of the whole, by the rate of the part; None if a score was wrong).
+    """
+
+    def on(part: Batch, scores: Scores, budget: float) -> Measurement:
+        with peer.prepared(part) as work:
+            return measure(
+                lambda: peer.scores(work),
+                lambda found: compare(found, peer.listed(scores), judge),
+                cells=part.cells,
+                budget=budget,
+            )
+
+    if rate is None:
+        part, scores = cut(_PROBE)
+        measured = on(part, scores, 0.0)
+        rate = measured.gcups
+    if rate is not None:
+        part, scores = cut(max(_PROBE, rate * 1e9 * budget / 3))
+        measured = on(part, scores, budget)
+    return {
+        **measured.as_dict(),
+        "version": peer.version,
+        "function": peer.function,
+        "pairs": len(part),
+        "scaled": part.cells < cells,
+        "seconds": measured.gcups and cells / measured.gcups / 1e9,
+    }
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
@@ -308,24 +510,52 @@ def _is_blosum62(scoring: Scoring) -> bool:
     )
 
 
+def _is_simple_dna(scoring: Scoring) -> bool:
+    kinds = scoring.match_and_mismatch
+    return scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
+
+
 def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
     decode = scoring.alphabet.decode
     query: Sequences = batch.queries
     return decode(query[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
 
 
-_kept: tuple[Parasail, str, list[str]]
+def _letters_of_pairs(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
+    decode = scoring.alphabet.decode
+    queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
+    return [
+        (queries[q], decode(batch.targets[t]))
+        for q, t in zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
+    ]
 
 
-def _keep(peer: Parasail, work: tuple[str, list[str]]) -> None:
-    """Remember in a process what it works on."""
+def _compact(batch: Batch) -> Batch:
+    """Return the same pairs without the sequences that are in none of them."""
+    q, query_index = np.unique(batch.query_index, return_inverse=True)
+    t, target_index = np.unique(batch.target_index, return_inverse=True)
+    return Batch(
+        Sequences.of([batch.queries[int(k)] for k in q]),
+        Sequences.of([batch.targets[int(k)] for k in t]),
+        query_index.astype(np.int32),
+        target_index.astype(np.int32),
+    )
+
+
+_kept: tuple[ExitStack, Peer, Any]
+
+
+def _keep(make: Callable[[], Peer], path: Path) -> None:
+    """Prepare in a process what it works on, the pairs in a file."""
     global _kept
-    _kept = peer, *work
+    batch: Batch = pickle.loads(path.read_bytes())
+    stack, peer = ExitStack(), make()
+    _kept = stack, peer, stack.enter_context(peer.prepared(batch))
 
 
-def _kept_scores(share: Sequence[int]) -> npt.NDArray[np.int32]:
-    peer, query, targets = _kept
-    return peer.scores((query, [targets[k] for k in share]))
+def _kept_scores(pairs: range) -> Scores:
+    _, peer, prepared = _kept
+    return peer.scores(peer.part(prepared, pairs))
 
 
 @lru_cache

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
     settings = {
-        "methods": {name: pairs.MEANING[name] for name in METHODS},
+        "methods": {name: pairs.MEANING[name] for name in arguments.methods},
         "lengths": arguments.lengths,
         "scoring": {
             "match": 5,
@@ -66,16 +66,16 @@ def _run(arguments: argparse.Namespace) -> int:
         "paper": PAPER,
     }
     print(f"score and end of one pair of DNA sequences, 5/-3, on {device.info.name}")
-    for name in METHODS:
+    for name in arguments.methods:
         print(f"  {name:<13} {pairs.MEANING[name]}")
     results: list[dict[str, Any]] = []
     for gaps, scoring in GAPS.items():
         print(f"\n{gaps} gaps, {scoring.gap_open} and {scoring.gap_extend}: milliseconds")
-        _print_line("length", [*METHODS, "core", "SIMD"])
+        _print_line("length", [*arguments.methods, "core", "SIMD"])
         for length in arguments.lengths:
             sequences = workloads.dna([length, length], length)
             batch = Batch.pairwise([sequences[0]], [sequences[1]])
-            found = pairs.race(METHODS, scoring, batch, device, arguments.budget)
+            found = pairs.race(arguments.methods, scoring, batch, device, arguments.budget)
             results.append({"gaps": gaps, "length": length, **found})
             timed = [*found["engines"].values(), *found["cpu"].values()]
             _print_line(str(length), [_milliseconds(each) for each in timed])
@@ -94,21 +94,24 @@ def _run(arguments: argparse.Namespace) -> int:
 def _print_figure(gaps: str, results: list[dict[str, Any]]) -> None:
     low, high = PAPER[gaps]
     print(f"times as fast as one core (figure {FIGURES[gaps]}: the scan {low:g} to {high:g} times)")
-    _print_line("length", METHODS)
+    _print_line("length", list(results[0]["engines"]))
     for result in results:
         core = result["cpu"].get("plain")
-        ratios = [pairs.faster(result["engines"][name], core) for name in METHODS]
+        ratios = [pairs.faster(each, core) for each in result["engines"].values()]
         _print_line(str(result["length"]), ratios)
 
 
 def _print_answer(results: list[dict[str, Any]]) -> None:
+    scans = [name for name in _SCANS if name in results[0]["engines"]]
+    if _PLAIN not in results[0]["engines"] or not scans:
+        return
     print("\nDoes the scan beat plain anti-diagonals over global memory here?")
-    _print_line("length", _SCANS)
+    _print_line("length", scans)
     for result in results:
         engines = result["engines"]
-        ratios = [pairs.faster(engines[name], engines[_PLAIN]) for name in _SCANS]
+        ratios = [pairs.faster(engines[name], engines[_PLAIN]) for name in scans]
         _print_line(f"{result['length']}, {result['gaps']}", ratios)
-    for name in _SCANS:
+    for name in scans:
         runs = [
             (each["engines"][name]["wall"], each["engines"][_PLAIN]["wall"]) for each in results
         ]
@@ -140,6 +143,13 @@ def _parser() -> argparse.ArgumentParser:
         default=list(LENGTHS),
         metavar="N,N,...",
         help="of both sequences (default: from the paper's shortest to its longest)",
+    )
+    parser.add_argument(
+        "--methods",
+        type=options.choices(pairs.METHODS),
+        default=list(METHODS),
+        metavar="NAME,NAME,...",
+        help=f"of {', '.join(pairs.METHODS)} (default: all but diagonal)",
     )
     return parser
 

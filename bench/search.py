@@ -10,6 +10,7 @@ Exit status 1 if a score was wrong: it has no time.
 from __future__ import annotations
 
 import argparse
+import csv
 import gc
 import inspect
 import io
@@ -464,9 +465,9 @@ class Beside:
     def _check_lines(self, text: str) -> Check:
         """Compare the scores of the hits of all queries with the best ones."""
         found: dict[str, list[int]] = {}
-        for line in text.splitlines()[1:]:
-            query, _, _, score, *_ = line.split("\t")
-            found.setdefault(query, []).append(int(score))
+        for row in csv.DictReader(io.StringIO(text), dialect=csv.excel_tab, quoting=csv.QUOTE_NONE):
+            if row.get("hsp", "1") == "1":  # a hit may have more alignments
+                found.setdefault(row["query"], []).append(int(row["score"]))
         lists = [found.get(f"query{k}", []) for k in range(len(self.queries))]
         best = [
             _best(judge.scores) if judge.scores is not None else each
@@ -858,7 +859,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--devices",
-        type=_devices,
+        type=options.indices,
         default=[],
         metavar="N,N,...",
         help="measure the search also on the first of these against all of them",
@@ -873,12 +874,6 @@ def _counts_or_none(text: str) -> list[int]:
     ([128, 512], [])
     """
     return [] if text == "none" else options.counts(text)
-
-
-def _devices(text: str) -> list[int]:
-    if not all(word.isdigit() for word in text.split(",")):
-        raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
-    return [int(word) for word in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -84,6 +84,14 @@ PROBE = 192
 """Letters of each sequence from which it is estimated how long a run takes."""
 
 PARTS = ("lengths", "aims", "devices")
+SCORINGS = {
+    "identity": "identity",
+    "identity-affine": "identity, affine",
+    "sum": "sum of pairs",
+    "sum-affine": "sum of pairs, affine",
+}
+"""Of `Data.scorings`, by the words of the command line."""
+
 TASKS: dict[Task, str] = {
     "table": "table on the host",
     "ends": "score and end",
@@ -115,7 +123,11 @@ def _run(arguments: argparse.Namespace) -> int:
     settings = {
         "engines": arguments.engines,
         "versions": VERSIONS,
-        "scorings": {name: _described(each) for name, each in data.scorings.items()},
+        "scorings": {
+            name: _described(each)
+            for name, each in data.scorings.items()
+            if name in ("identity", *arguments.scorings)
+        },
         "lengths": arguments.lengths,
         "size": arguments.size,
         "word": arguments.word,
@@ -404,7 +416,8 @@ def _aims(runner: Runner, data: Data, keep: Keep) -> None:
     ]
     name = runner.arguments.engines[0]
     software = runner.device is None or runner.device.info.software
-    for scheme, scoring in data.scorings.items():
+    for scheme in runner.arguments.scorings:
+        scoring = data.scorings[scheme]
         print(f"\n{scheme}: {_described(scoring)}; engine {name}")
         heads = f"{'wall ms':>11}{'device ms':>11}{'GCUPS':>9}{'MiB':>9}"
         print(f"{'':>36}{heads}  aim", flush=True)
@@ -709,7 +722,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--devices",
-        type=_numbers,
+        type=options.indices,
         default=[],
         metavar="N,N,...",
         help="compare the first of these with all of them",
@@ -735,6 +748,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME,...",
         help=f"of {', '.join(PARTS)} (default all): the paper's lengths, larger tables and other "
         "scorings, several devices (with --devices)",
+    )
+    parser.add_argument(
+        "--scorings",
+        type=_scorings,
+        default=[*SCORINGS.values()],
+        metavar="NAME,...",
+        help=f"beyond the paper, of {', '.join(SCORINGS)} (default all)",
     )
     parser.add_argument("--recording", metavar="FILE", help="of fNIRS, instead of a generated one")
     parser.add_argument(
@@ -771,10 +791,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _numbers(text: str) -> list[int]:
-    if not all(word.isdigit() for word in text.split(",")):
-        raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
-    return [int(word) for word in text.split(",")]
+def _scorings(text: str) -> list[str]:
+    """Read scorings.
+
+    >>> _scorings("identity,sum-affine")
+    ['identity', 'sum of pairs, affine']
+    """
+    return [SCORINGS[word] for word in options.choices(SCORINGS)(text)]
 
 
 if __name__ == "__main__":

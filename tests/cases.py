@@ -16,6 +16,7 @@ from glsw.alphabet import DNA, PROTEIN, custom
 from glsw.batch import Batch, Sequences
 from glsw.engines import ENGINES, Engine
 from glsw.engines.reference import Reference, rows
+from glsw.gaps import EndGaps, GapCost
 from glsw.scoring import Scoring
 from glsw.traceback import coordinates_of_runs, trace
 
@@ -85,10 +86,22 @@ class Case:
         return [self._possible(*self.batch.pair(p)) for p in range(len(self.batch))]
 
     def _possible(self, query, target):
+        if not self.scoring.local:
+            return self._possible_from_end_to_end(query, target)
         aligned = np.array([row.aligned for row in rows(query, target, self.scoring)])
         if aligned.max() <= 0:
             return {(0, 0)}
         return set(map(tuple, np.argwhere(aligned == aligned.max()).tolist()))
+
+    def _possible_from_end_to_end(self, query, target):
+        m, n = len(query), len(target)
+        found = {
+            (i, j): row.h[j] + self.scoring.ends.behind(m - i, n - j)
+            for i, row in enumerate(rows(query, target, self.scoring))
+            for j in (range(n + 1) if i == m else [n])
+            if min(m, n) or i + j in (0, m + n)  # one gap is not cut in two
+        }
+        return {end for end, score in found.items() if score == max(found.values())}
 
     def alignment(self, p, end):
         """Return the coordinates of the alignment of pair p that ends there, traced on the host."""
@@ -134,6 +147,14 @@ def label(value):
         return value.name.replace(" ", "-")
     name, options = value
     return "-".join([name, *(f"{key}{option}" for key, option in options.items())])
+
+
+def takes(configuration, scoring):
+    """Tell whether an engine aligns by such a scoring, and not only locally or with one cost."""
+    engine = ENGINES[configuration[0]]
+    return (scoring.local or engine.from_end_to_end) and (
+        not scoring.separate or engine.separate_gaps
+    )
 
 
 def build(configuration, scoring, device):
@@ -187,7 +208,9 @@ def judge_device(device, names):
         if requires is None or requires > device.info.version:
             continue
         for name in names:
-            case = quick(configuration, CASES[name])
+            case = quick(configuration, (CASES | END_CASES)[name])
+            if not takes(configuration, case.scoring):
+                continue
             try:
                 judgement(build(configuration, case.scoring, device), case)
             except Exception as error:
@@ -336,12 +359,60 @@ def _case(name, scoring, seed):
 CASES = {
     name: _case(name, scoring, seed) for seed, (name, scoring) in enumerate(scorings().items())
 }
+
+
+def end_scorings():
+    """Return scorings by name: from end to end, or with insertions at a cost of their own."""
+    asymmetric = np.random.default_rng(4).integers(-6, 7, (4, 4))
+    limit = [[1024, -1, -1024], [-1, 1023, -1024], [-1024, -1024, 1]]
+    plain, linear = array(asymmetric, "ABCD", 7, 2), array(asymmetric, "ABCD", 3, 3)
+    other = dataclasses.replace(plain, insertion_open=4, insertion_extend=3)
+    one = dataclasses.replace(linear, insertion_open=1, insertion_extend=1)
+    cost, free = GapCost, GapCost(0, 0)
+    found = {
+        "global": plain.to_ends(),
+        "global, linear": linear.to_ends(),
+        "semi-global": plain.semi_global(),
+        "semi-global, linear": linear.semi_global(),
+        "free ends of the query": plain.semi_global(target=False),
+        "free ends of the target": linear.semi_global(query=False),
+        "free right ends": plain.to_ends(EndGaps(cost(9, 9), cost(5, 1), free, free)),
+        "ends of their own": plain.to_ends(
+            EndGaps(cost(20, 0), cost(2, 3), cost(1, 2), cost(7, 1))
+        ),
+        "ends of their own, linear": linear.to_ends(
+            EndGaps(cost(1, 1), cost(4, 4), cost(2, 2), cost(3, 1))
+        ),
+        "insertions": other,
+        "insertions, linear": one,
+        "insertions, global": other.to_ends(),
+        "insertions, global, linear": one.to_ends(),
+        "insertions, ends of their own": other.to_ends(
+            EndGaps(cost(3, 1), cost(0, 2), cost(4, 0), cost(1, 1))
+        ),
+        "match and mismatch, global": Scoring.match_mismatch(5, -4, 10, 1).to_ends(),
+        "gaps cost nothing": array(asymmetric, "ABCD", 0, 0).to_ends(),
+        "gaps alone": array(np.full((4, 4), -9), "ABCD", 1, 1).to_ends(),
+        "limit, semi-global": array(limit, "ABC", 900, 1).semi_global(),
+        "limit, global, linear": array(limit, "ABC", 900, 900).to_ends(),
+        "costs of 16 bits": array(limit, "ABC", 32767, 1).semi_global(),
+        "costs beyond 16 bits": array(limit, "ABC", 32768, 0).to_ends(),
+        "millions, global": array(asymmetric * 10**5, "ABCD", 10**6, 10**6).to_ends(),
+    }
+    return found
+
+
+END_CASES = {
+    name: _case(name, scoring, seed).part(slice(seed % 3, None, 3))
+    for seed, (name, scoring) in enumerate(end_scorings().items())
+}
 # For other implementations of OpenGL: every kind of program. For the slowest: one or two.
 CORE = (
     *("BLOSUM62 12 1", "BLOSUM62 8 8", "asymmetric 7 2", "two letters 0 0", "255 letters"),
     *("limit 900 1", "limit 900 900", "largest of 16 bits", "highest beyond 16 bits"),
 )
 FEW = ("BLOSUM62 12 1", "limit 900 900")
+END_FEW = ("insertions, ends of their own", "free ends of the target")
 
 
 def shared(seed, *, queries=30, targets=40, count=150, alphabet=DNA):

@@ -99,6 +99,9 @@ IDENTITY = ({}, {"IDENTITY": 1})
 COLUMN_SCORES = (IDENTITY[1], *SCORES[1:])
 SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
 TILE3 = SHAPE3 | {"WORKGROUP": 64, "ROWS": 32}
+# Microbenchmarks.
+OPERATIONS = [{"OPERATION": number} for number in range(3)]
+MICRO = {"ROWS": 16, "STEP": 2, "TURNS": 64, "WORKGROUP": 64}
 
 
 def permutations(*choices, **defines):
@@ -153,6 +156,22 @@ PERMUTATIONS = {
     "traceback3.comp": permutations(
         LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
     ),
+    "micro/chains.comp": permutations(NUMBERS[:2], OPERATIONS, CHAINS=16, ROUNDS=256, WORKGROUP=64),
+    "micro/chains.frag": permutations(OPERATIONS, NUMBER=0, CHAINS=16, ROUNDS=256),
+    "micro/cells.comp": permutations(LINEAR, **MICRO),
+    "micro/cells.frag": permutations(LINEAR, **MICRO),
+    "micro/rows.comp": permutations(LINEAR, NUMBERS, **MICRO),
+    "micro/cells3.comp": permutations(LINEAR, **MICRO, SIDE=4, IDENTITY=1),
+    "micro/shared.comp": [{"TURNS": 64, "WORKGROUP": 64}],
+    "micro/uniform_block.comp": permutations(
+        [{"WIDTH": width} for width in (1, 4)], TURNS=64, WORKGROUP=64
+    ),
+    "micro/texture.frag": [{"TURNS": 64}],
+    "micro/write.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/read.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/copy.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/dispatch.comp": [{}],
+    "micro/draw.frag": [{}],
 }
 
 
@@ -211,7 +230,8 @@ def test_validator_reads_every_permutation(validator, name, tmp_path):
 
 def test_permutations_are_of_every_shader():
     kinds = ("vert", "frag", "comp")
-    assert {path.name for kind in kinds for path in root().glob(f"*.{kind}")} == set(PERMUTATIONS)
+    files = [path for kind in kinds for path in root().rglob(f"*.{kind}")]
+    assert {path.relative_to(root()).as_posix() for path in files} == set(PERMUTATIONS)
 
 
 def engines_named(name, case, device):

@@ -1,0 +1,341 @@
+"""What `bench.micro` runs in shaders, and what NumPy says that the loops must find.
+
+>>> kernel = chains("add max", 16, 8)
+>>> kernel.work, kernel.expected().shape
+(256, (64,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Found = npt.NDArray[np.uint32]
+Operation = Literal["add", "max", "add max"]
+Form = Literal["cells", "rows", "half", "float", "drawn"]
+
+SEEDS = 64
+"""Invocations differ in their last six bits only, see results.glsl."""
+COSTS = {"gap_open": 12, "gap_extend": 2}
+COSTS3 = {"opens": 9, "extends": 2}
+SCORES = {"match": 5, "mismatch": -4}
+
+_FIRST, _COST = 101, 3
+_FACTOR = 40503
+_OPERATIONS: dict[Operation, int] = {"add": 0, "max": 1, "add max": 2}
+_INT, _HALF, _FLOAT = 0, 1, 2  # as number.glsl has them
+_ADDED = 34  # of the four numbers of a word: 0 + 3 + 10 + 21, see read.comp
+_TABLE = 512  # words of 16 bytes of uniform_block.comp
+_TEXELS = 32  # along both sides of the table of texture.frag
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A loop of a shader, and what it finds.
+
+    Parameters
+    ----------
+    shader : str
+        File of the compute or fragment shader.
+    work : int
+        Operations, bytes or cells of an invocation.
+    expected : callable
+        Returns what an invocation of each seed finds, shape (SEEDS,); the next ones find the same
+        again.
+    defines, uniforms : mapping
+        Of the shader.
+    form : str
+        What distinguishes it from others for the same purpose.
+    """
+
+    shader: str
+    work: int
+    expected: Callable[[], Found]
+    defines: Mapping[str, int | None]
+    uniforms: Mapping[str, int] = field(default_factory=dict)
+    form: str = ""
+
+
+def chains(
+    operation: Operation,
+    count: int,
+    rounds: int,
+    *,
+    half: bool = False,
+    shader: str = "micro/chains.comp",
+) -> Kernel:
+    """Return so many numbers, each computed from itself and the next one in every round."""
+    each = (2 if operation == "add max" else 1) * (2 if half else 1)
+    return Kernel(
+        shader,
+        count * rounds * each,
+        lambda: _chained(operation, count, rounds, 2 if half else 1),
+        {
+            "NUMBER": _HALF if half else _INT,
+            "OPERATION": _OPERATIONS[operation],
+            "CHAINS": count,
+            "ROUNDS": rounds,
+        },
+        {"first": _FIRST, "cost": _COST},
+    )
+
+
+def _chained(operation: Operation, count: int, rounds: int, parts: int) -> Found:
+    seeds, k = np.arange(SEEDS)[:, None], np.arange(count)
+    start = (seeds * 37 + k * _FIRST) & 1023
+    ends = []
+    for first in (start, start ^ 341)[:parts]:
+        x = first.astype(np.int32)
+        for _ in range(rounds):
+            after = x[:, 1:]
+            x[:, :-1] = _next(operation, x[:, :-1], after)
+            x[:, -1] = _next(operation, x[:, -1], x[:, 0])
+        ends.append(x)
+    return _mixed(np.stack(ends, axis=-1).reshape(SEEDS, -1))
+
+
+def _next(
+    operation: Operation, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    if operation == "add":
+        return x + y
+    return np.maximum(x, y) if operation == "max" else np.maximum(x - _COST, y)
+
+
+def recurrence(
+    form: Form,
+    rows: int,
+    step: int,
+    turns: int,
+    *,
+    linear: bool,
+) -> Kernel:
+    """Return the recurrence alone: as `sweep.glsl`, or as `lanes.comp` in some kind of number."""
+    files = {"cells": "micro/cells.comp", "drawn": "micro/cells.frag"}
+    numbers = {"rows": _INT, "half": _HALF, "float": _FLOAT}
+    parts = 2 if form in ("half", "float") else 1
+    costs = dict(COSTS)
+    if linear:
+        del costs["gap_extend"]
+    return Kernel(
+        files.get(form, "micro/rows.comp"),
+        rows * step * turns * parts,
+        lambda: np.asarray(tables(rows, step, turns, linear, parts)[0]),
+        {
+            "NUMBER": numbers.get(form),
+            "ROWS": rows,
+            "STEP": step,
+            "TURNS": turns,
+            "LINEAR": 1 if linear else None,
+        },
+        {**costs, **SCORES},
+        f"{rows} rows x {step} column{'s' * (step > 1)}",
+    )
+
+
+def tables(rows: int, step: int, turns: int, linear: bool, parts: int) -> tuple[Found, int]:
+    """Return what is found, and the best score.
+
+    F is a prefix maximum of the column, not a recurrence: another way than that of the shaders.
+    """
+    opened = COSTS["gap_open"]
+    extended = opened if linear else COSTS["gap_extend"]
+    seeds = np.arange(SEEDS * parts)
+    scores = made_up(seeds, rows)
+    fall = np.arange(rows) * extended
+    h = np.zeros((len(seeds), rows), np.int64)
+    e = np.zeros_like(h)
+    best = np.zeros(len(seeds), np.int64)
+    corner = np.zeros_like(best)
+    below = [(np.zeros_like(best), np.zeros_like(best))] * step
+    for column in range(turns * step):
+        above_h, above_f = below[column % step]
+        diagonal = np.column_stack([corner, h[:, :-1]])
+        m = diagonal + scores[:, (np.arange(rows) + 5 * (column % step)) % rows]
+        e = np.maximum(h - opened, e - extended)
+        without_f = np.maximum(np.maximum(m, e), 0)
+        opens = np.maximum.accumulate(without_f + fall, axis=1)[:, :-1] - fall[:-1] - opened
+        f = above_f[:, None] - fall
+        f[:, 1:] = np.maximum(f[:, 1:], opens)
+        h = np.maximum(without_f, f)
+        best = np.maximum(best, m.max(axis=1))
+        corner = above_h
+        below[column % step] = h[:, -1], np.maximum(h[:, -1] - opened, f[:, -1] - extended)
+    found = np.column_stack([best, h]).reshape(parts, SEEDS, rows + 1)
+    return _mixed(found.transpose(1, 0, 2).reshape(SEEDS, -1)), int(best.max())
+
+
+def made_up(seeds: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.int64]:
+    """Return the scores of the rows of each seed as scores.glsl has them, shape (S, rows)."""
+    mixed = (seeds[:, None] * 64 + np.arange(rows) + 1) * 2654435761 % 2**32
+    return np.where(mixed >> 13 & 3 == 0, SCORES["match"], SCORES["mismatch"])
+
+
+def recurrence3(side: int, turns: int, *, linear: bool) -> Kernel:
+    """Return the recurrence of three sequences alone, by identity: as `lane3.glsl`."""
+    costs = dict(COSTS3)
+    if linear:
+        del costs["extends"]
+    return Kernel(
+        "micro/cells3.comp",
+        side * side * turns,
+        lambda: _planes(side, turns, linear),
+        {
+            "SIDE": side,
+            "ROWS": side * side,
+            "TURNS": turns,
+            "IDENTITY": 1,
+            "LINEAR": 1 if linear else None,
+        },
+        {**costs, **SCORES},
+        f"planes of {side} x {side}",
+    )
+
+
+def _planes(side: int, turns: int, linear: bool) -> Found:
+    opens = COSTS3["opens"]
+    extends = opens if linear else COSTS3["extends"]
+    scores = made_up(np.arange(SEEDS), side * side)
+    # H and X of ab, ac, bc, a, b, c; with linear gaps X is H - opens.
+    before = np.full((7, side + 1, side + 1, SEEDS), -opens, np.int64)
+    before[0] = 0
+    best = np.zeros(SEEDS, np.int64)
+    for _ in range(turns):
+        here = np.zeros_like(before)
+        here[:, 0] = before[:, side]
+        here[:, :, 0] = before[:, :, side]
+        for y in range(1, side + 1):
+            for z in range(1, side + 1):
+                gaps = np.stack(
+                    [
+                        before[1, y - 1, z],
+                        before[2, y, z - 1],
+                        here[3, y - 1, z - 1],
+                        before[4, y, z],
+                        here[5, y - 1, z],
+                        here[6, y, z - 1],
+                    ]
+                )
+                aligned = before[0, y - 1, z - 1] + scores[:, (y - 1) * side + z - 1]
+                h = np.maximum(np.maximum(aligned, 0), gaps.max(axis=0))
+                here[0, y, z] = h
+                here[1:, y, z] = h - opens if linear else np.maximum(h - opens, gaps - extends)
+                best = np.maximum(best, h)
+        before = here
+    last = before[0, 1:, 1:].reshape(-1, SEEDS).T
+    return _mixed(np.column_stack([best, last]))
+
+
+def shared(workgroup: int, turns: int) -> Kernel:
+    """Return reads of shared memory; what is found depends on the place in the work group."""
+
+    def expected() -> Found:
+        places = np.arange(4 * workgroup, dtype=np.int64)
+        words = ((places * _FACTOR)[:, None] + np.arange(4)) % 2**32
+        found = np.zeros((workgroup, 4), np.int64)
+        for turn in range(turns):
+            at = np.arange(workgroup) + turn & workgroup - 1
+            for part in range(4):
+                found ^= words[part * workgroup + at]
+        return _word((found * [1, 3, 5, 7]).sum(axis=1))
+
+    return Kernel(
+        "micro/shared.comp",
+        turns * 4 * 16,
+        expected,
+        {"TURNS": turns},
+        {"factor": _FACTOR},
+    )
+
+
+def uniform_block(width: int, turns: int) -> Kernel:
+    """Return lookups of ``width`` numbers in a uniform block, see `block_table`."""
+
+    def expected() -> Found:
+        at = _places(turns)
+        table = block_table().astype(np.int64)
+        if width == 1:
+            return _word(table.ravel()[at % (4 * _TABLE)].sum(axis=1))
+        return _weighted(table[at % _TABLE])
+
+    return Kernel("micro/uniform_block.comp", 4 * width * turns, expected, _looks(turns, width))
+
+
+def texture(turns: int) -> Kernel:
+    """Return fetches of texels of 16 bytes, see `texture_table`."""
+
+    def expected() -> Found:
+        at = _places(turns)
+        table = texture_table().astype(np.int64)
+        return _weighted(table[(at >> 5) % _TEXELS, at % _TEXELS])
+
+    return Kernel("micro/texture.frag", 16 * turns, expected, _looks(turns))
+
+
+def block_table() -> npt.NDArray[np.int32]:
+    """Return what is in the uniform block, shape (512, 4)."""
+    return np.random.default_rng(1).integers(-1000, 1000, (_TABLE, 4), np.int32)
+
+
+def texture_table() -> npt.NDArray[np.int32]:
+    """Return what is in the texture, shape (32, 32, 4)."""
+    return np.random.default_rng(2).integers(-1000, 1000, (_TEXELS, _TEXELS, 4), np.int32)
+
+
+def _looks(turns: int, width: int | None = None) -> dict[str, int | None]:
+    return {"TURNS": turns, "WIDTH": width}
+
+
+def _places(turns: int) -> npt.NDArray[np.int64]:
+    """Return where the lookups of each seed look, shape (SEEDS, turns)."""
+    turn = np.arange(turns)
+    return np.arange(SEEDS)[:, None] * 37 + turn // 4 * 101 + turn % 4 * 67
+
+
+def _weighted(words: npt.NDArray[np.int64]) -> Found:
+    total = (words.sum(axis=1) * [1, 3, 5, 7]).sum(axis=1)
+    return _word(total)
+
+
+def read(words: int, groups: int, each: int, workgroup: int, shift: int) -> Found:
+    """Return what read.comp finds in each invocation, from what write.comp wrote with ``shift``.
+
+    ``words`` is a multiple of the words of a work group.
+    """
+    group, t = np.arange(groups, dtype=np.int64)[:, None], np.arange(workgroup)
+    first = group * each * workgroup % words + t
+    places = each * first + workgroup * (each * (each - 1) // 2)
+    found = 16 * (4 * places + each * shift) + each * _ADDED
+    return _word(found).ravel()
+
+
+def written(first: int, count: int, shift: int) -> Found:
+    """Return ``count`` numbers that write.comp writes, from the number ``first`` on."""
+    numbers = np.arange(first, first + count, dtype=np.int64) + shift
+    return _word(numbers)
+
+
+def summed(found: Found, places: int) -> Found:
+    """Add up what invocations found in ``places`` places, see results.glsl."""
+    padded = np.zeros(-(-len(found) // places) * places, np.uint32)
+    padded[: len(found)] = found
+    total: Found = padded.reshape(-1, places).sum(axis=0, dtype=np.uint32)
+    return total
+
+
+def _mixed(values: npt.NDArray[np.integer]) -> Found:
+    """Mix the values of each row into one number as the shaders do, shape (S, N) to (S,)."""
+    found = np.zeros(len(values), np.uint32)
+    for column in values.astype(np.int64).T:
+        found = found * np.uint32(31) + _word(column)
+    return found
+
+
+def _word(numbers: npt.NDArray[np.int64]) -> Found:
+    """Return numbers as 32 bits hold them."""
+    words: Found = (numbers % 2**32).astype(np.uint32)
+    return words

@@ -1,0 +1,7 @@
+"""Entry point of ``python -m bench.report``."""
+
+import sys
+
+from bench.report import main
+
+sys.exit(main())

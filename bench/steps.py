@@ -1,0 +1,419 @@
+"""What a suite runs: benchmarks, and command lines with sizes for this device and these seconds.
+
+A faster device gets more work, not less time. A command line stands in the document of the suite
+and can be repeated by hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from bench import aymone2022, lin2015, liu2006, scan2014, sudo2012, workloads
+from bench.measure import WARM_UP
+from glsw.batch import Batch, Sequences
+from glsw.device import Device, DeviceInfo
+from glsw.engines import ENGINES, Engine
+from glsw.engines.three import ENGINES3
+from glsw.scoring import Scoring
+
+NAMES = ("micro", "engines", "liu2006", "aymone2022", "lin2015", "scan2014", "sudo2012", "search")
+"""Benchmarks of a suite, in the order in which they run."""
+
+COMPUTE = (4, 3)
+"""OpenGL version that has compute shaders."""
+
+FORMS = ("blocks", "single-stage", "fused")
+"""Of engine ``scan``, by the names of the benchmarks."""
+
+KNOWN = (*ENGINES, *ENGINES3, *FORMS, "gpui")
+"""What ``--engines`` may name; "scan" means all its forms."""
+
+REPEATS = 0.35
+"""Seconds beside the warm-up that a measurement on hardware needs at least."""
+
+
+class LeftOutError(Exception):
+    """A step does not suit the device or the seconds; the text says why."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a step may use.
+
+    Attributes
+    ----------
+    seconds : float
+        That it should take.
+    speeds : mapping of float
+        Cells a second of the engines that were tried, see `speeds`.
+    info : DeviceInfo
+    engines : list of str
+        Those of the step that were asked for.
+    chosen : bool
+        Not all were.
+    full : bool
+        All sizes of the papers, not some.
+    devices : list of int
+        To be compared with the first of them.
+    """
+
+    seconds: float
+    speeds: Mapping[str, float]
+    info: DeviceInfo
+    engines: Sequence[str] = ()
+    chosen: bool = False
+    full: bool = False
+    devices: Sequence[int] = ()
+
+    def speed(self, engine: str) -> float:
+        """Return cells a second of an engine, or those of ``fragment`` where it was not tried."""
+        return self.speeds.get(engine, self.speeds["fragment"])
+
+    def each(self, measurements: float) -> float:
+        """Return the seconds of one of so many measurements, enough for hardware to warm up."""
+        least = 0.01 if self.info.software else WARM_UP + REPEATS
+        return max(least, self.seconds / measurements)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a suite.
+
+    Attributes
+    ----------
+    name : str
+        Unlike those of the other steps.
+    benchmark : str
+        Module of `bench`.
+    weight : float
+        Its share of the seconds, in any unit.
+    arguments : callable
+        Returns the command line for a `Room`; raises `LeftOutError`.
+    engines : tuple of str
+        Of glsw, that it measures; empty if it measures none by name.
+    requires : (int, int), optional
+        OpenGL version.
+    """
+
+    name: str
+    benchmark: str
+    weight: float
+    arguments: Callable[[Room], list[str]]
+    engines: tuple[str, ...] = ()
+    requires: tuple[int, int] | None = None
+
+    def wanted(self, engines: Iterable[str] | None) -> list[str]:
+        """Return the engines of the step that were asked for, all for None."""
+        if engines is None:
+            return list(self.engines)
+        asked = set(engines) | set(FORMS if "scan" in engines else ())
+        return [name for name in self.engines if name in asked]
+
+    def refused(self, info: DeviceInfo, engines: Sequence[str] | None) -> str | None:
+        """Return why the step is left out on a device, None if it is not."""
+        if self.requires and info.version < self.requires:
+            have, need = (".".join(map(str, each)) for each in (info.version, self.requires))
+            return f"needs OpenGL {need}, the device has {have}"
+        if self.engines and not self.wanted(engines):
+            return f"has none of the engines {', '.join(engines or ())}"
+        return None
+
+
+def steps(names: Sequence[str], *, full: bool, devices: Sequence[int] = ()) -> list[Step]:
+    """Return the steps of these benchmarks.
+
+    >>> [step.name for step in steps(["lin2015"], full=False)]
+    ['lin2015 200', 'lin2015 1000', 'lin2015 10000', 'lin2015 100000']
+    """
+    found: list[Step] = []
+    for name in NAMES:
+        if name in names:
+            found += _STEPS[name](full)
+    if len(devices) > 1 and "sudo2012" in names:
+        sudo = Step("sudo2012 devices", "sudo2012", 20, _sudo_devices, ("subtable",), COMPUTE)
+        found.append(sudo)
+    if len(devices) > 1 and "search" in names:
+        found.append(Step("search devices", "search", 20, _search_devices, ("lanes",), COMPUTE))
+    return found
+
+
+# how fast the device is
+
+_SCORING = Scoring.named("BLOSUM62", 12, 1)
+_LETTERS = 128
+_MOST = 2e10  # cells of a trial: larger ones take long to make
+
+TRIED = ("fragment", "diagonal", "lanes")
+"""Engines that are tried: draws, compute shaders for pairs, and for databases."""
+
+
+def speeds(device: Device, *, seconds: float = 0.7) -> dict[str, float]:
+    """Return about how many cells a second the engines `TRIED` do with many pairs.
+
+    Each is tried for about so many seconds, with growing batches, after it was compiled.
+    """
+    return {
+        name: _speed(name, device, seconds)
+        for name in TRIED
+        if device.info.version >= (ENGINES[name].requires or (3, 3))
+    }
+
+
+def _speed(name: str, device: Device, seconds: float) -> float:
+    engine = ENGINES[name](_SCORING, device)
+    length = _LETTERS if device.info.software else 8 * _LETTERS
+    query = workloads.queries([length])
+    count, best, begin = 1, 0.0, time.perf_counter()
+    while True:
+        subjects = workloads.many(np.full(count, length))
+        batch, parts = Batch.one_to_many(query[0], subjects), [subjects]
+        run: Callable[[], object] = partial(engine.scores, batch)
+        if name == "lanes":  # for searches, which keep their subjects on the device
+            run = partial(_scan, engine, query, parts)
+        run()  # compiles
+        start = time.perf_counter()
+        run()
+        took = time.perf_counter() - start
+        best = max(best, batch.cells / took)
+        gone = time.perf_counter() - begin
+        # The first trial has little to do beside the costs of a call.
+        most = seconds if count > 1 else 4 * seconds
+        if gone + 8 * took > most or 4 * batch.cells > _MOST:
+            return best
+        count *= 4
+
+
+def _scan(engine: Engine, queries: Sequences, parts: list[Sequences]) -> object:
+    return list(engine.scan(queries, parts))
+
+
+# command lines
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g}"
+
+
+def _joined(words: Iterable[object]) -> str:
+    return ",".join(map(str, words))
+
+
+def _power(number: float, low: int, high: int) -> int:
+    """Return the power of two that is not above a number, within bounds.
+
+    >>> _power(700, 8, 512), _power(100, 8, 512), _power(0.1, 8, 512)
+    (512, 64, 8)
+    """
+    return min(high, max(low, 1 << max(0, int(number)).bit_length() >> 1))
+
+
+def _micro(room: Room) -> list[str]:
+    return ["--budget", _seconds(room.seconds)]
+
+
+def _engines(workload: str, room: Room) -> list[str]:
+    words = ["--workloads", workload, "--budget", _seconds(room.seconds)]
+    return words + (["--engines", _joined(room.engines)] if room.chosen else [])
+
+
+def _liu2006(room: Room) -> list[str]:
+    """Return as many entries as the first run, the judge and a few repeats leave time for."""
+    if room.info.software:
+        cells = room.speed("fragment") * room.seconds / 10
+    else:
+        cells = room.speed("fragment") * max(1, room.seconds * 2 / 3 - 8 * WARM_UP) / 3
+    most = ENTRIES if room.full else 20_000
+    lengths = [row.length for row in liu2006.PAPER]
+    while len(lengths) > 1 and cells / sum(lengths) / MEAN < 40:
+        lengths.pop()
+    entries = min(most, max(4, int(cells / sum(lengths) / MEAN)))
+    words = ["--engine", room.engines[0], "--lengths", _joined(lengths)]
+    return [*words, "--sequences", str(entries), "--budget", _seconds(room.seconds * 0.75)]
+
+
+ENTRIES, MEAN = 176_469, 361
+"""Sequences of the paper's Swiss-Prot, and their mean length."""
+
+
+def _aymone2022(room: Room) -> list[str]:
+    """Return the paper's 1000 pairs of 512, or fewer; each is done some eight times."""
+    chosen = list(aymone2022.WORKLOADS) if room.full else ["linear", "relatives"]
+    runs = 8 * len(chosen) * len(aymone2022.TASKS)
+    pairs = room.speed("diagonal") * room.seconds * 0.6 / runs / 512**2
+    length = 512 if pairs >= 16 else 128
+    pairs *= 512**2 / length**2
+    words = ["--workloads", _joined(chosen), "--length", str(length)]
+    words += ["--pairs", str(min(1000, max(4, int(pairs))))]
+    least = 0.0 if room.info.software else 5 * len(chosen) * (WARM_UP + REPEATS)
+    return [*words, "--budget", _seconds(max(least, room.seconds * 0.6))]
+
+
+def _pair(length: int, times: int, room: Room) -> list[str]:
+    """Return how long each method may take for a pair, which is done in so many ways."""
+    judged = times * length**2 / room.speed("diagonal")
+    if judged > room.seconds / 2:
+        raise LeftOutError(f"about {judged:.0f} s to judge {length} x {length} letters")
+    each = room.each(times * (len(room.engines) + 2))
+    words = ["--lengths", str(length), "--methods", _joined(room.engines)]
+    return [*words, "--budget", _seconds(each)]
+
+
+def _sudo_each(room: Room, measurements: int) -> list[str]:
+    each = room.each(1.6 * measurements)
+    words = ["--budget", _seconds(each), "--longest", _seconds(1.5 * each)]
+    return [*words, "--judge", _seconds(max(1, room.seconds / 5))]
+
+
+def _sudo_lengths(room: Room) -> list[str]:
+    """Return those of the paper's lengths that the device does in time."""
+    lengths = [512, 128, 16, 256, 8, 1024] if room.full else [512, 128, 16, 256]
+    cells = room.speed("diagonal") * room.seconds / 40
+    lengths = [each for each in lengths if each**3 <= cells] or [8]
+    if not room.info.software:
+        each = 2 * len(room.engines) * (WARM_UP + REPEATS)
+        lengths = lengths[: max(1, round(1.2 * room.seconds / each))]
+    lengths.sort()
+    words = ["--parts", "lengths", "--engines", _joined(room.engines), "--lengths"]
+    words += [_joined(lengths)]
+    return words + _sudo_each(room, 2 * len(lengths) * (len(room.engines) + 1))
+
+
+def _sudo_aims(room: Room) -> list[str]:
+    """Return tables of n x n x n to (2n)^3, and triples of words."""
+    schemes = list(sudo2012.SCORINGS) if room.full else ["identity"]
+    share = room.speed("diagonal") * room.seconds / len(schemes)
+    size = _power((share / 80) ** (1 / 3), 8, 512)
+    word = _power((share / 8000) ** (1 / 3), 4, 128)
+    words = ["--parts", "aims", "--engines", room.engines[0], "--scorings", _joined(schemes)]
+    words += ["--size", str(size), "--word", str(word)]
+    return words + _sudo_each(room, 6 * len(schemes))
+
+
+def _sudo_devices(room: Room) -> list[str]:
+    words = ["--parts", "devices", "--engines", room.engines[0], "--lengths", "128,512"]
+    return [*words, "--devices", _joined(room.devices), *_sudo_each(room, 10)]
+
+
+def _search(kind: str, room: Room) -> list[str]:
+    """Return queries and subjects that are done some times over with each type of number."""
+    fast = not room.info.software
+    count = 20 if fast and room.seconds > 8 else 4
+    numbers = 2 if room.info.half else 1
+    letters = sum(np.quantile(workloads.STANDARD, np.linspace(0, 1, count)))
+    runs = (8 if kind == "uniform" else 14) * numbers
+    left = max(1.0, room.seconds * 0.7 - (2 * numbers if fast else 0))
+    residues = room.speed(room.engines[0]) * left / runs / letters
+    each = left / (numbers * (count + 2) + (8 if kind == "swissprot" else 0)) / 1.5
+    words = ["--engines", _joined(room.engines), "--queries-subset", str(count)]
+    if kind == "uniform":
+        lengths = [128, 512, 2048] if room.full else [512]
+        most = 1_000_000
+        sequences = max(8, min(most, int(residues / sum(lengths))))
+        words += ["--lengths", _joined(lengths), "--entries", "none"]
+        words += ["--sequences", str(sequences), "--tasks", "each,together"]
+    else:
+        entries = max(8, min(500_000, int(residues / MEAN)))
+        words += ["--lengths", "none", "--entries", str(entries), "--peer-queries", "1"]
+        words += ["--tasks", "each,together,peers,command"]
+    sample = min(3e7, SAMPLE * room.seconds)
+    return [*words, "--sample", f"{sample:.2g}", "--budget", _seconds(each)]
+
+
+SAMPLE = 2e6
+"""Cells of a query's sample that are judged, for each second of the step."""
+
+
+def _search_devices(room: Room) -> list[str]:
+    residues = room.speed(room.engines[0]) * room.seconds / 12 / sum(workloads.STANDARD)
+    entries = max(8, min(500_000, int(residues / MEAN)))
+    words = ["--engines", room.engines[0], "--tasks", "devices", "--lengths", "none"]
+    words += ["--entries", str(entries), "--devices", _joined(room.devices)]
+    return [*words, "--sample", "1e6", "--budget", _seconds(room.seconds / 8)]
+
+
+# what each benchmark is made of
+
+_WORKLOADS = {
+    "search": ("lanes", "fragment", "diagonal", "auto", "cpu"),
+    "pairs": ("diagonal", "fragment", "blocked", "auto"),
+    "long": ("blocked", "diagonal", "fragment", "wavefront", *FORMS),
+    "three": ("subtable", "plane", "gpui"),
+}
+"""Of the benchmark ``engines``: what each can have."""
+
+
+def _of_micro(full: bool) -> list[Step]:
+    return [Step("micro", "micro", 20, _micro)]
+
+
+def _of_engines(full: bool) -> list[Step]:
+    return [
+        Step(f"engines {name}", "engines", 14, partial(_engines, name), engines, None)
+        for name, engines in _WORKLOADS.items()
+    ]
+
+
+def _of_liu2006(full: bool) -> list[Step]:
+    return [Step("liu2006", "liu2006", 22, _liu2006, LIU_ENGINES)]
+
+
+LIU_ENGINES = ("fragment", "lanes", "diagonal", "auto", "cpu", "reference")
+"""The paper's method, and what takes its place if others are asked for."""
+
+
+def _of_aymone2022(full: bool) -> list[Step]:
+    return [Step("aymone2022", "aymone2022", 26, _aymone2022, ("diagonal",), COMPUTE)]
+
+
+def _of_lin2015(full: bool) -> list[Step]:
+    lengths = [n for n in lin2015.LENGTHS if full or n <= 100_000]
+    return [
+        Step(
+            *(f"lin2015 {length}", "lin2015", 6 if length < 10_000 else 9),
+            *(partial(_pair, length, 1), lin2015.METHODS, COMPUTE),
+        )
+        for length in lengths
+    ]
+
+
+def _of_scan2014(full: bool) -> list[Step]:
+    lengths = [n for n in scan2014.LENGTHS if full or n in (512, 2048, 8000)]
+    return [
+        Step(
+            *(f"scan2014 {length}", "scan2014", 9),
+            *(partial(_pair, length, 2), scan2014.METHODS, COMPUTE),
+        )
+        for length in lengths
+    ]
+
+
+def _of_sudo2012(full: bool) -> list[Step]:
+    methods = ("subtable", "gpui", "plane")
+    return [
+        Step("sudo2012 lengths", "sudo2012", 20, _sudo_lengths, methods, COMPUTE),
+        Step("sudo2012 aims", "sudo2012", 14, _sudo_aims, methods, COMPUTE),
+    ]
+
+
+def _of_search(full: bool) -> list[Step]:
+    return [
+        Step("search uniform", "search", 16, partial(_search, "uniform"), ("lanes",), COMPUTE),
+        Step("search swissprot", "search", 20, partial(_search, "swissprot"), ("lanes",), COMPUTE),
+    ]
+
+
+_STEPS: Mapping[str, Callable[[bool], list[Step]]] = {
+    "micro": _of_micro,
+    "engines": _of_engines,
+    "liu2006": _of_liu2006,
+    "aymone2022": _of_aymone2022,
+    "lin2015": _of_lin2015,
+    "scan2014": _of_scan2014,
+    "sudo2012": _of_sudo2012,
+    "search": _of_search,
+}

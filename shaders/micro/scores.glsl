@@ -1,0 +1,12 @@
+// Scores of ROWS rows, which no compiler can know, in registers. The cheapest that a score can be: no
+// engine has its scores for less.
+uniform int match;
+uniform int mismatch;
+
+int score_of_row(int seed, int r) {
+    uint mixed = uint(seed * 64 + r + 1) * 2654435761u;
+    return (mixed >> 13 & 3u) == 0u ? match : mismatch;
+}
+
+// The row whose score counts in row r of column c of a turn.
+int row_in_column(int r, int c) { return (r + 5 * c) % ROWS; }

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench import options, peers, workloads
-from bench.measure import Check, compare, report, write
+from bench.measure import compare, report, write
 from glsw.alphabet import PROTEIN
 from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceError, open_device
+from glsw.device import DeviceError, open_device
 from glsw.engines import ENGINES, Engine
 from glsw.scoring import Scoring
 from glsw.shader import ShaderError
@@ -46,9 +46,9 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "like Swiss-Prot": Case(None, workloads.COMPOSITION, 250, 4000),
-    "Robinson, 1000 letters": Case(1000, ROBINSON, 120, 1500),
-    "Robinson, 100 letters": Case(100, ROBINSON, 400, 6000),
+    "like Swiss-Prot": Case(None, workloads.COMPOSITION, 150, 4000),
+    "Robinson, 1000 letters": Case(1000, ROBINSON, 80, 1500),
+    "Robinson, 100 letters": Case(100, ROBINSON, 300, 4000),
 }
 """The published constants are for the composition of Robinson and Robinson, and long sequences."""
 
@@ -202,7 +202,7 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, engine: str) -> None:
                 linewidth=1,
                 label=LABELS[method],
             )
-        axes.set(xscale="log", ylim=(0, 2.2))
+        axes.set(xscale="log", ylim=(0, 2.6))
         axes.set_title(f"{result['scoring']}, {result['case']}", fontsize=9)
         axes.xaxis.set_major_locator(FixedLocator(EVALUES))
         axes.xaxis.set_minor_locator(NullLocator())

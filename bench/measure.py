@@ -43,6 +43,9 @@ ENOUGH = 0.02
 FEWEST, MOST = 3, 200
 """Repeats, unless the budget ends them earlier."""
 
+SHORT = 0.25
+"""Seconds of a run up to which the budget does not end the repeats before there are `FEWEST`."""
+
 _ROOT = Path(__file__).parents[1]
 _PACKAGES = ("moderngl", "numpy", "biopython", "parasail")
 
@@ -144,7 +147,7 @@ def measure(
         The device that the work runs on; None for work of the CPU.
     budget : float
         Seconds after which no further repeat begins, the first run and the warm-up included; one
-        repeat is always timed.
+        repeat is always timed, and of short runs `FEWEST`.
     warm_up : float, optional
         Seconds of work before timing, after the first run was checked; by default `WARM_UP` on
         hardware.
@@ -173,7 +176,8 @@ def measure(
 def _settled(wall: list[float], elapsed: float, budget: float) -> bool:
     if not wall:
         return False
-    if len(wall) >= MOST or elapsed + wall[-1] > budget:
+    few = len(wall) < FEWEST and wall[-1] <= SHORT
+    if len(wall) >= MOST or (elapsed + wall[-1] > budget and not few):
         return True
     spread = Spread.of(wall).spread
     return len(wall) >= FEWEST and spread is not None and spread <= ENOUGH

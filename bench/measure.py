@@ -228,7 +228,7 @@ def report(
         "benchmark": benchmark,
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": commit or _git("rev-parse", "HEAD"),
-        "dirty": _dirty(),
+        "dirty": _dirty(commit),
         "device": None if device is None else device_facts(device),
         "cpu": {"model": cpu_model(), "cores": cores()},
         "os": {"system": platform.system(), "machine": platform.machine()},
@@ -368,8 +368,10 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _dirty() -> bool | None:
-    """Tell whether what is measured differs from the commit; None without git."""
+def _dirty(commit: str | None) -> bool | None:
+    """Tell whether what is measured differs from the commit; None if git does not have that one."""
+    if commit is not None and commit != _git("rev-parse", "HEAD"):
+        return None
     what = ("glsw", "shaders", "bench", ":!bench/results")
     # A copy on another machine may have other file modes.
     changed = _git("-c", "core.fileMode=false", "status", "--porcelain", "--", *what)

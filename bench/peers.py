@@ -180,7 +180,9 @@ class Ssearch36(Peer):
         words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
         command = ["ssearch36", "-q", "-T", str(self._cores), *words]
         command += ["-z", "-1", "-d", "0", "-b", str(self.best), "query", "targets"]
-        done = subprocess.run(command, cwd=prepared, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, cwd=prepared, capture_output=True, text=True)
+        if done.returncode:  # it has been seen to end by a signal, with many threads
+            raise RuntimeError(f"ssearch36 ended with status {done.returncode}")
         listed = (_LISTED.search(line) for line in done.stdout.splitlines())
         return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
 

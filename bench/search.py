@@ -378,10 +378,15 @@ class Beside:
             batch = Batch.one_to_many(query.codes, self.subjects.sequences)
             for count in sorted({1, cores()}):
                 for peer in peers.on_cores(_SCORING, count):
+                    try:
+                        measured = self._beside(peer, count, batch, scores)
+                    except RuntimeError as error:
+                        print(f"  left out: {error}", flush=True)
+                        continue
                     found.append(
                         {"peer": peer.name, "cores": count, "query": query.name}
                         | {"length": len(query.codes), "version": peer.version}
-                        | self._beside(peer, count, batch, scores)
+                        | measured
                     )
         return found
 

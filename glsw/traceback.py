@@ -426,7 +426,10 @@ def from_end_to_end(
         parts.insert(0, first)
     if (coordinates[:, -1:] != last).any():
         parts.append(last)
-    return np.concatenate(parts, axis=1)
+    points = np.concatenate(parts, axis=1)
+    kept = np.ones(points.shape[1], bool)  # a gap before the last cell is one with that behind it
+    kept[1:-1] = np.diff(np.sign(np.diff(points))).any(axis=0)
+    return points[:, kept]
 
 
 def _coordinates(moves: bytes, query_end: int, target_end: int) -> npt.NDArray[np.int64]:

@@ -363,8 +363,12 @@ CASES = {
 
 def end_scorings():
     """Return scorings by name: from end to end, or with insertions at a cost of their own."""
+    # All over four letters, which is one program for all.
     asymmetric = np.random.default_rng(4).integers(-6, 7, (4, 4))
-    limit = [[1024, -1, -1024], [-1, 1023, -1024], [-1024, -1024, 1]]
+    worthless = np.full((4, 4), -9)
+    worthless[0, 3] = -8
+    limit = np.full((4, 4), -1024)
+    limit[:3, :3] = [[1024, -1, -1024], [-1, 1023, -1024], [-1024, -1024, 1]]
     plain, linear = array(asymmetric, "ABCD", 7, 2), array(asymmetric, "ABCD", 3, 3)
     other = dataclasses.replace(plain, insertion_open=4, insertion_extend=3)
     one = dataclasses.replace(linear, insertion_open=1, insertion_extend=1)
@@ -392,11 +396,11 @@ def end_scorings():
         ),
         "match and mismatch, global": Scoring.match_mismatch(5, -4, 10, 1).to_ends(),
         "gaps cost nothing": array(asymmetric, "ABCD", 0, 0).to_ends(),
-        "gaps alone": array(np.full((4, 4), -9), "ABCD", 1, 1).to_ends(),
-        "limit, semi-global": array(limit, "ABC", 900, 1).semi_global(),
-        "limit, global, linear": array(limit, "ABC", 900, 900).to_ends(),
-        "costs of 16 bits": array(limit, "ABC", 32767, 1).semi_global(),
-        "costs beyond 16 bits": array(limit, "ABC", 32768, 0).to_ends(),
+        "gaps alone": array(worthless, "ABCD", 1, 1).to_ends(),
+        "limit, semi-global": array(limit, "ABCD", 900, 1).semi_global(),
+        "limit, global, linear": array(limit, "ABCD", 900, 900).to_ends(),
+        "costs of 16 bits": array(limit, "ABCD", 32767, 1).semi_global(),
+        "costs beyond 16 bits": array(limit, "ABCD", 32768, 0).to_ends(),
         "millions, global": array(asymmetric * 10**5, "ABCD", 10**6, 10**6).to_ends(),
     }
     return found

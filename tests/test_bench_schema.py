@@ -243,7 +243,7 @@ def test_cards(monkeypatch):
 
 def test_file_modes_are_no_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "_ROOT", tmp_path)
-    assert measure._dirty() is None
+    assert measure._dirty(None) is None
     file = tmp_path / "glsw" / "x.py"
     file.parent.mkdir()
     file.write_text("1\n")
@@ -255,8 +255,8 @@ def test_file_modes_are_no_changes(tmp_path, monkeypatch):
         measure._output("git", "-C", str(tmp_path), *words)
     if measure._git("rev-parse", "HEAD") is None:
         pytest.skip("no git here")
-    assert measure._dirty() is False
+    assert measure._dirty(None) is False
     file.chmod(0o755)
-    assert measure._dirty() is False
+    assert measure._dirty(None) is False
     file.write_text("2\n")
-    assert measure._dirty() is True
+    assert measure._dirty(None) is True

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import cases3
 import pytest
-from cases import CASES, CORE, FEW, build, configurations, path_configurations
+from cases import (
+    CASES,
+    CORE,
+    END_CASES,
+    END_FEW,
+    FEW,
+    build,
+    configurations,
+    path_configurations,
+    takes,
+)
 
 import glsw.shader
 from glsw.batch import Mask
@@ -50,10 +60,10 @@ def able(version):
 # zink compiles slowly.
 WHERE = {
     "llvmpipe": FEW[:1],
-    "zink": (FEW[0], "two letters 0 0", "255 letters"),
+    "zink": (FEW[0], "two letters 0 0", "255 letters", END_FEW[0]),
     "gl41": CORE,
-    "gl33": CORE,
-    "softpipe": FEW,
+    "gl33": (*CORE, *END_FEW),
+    "softpipe": (*FEW, END_FEW[0]),
 }
 
 
@@ -79,6 +89,8 @@ def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
 # glslangValidator
 
 LINEAR = ({}, {"LINEAR": 1})
+SEPARATE = ({}, {"SEPARATE": 1})
+SPAN = ({}, {"FROM_END_TO_END": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
 TILES = (1, 4, 8)
 # Two numbers, a uniform block, shared memory, a texture.
@@ -117,12 +129,18 @@ PERMUTATIONS = {
     "quad.vert": [{}],
     "profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
     "fragment.frag": permutations(
-        LINEAR, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
+        LINEAR, SEPARATE, SPAN, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
     ),
-    "diagonal.comp": permutations(LINEAR, SCORES, TASKS, DIRECTIONS, MASKED, AGAIN, **LANES),
-    "blocked.comp": permutations(LINEAR, SCORES, TASKS, DIRECTIONS, PRUNE, **LANES, COLUMNS=128),
-    "blocked_leaning.comp": permutations(LINEAR, SCORES, TASKS, **LANES, STEPS=32),
-    "traceback.comp": permutations(LINEAR, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1),
+    "diagonal.comp": permutations(
+        LINEAR, SEPARATE, [*MASKED, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, AGAIN, **LANES
+    ),
+    "blocked.comp": permutations(
+        LINEAR, SEPARATE, [*PRUNE, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, **LANES, COLUMNS=128
+    ),
+    "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
+    "traceback.comp": permutations(
+        LINEAR, SEPARATE, SPAN, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1
+    ),
     "scan.comp": permutations(
         LINEAR, SCORES, TASKS, ({}, {"SUBGROUPS": 1}), **LANES, COLUMNS=16, NEAR=4
     ),
@@ -238,7 +256,7 @@ def engines_named(name, case, device):
     """Return the engine with the first and the last of the options it is judged with."""
     chosen = []
     for every in (configurations(), path_configurations()):
-        own = [each for each in every if each[0] == name]
+        own = [each for each in every if each[0] == name and takes(each, case.scoring)]
         chosen += own[:1] + own[1:][-1:]
     return [build(configuration, case.scoring, device) for configuration in chosen]
 
@@ -258,14 +276,15 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
 
     monkeypatch.setattr(glsw.shader, "compute", watched_compute)
     monkeypatch.setattr(glsw.shader, "render", watched_render)
-    for case_name in (*FEW, "two letters 2 1", "255 letters"):
-        case = CASES[case_name].part(slice(100, 103))
+    some = [CASES[each].part(slice(100, 103)) for each in (*FEW, "two letters 2 1", "255 letters")]
+    some += [END_CASES[each].part(slice(30, 33)) for each in (*END_FEW, "insertions, linear")]
+    for case in some:
         for engine in engines_named(name, case, device):
             engine.scores(case.batch)
             for ties in TIES:
                 engine.ends(case.batch, ties=ties)
                 engine.paths(case.batch, ties=ties)
-            if engine.masks:
+            if engine.masks and case.scoring.local:
                 masks = [Mask.nothing(int(m)) for m in case.batch.query_lengths]
                 engine.paths(case.batch.masked(masks))
     assert programs

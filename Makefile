@@ -13,10 +13,10 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint format typecheck wheel clean
+.PHONY: help demo test bench readme-tables lint format typecheck wheel clean
 
 help: ## say what there is
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
 	@tools/ensure-gl.sh $(BIN)/glsw devices
@@ -35,6 +35,9 @@ bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark
 	[ -f bench-results/this-device.json ] && [ $$status -ne 130 ] && \
 	$(BIN)/python -m bench report bench-results/this-device.json --output bench-results; \
 	exit $$status
+
+readme-tables: $(VENV)/installed-bench ## write the tables of speeds in README.md from bench/results
+	$(BIN)/python -m bench.readme
 
 lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .

@@ -5,8 +5,11 @@
 Measurements are paired by name and cells. One is slower (or faster, the other way round) if all of
 these hold; then it is marked:
 
-- the new median is larger by more than the floor: 5 % on hardware, 10 % on software, three times
+- the new median is larger by more than the floor: 10 % on hardware, 25 % on software, three times
   that if one of the two was measured once only;
+- it is larger by more than `APART` times what our measurements differ by between the two runs,
+  which their repeats do not show: the median of all changes, up or down, as a normal spread, `MOST`
+  at most;
 - it is larger by more than what the repeats of both runs differ by, added: the interquartile range,
   or, of fewer than ten repeats, the whole range;
 - even the shortest of the new times is longer than the old median.
@@ -29,8 +32,14 @@ from typing import Any, NamedTuple
 from bench import flat
 from bench.report.documents import Document, DocumentError, load
 
-FLOOR = {"hardware": 0.05, "software": 0.10}
+FLOOR = {"hardware": 0.10, "software": 0.25}
 """Changes that are never marked, by where the work is done."""
+
+APART, MOST = 4.0, 0.18
+"""Spreads between two runs that a change has to exceed, and the largest spread (a logarithm)."""
+
+ENOUGH = 8
+"""Measurements from which a spread between two runs is made."""
 
 ONCE = 3.0
 """Times the floor, where a run has one time only and nothing is known of its noise."""
@@ -168,6 +177,11 @@ def compare(old: Document, new: Document, floor: float | None = None) -> Compari
     for key, first in before.items():
         if key in after:
             _pair(found, key, first, after[key], floor)
+    floor = max(floor, math.expm1(APART * between(found.ours)))
+    found.deltas[:] = [
+        delta if delta.peer else delta._replace(verdict=judge(delta.old, delta.new, floor))
+        for delta in found.deltas
+    ]
     found.deltas.sort(key=lambda delta: delta.ratio, reverse=True)
     return found
 
@@ -191,6 +205,21 @@ def _pair(
         before, after = times(old, clock), times(new, clock)
         verdict = "beside" if new["peer"] else judge(before, after, floor)
         found.deltas.append(Delta(key, new["peer"], clock, before, after, verdict))
+
+
+def between(deltas: Sequence[Delta]) -> float:
+    """Return by how much two runs differ: the spread of the logarithms of the ratios, robustly.
+
+    >>> quiet = Times(1.0, 1.0, 0.0, 20)
+    >>> ratios = 1.0, 0.98, 1.02, 0.99, 1.01, 1.0, 1.03, 2.0
+    >>> late = [Times(ratio, ratio, 0.0, 20) for ratio in ratios]
+    >>> round(between([Delta("", False, "wall", quiet, each, "") for each in late]), 3)
+    0.029
+    """
+    if len(deltas) < ENOUGH:
+        return 0.0
+    changes = sorted(abs(math.log(delta.ratio)) for delta in deltas)
+    return min(MOST, 1.4826 * changes[len(changes) // 2])
 
 
 def mean(deltas: Iterable[Delta]) -> float | None:

@@ -80,6 +80,10 @@ ENERGY = 2.0
 PATIENCE = 1.5
 """An engine is left out if a run takes so many times its share of the budget."""
 
+SHORT = 0.6
+"""Seconds up to which an engine is run in any case."""
+
+
 LEAST = 1 / 4
 """Of an equal share of the budget, which everything has, whatever the others took."""
 
@@ -608,8 +612,9 @@ class Runner:
             if work.cells <= PROBE:
                 work.run(engine)  # compiles
             else:
-                seconds = work.estimate(engine, PATIENCE * share)
-                if seconds > PATIENCE * share:
+                longest = max(PATIENCE * share, SHORT)
+                seconds = work.estimate(engine, longest)
+                if seconds > longest:
                     return _not_run(work, f"about {seconds:.2g} s", seconds)
             timed = measure(
                 partial(work.run, engine),

@@ -40,6 +40,9 @@ WARM_UP = 1.0
 ENOUGH = 0.02
 """Repeats end when the spread is this small."""
 
+LEAST = 0.3
+"""Seconds of repeats: what comes and goes within less is to be seen in the spread."""
+
 FEWEST, MOST = 3, 200
 """Repeats, unless the budget ends them earlier."""
 
@@ -180,7 +183,8 @@ def _settled(wall: list[float], elapsed: float, budget: float) -> bool:
     if len(wall) >= MOST or (elapsed + wall[-1] > budget and not few):
         return True
     spread = Spread.of(wall).spread
-    return len(wall) >= FEWEST and spread is not None and spread <= ENOUGH
+    long = sum(wall) >= LEAST
+    return long and len(wall) >= FEWEST and spread is not None and spread <= ENOUGH
 
 
 def _timed(

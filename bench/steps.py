@@ -229,6 +229,8 @@ def _liu2006(room: Room) -> list[str]:
         cells = room.speed("fragment") * max(1, room.seconds * 2 / 3 - 8 * WARM_UP) / 3
     most = ENTRIES if room.full else 20_000
     lengths = [row.length for row in liu2006.PAPER]
+    if not room.full:
+        lengths = lengths[1::2]
     while len(lengths) > 1 and cells / sum(lengths) / MEAN < 40:
         lengths.pop()
     entries = min(most, max(4, int(cells / sum(lengths) / MEAN)))
@@ -348,7 +350,7 @@ _WORKLOADS = {
 
 
 def _of_micro(full: bool) -> list[Step]:
-    return [Step("micro", "micro", 20, _micro)]
+    return [Step("micro", "micro", 30, _micro)]
 
 
 def _of_engines(full: bool) -> list[Step]:
@@ -382,7 +384,7 @@ def _of_lin2015(full: bool) -> list[Step]:
 
 
 def _of_scan2014(full: bool) -> list[Step]:
-    lengths = [n for n in scan2014.LENGTHS if full or n in (512, 2048, 8000)]
+    lengths = [n for n in scan2014.LENGTHS if full or n in (512, 8000)]
     return [
         Step(
             *(f"scan2014 {length}", "scan2014", 9),

@@ -191,6 +191,18 @@ class Database:
             raise self._corrupt("residues") from None
         return Record(name, description, letters)
 
+    def names_and_lengths(self) -> Iterator[tuple[str, int]]:
+        """Yield the id and the letters of each record, in the original order; no residues are read.
+
+        >>> records = Record("a", "", "MKV"), Record("b", "", "MKVLA")
+        >>> list(Database.of(records, PROTEIN).names_and_lengths())
+        [('a', 3), ('b', 5)]
+        """
+        lengths = self.sequences.lengths[self.rank] * self.alphabet.width
+        for k, length in enumerate(lengths.tolist()):
+            title = self._titles[k]
+            yield title.id if isinstance(title, Record) else title[0], length
+
     def __iter__(self) -> Iterator[Record]:
         """Yield the records in the original order."""
         return (self[k] for k in range(len(self)))

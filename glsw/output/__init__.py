@@ -125,6 +125,8 @@ def write(
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
     """Yield the name and the letters of each target, which a `Header` needs."""
+    if isinstance(targets, Database):
+        return targets.names_and_lengths()
     return ((record.id, len(record)) for record in targets)
 
 

@@ -8,6 +8,7 @@ has /usr/lib/*/dri/swrast_dri.so /usr/lib*/dri/swrast_dri.so || missing="$missin
 has /usr/share/vulkan/icd.d/lvp_icd*.json || missing="$missing mesa-vulkan-drivers"
 command -v glslangValidator >/dev/null || missing="$missing glslang-tools"
 command -v ssearch36 >/dev/null || missing="$missing fasta3"
+command -v blastp >/dev/null || missing="$missing ncbi-blast+"
 command -v xvfb-run >/dev/null || missing="$missing xvfb xauth"
 [ -z "$missing" ] && exit 0
 # shellcheck disable=SC2086  # one word a package

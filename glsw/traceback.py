@@ -107,12 +107,29 @@ def trace(
     for word, end, codes in (("query", query_end, query), ("target", target_end, target)):
         if not 0 <= end <= len(codes):
             raise ValueError(f"{word}_end must be between 0 and {len(codes)}, got {end}")
+    rows = slice(max(0, query_end - _reach(scoring, scoring.insertion, target_end)), query_end)
+    columns = slice(max(0, target_end - _reach(scoring, scoring.deletion, query_end)), target_end)
     if mask is not None:
-        mask = mask.part(slice(query_end), slice(target_end))
-    table = _table(query[:query_end], target[:target_end], scoring, mask)
+        mask = mask.part(rows, columns)
+    table = _table(query[rows], target[columns], scoring, mask)
     moves, value = _path(table, False, memory)
     score = value - int(scoring.origin(query_end, target_end))
     return _coordinates(moves, query_end, target_end), score
+
+
+def _reach(scoring: Scoring, gap: GapCost, letters: int) -> int:
+    """Return how many letters an alignment has at most that has so many of the other sequence.
+
+    Locally it scores more than 0, so that gaps cost less than its pairs can score.
+
+    >>> scoring = Scoring.match_mismatch(2, -1, 5, 2)
+    >>> [_reach(scoring, scoring.insertion, letters) for letters in (1, 2, 3, 10)]
+    [1, 2, 4, 18]
+    """
+    gain = max(0, scoring.maximum) * letters - 1
+    if not scoring.local or gap.extend == 0:
+        return 2**62
+    return letters + (0 if gain < gap.open else (gain - gap.open) // gap.extend + 1)
 
 
 def best_end(

@@ -8,6 +8,7 @@ from Bio.Align import PairwiseAligner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from glsw import traceback
 from glsw.alphabet import custom
 from glsw.engines.reference import best_cell, fill, first_best_cell
 from glsw.scoring import Scoring
@@ -20,6 +21,7 @@ from glsw.traceback import (
     SOURCE,
     STOP,
     UP,
+    best_end,
     trace,
     walk,
 )
@@ -216,3 +218,26 @@ def test_mitochondria(data):
     divided, _ = trace(query, target, scoring, *end, memory=2**20)
     assert score == best.score == naive.path_score(query, target, scoring, coordinates)
     assert divided.tolist() == coordinates.tolist()
+
+
+def test_rows_that_no_alignment_reaches_are_left_out(monkeypatch):
+    """A short target in a long query: few rows above the end are computed, the path is the same."""
+    random = np.random.default_rng(6)
+    scorings = (
+        Scoring.blast(),
+        Scoring.match_mismatch(2, -3, 7, 2),
+        Scoring.match_mismatch(1, -1, 1, 1),
+        Scoring.match_mismatch(1, -1, 1, 0),  # a gap of any length
+    )
+    for scoring, letters in zip(scorings, (20, 4, 4, 4), strict=True):
+        long, short = (random.integers(0, letters, n, dtype=np.uint8) for n in (900, 12))
+        long[700:705] = short[:5]
+        long[713:720] = short[5:]
+        for query, target in ((long, short), (short, long)):
+            _, i, j = best_end(query, target, scoring)
+            found = trace(query, target, scoring, i, j)
+            with monkeypatch.context() as patched:
+                patched.setattr(traceback, "_reach", lambda *_: 2**62)
+                whole = trace(query, target, scoring, i, j)
+            np.testing.assert_array_equal(found[0], whole[0])
+            assert found[1] == whole[1]

@@ -96,7 +96,7 @@ class ScoreHistogram:
         if scores.shape != lengths.shape or scores.ndim != 1:
             raise ValueError(f"{scores.shape} scores for {lengths.shape} lengths")
         cells = np.minimum(scores // self.width, _CELLS - 1)
-        at = _bins_of(lengths) * np.int64(_CELLS) + cells
+        at = _bins_of(lengths).astype(np.int64) * _CELLS + cells
         self.counts += np.bincount(at, minlength=_BINS * _CELLS).reshape(_BINS, _CELLS)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:

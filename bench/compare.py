@@ -318,7 +318,8 @@ def _parser() -> argparse.ArgumentParser:
         "--floor",
         type=_share,
         metavar="PERCENT",
-        help="changes that are never marked (default 5 on hardware, 10 on software)",
+        help="changes that are never marked (default {hardware:.0%} on hardware, {software:.0%} on "
+        "software)".format(**FLOOR).replace("%", "%%"),
     )
     return parser
 

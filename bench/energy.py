@@ -189,22 +189,24 @@ class Counter(Gauge):
         self.tool = tool
         self._files = list(files)
 
-    def read(self) -> list[int]:
-        """Return what the files say; OSError or ValueError if one does not."""
-        return [int(path.read_text()) for path, _ in self._files]
+    def read(self) -> list[int] | None:
+        """Return what the files say, None if one does not."""
+        try:
+            return [int(path.read_text()) for path, _ in self._files]
+        except (OSError, ValueError):
+            return None
 
     def used(self, work: Callable[[], None]) -> Used | None:
         """Do the work; return what was counted."""
-        with suppress(OSError, ValueError):
-            start, before = time.perf_counter(), self.read()
-            work()
-            seconds, after = time.perf_counter() - start, self.read()
-            most = [limit for _, limit in self._files]
-            steps = [counted(*each) for each in zip(before, after, most, strict=True)]
-            told = [step for step in steps if step is not None]
-            if len(told) == len(steps):
-                return Used(sum(told) / 1e6, seconds)
-        return None
+        start, before = time.perf_counter(), self.read()
+        work()
+        seconds, after = time.perf_counter() - start, self.read()
+        if before is None or after is None:
+            return None
+        most = [limit for _, limit in self._files]
+        steps = [counted(*each) for each in zip(before, after, most, strict=True)]
+        told = [step for step in steps if step is not None]
+        return Used(sum(told) / 1e6, seconds) if len(told) == len(steps) else None
 
 
 def rapl() -> Counter | None:
@@ -232,10 +234,7 @@ def hwmon(drm: str) -> Gauge | None:
 
 
 def _readable(counter: Counter) -> Counter | None:
-    try:
-        return counter if counter.read() else None
-    except (OSError, ValueError):
-        return None
+    return counter if counter.read() else None
 
 
 # samples

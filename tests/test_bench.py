@@ -162,8 +162,15 @@ def test_bad_input_is_one_line(arguments, message, capsys):
     assert error.count("\n") == 1
 
 
-def test_measure_repeats_within_its_budget():
+def test_measure_repeats_within_its_budget(monkeypatch):
     runs = []
+    timed = measure.measure(
+        lambda: runs.append(0), lambda _: measure.Check("nobody", 1, 0), cells=1, budget=0
+    )
+    assert len(runs) == 4  # one to check; of short runs three are timed in any case
+    assert timed.wall.repeats == measure.FEWEST
+    monkeypatch.setattr(measure, "SHORT", 0)
+    runs.clear()
     timed = measure.measure(
         lambda: runs.append(0), lambda _: measure.Check("nobody", 1, 0), cells=1, budget=0
     )

@@ -1,15 +1,17 @@
 import copy
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import glsw.shader
-from bench import compare, lin2015
+from bench import compare, lin2015, schema
 from bench.compare import FLOOR, Times, judge
 from bench.report.documents import document
 
-RESULTS = sorted((Path(__file__).parents[1] / "bench" / "results").glob("*.json"))
+EVERY = sorted((Path(__file__).parents[1] / "bench" / "results").glob("*.json"))
+RESULTS = [path for path in EVERY if not path.stem.startswith("calibration")]  # it has no times
 
 
 def single(benchmark, software=True):
@@ -36,13 +38,14 @@ def lin(seconds, *, wrong=(), peer=0.001):
     made = single("lin2015")
     right = {"judge": "reference", "pairs": 1, "wrong": 0, "first": None}
     bad = {**right, "wrong": 1, "first": "pair 0: [7], expected [8]"}
+    common = {"check": right, "cells": 10**6, "device": None, "gcups": 1.0}
     engines = {
-        name: {"check": right, "cells": 10**6, "wall": times(each), "device": None, "gcups": 1.0}
-        for name, each in seconds.items()
+        name: common | {"wall": times(each), "estimate": None} for name, each in seconds.items()
     }
     for name in wrong:
         engines[name] |= {"check": bad, "wall": None, "gcups": None}
-    plain = {"check": right, "cells": 10**6, "wall": times(peer), "device": None, "gcups": 1.0}
+    plain = common | {"wall": times(peer), "function": "sw", "version": "1", "scaled": False}
+    plain["seconds"] = peer
     made["results"] = [{"length": 1000, "engines": engines, "cpu": {"plain": plain}}]
     return made
 
@@ -165,8 +168,8 @@ def test_peers_are_beside_and_never_marked():
 def test_counts_what_cannot_be_compared(run):
     old, new = lin({"a": 0.1, "b": 0.1, "c": 0.1, "e": 0.1}), lin({"b": 0.1, "c": 0.1, "d": 0.1})
     new["results"][0]["engines"]["b"]["cells"] = 7
-    nothing = {"check": None, "cells": 1, "wall": None, "device": None, "estimate": 9.0}
-    new["results"][0]["engines"]["e"] = nothing
+    nothing = {"check": None, "cells": 1, "wall": None, "device": None, "gcups": None}
+    new["results"][0]["engines"]["e"] = nothing | {"estimate": 9.0}
     status, out, _ = run(old, new)
     assert status == 0
     assert "only in old.json: 1\n" in out
@@ -218,6 +221,21 @@ def test_bad_files_give_one_line(tmp_path, capsys):
     path.write_text("{}")
     assert compare.main([str(path), str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_the_schema_rejects_is_one_line(run, monkeypatch):
+    pytest.importorskip("jsonschema")
+    bad = lin({"fused": 0.1})
+    bad["results"][0]["engines"]["fused"]["wall"]["median"] = "fast"
+    status, out, err = run(bad, lin({"fused": 0.1}))
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "old.json: not a document of bench: results[0].engines.fused.wall" in err
+    unknown = lin({"fused": 0.1}) | {"more": 1}
+    assert "'more' is not known" in run(unknown, unknown)[2]
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    schema._validator.cache_clear()
+    assert run(unknown, unknown)[0] == 0
 
 
 PLACE = "    best = best_of_group(best);"

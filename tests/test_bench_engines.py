@@ -187,6 +187,7 @@ def test_refused(bench, device, monkeypatch, capsys):
 def test_too_long_is_refused(bench, monkeypatch):
     monkeypatch.setattr(engines, "PROBE", 1)
     monkeypatch.setattr(engines, "PATIENCE", 0)
+    monkeypatch.setattr(engines, "SHORT", 0)
     status, document = bench("--engines", "diagonal,fragment,plane,reference")
     assert status == 0
     for name in ("search", "pairs", "long", "three"):
@@ -526,6 +527,13 @@ def test_rapl(sys_folder, device, monkeypatch):
         assert energy.meter_for(device).tool == "RAPL"
     counters[0].write_text("unreadable")
     assert gauge.used(work) is None
+    counters[0].write_text("0")
+
+    def failing():
+        raise ValueError("of the engine")
+
+    with pytest.raises(ValueError, match="of the engine"):
+        gauge.used(failing)
     counters[0].unlink()
     assert energy.rapl() is None
 

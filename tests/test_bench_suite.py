@@ -154,12 +154,12 @@ def test_ctrl_c(device, path, interruptible):
     words += ["--device", str(device.info.index), "--output", str(path)]
     running = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     for line in running.stderr:
-        if re.search(r"step [2-6] of 7: .*, about ", line):
+        if re.search(r"step [2-5] of 6: .*, about ", line):
             break
     running.send_signal(signal.SIGINT)
     rest = running.communicate(timeout=60)[1].splitlines()
     assert running.returncode == 130
-    told = re.fullmatch(r"interrupted after (\d) of 7 steps; the same command goes on", rest[-1])
+    told = re.fullmatch(r"interrupted after (\d) of 6 steps; the same command goes on", rest[-1])
     done = int(told[1])
     document = json.loads(path.read_text())
     schema.validate(document)
@@ -171,7 +171,7 @@ def test_ctrl_c(device, path, interruptible):
     finished = json.loads(path.read_text())
     schema.validate(finished)
     assert finished["results"][:done] == document["results"]
-    assert len(finished["results"]) == 7
+    assert len(finished["results"]) == 6
 
 
 def test_wrong_engine(bench, device, monkeypatch, capsys):
@@ -214,7 +214,7 @@ def test_wrong_engine(bench, device, monkeypatch, capsys):
     ],
 )
 def test_another_document(bench, lin, path, monkeypatch, change, message):
-    monkeypatch.setattr(measure, "_dirty", lambda: False)
+    monkeypatch.setattr(measure, "_dirty", lambda commit: False)
     monkeypatch.setattr(measure, "_git", lambda *words: "1" * 40)
     assert bench("--budget 50 lin2015")[0] == 0
     document = json.loads(path.read_text())

@@ -100,5 +100,6 @@ def _checks(files: Collection) -> list[Table | str]:
     ]
     if missing:
         head = ["step", "device", "why", "file"]
-        blocks.append(Table("Steps left out or cut short", head, missing))
+        told = sorted({line[-1] for line in missing})
+        blocks.append(Table("Steps left out or cut short", head, missing, files=told))
     return blocks

@@ -13,9 +13,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from bench.schema import check_form
 
 SCHEMAS = (1, 2)
 """Versions of documents that can be read."""
@@ -92,7 +95,7 @@ def load(path: Path) -> Document:
     Raises
     ------
     DocumentError
-        It is not JSON, or no document.
+        It is not JSON, or no document; where jsonschema is installed, not as the schema says.
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -101,9 +104,12 @@ def load(path: Path) -> Document:
     except ValueError as error:
         raise DocumentError(f"{path}: not JSON: {error}") from None
     try:
-        return document(raw, path.name)
+        found = document(raw, path.name)
+        with suppress(ModuleNotFoundError):
+            check_form(raw)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DocumentError(f"{path}: {_problem(raw, error)}") from None
+    return found
 
 
 def document(raw: Mapping[str, Any], file: str) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from itertools import islice
@@ -21,7 +22,7 @@ from glsw.scoring import Scoring
 from glsw.search import EngineChoice, Found, Part, Ranking, check_longest, scan, traced
 from glsw.sequences import Record, Single, Source, as_records, is_single
 from glsw.statistics import Method
-from glsw.views import Reading, Searched, Strand
+from glsw.views import MaskedError, Reading, Searched, Strand
 from glsw.workers import Devices, Workers, choices_for, scan_on
 
 Targets: TypeAlias = Source | Database
@@ -54,11 +55,11 @@ class Aligner:
         in parts.
     lower_case_mask : bool
         Whether lower-case letters, of queries and targets, score like the letter for anything, X
-        or N: alignments show them, but never begin or end with them.
+        or N: alignments show them, but never begin or end with them. A `Database` has to be
+        masked when it is made.
     mask_low_complexity : bool
         Whether stretches of low complexity of queries do, see `glsw.views.low_complexity`;
-        alignments show these letters in lower case. A database of a file of `glsw.makedb` is
-        masked when it is made.
+        alignments show these letters in lower case.
 
     Raises
     ------
@@ -190,8 +191,8 @@ class Aligner:
 
         Returns
         -------
-        ndarray of int, shape (queries, targets)
-            Float with a decimal matrix.
+        ndarray of int32, shape (queries, targets)
+            Of float with a decimal matrix.
 
         Raises
         ------
@@ -204,13 +205,13 @@ class Aligner:
         >>> Aligner(engine="reference").score_matrix(["HEAGAWGHEE", "PAWHEAE", "HEAE"])
         array([[62, 17, 17],
                [17, 44, 22],
-               [17, 22, 22]])
+               [17, 22, 22]], dtype=int32)
         """
         sides = [self._sequences(queries, "query")]
         if targets is not None:
             sides.append(self._sequences(targets, "target"))
         scores = matrix.score_matrix(self.engine, *sides, progress=progress)
-        return scores.astype(int) if self.scoring.scale == 1 else scores / self.scoring.scale
+        return scores if self.scoring.scale == 1 else scores / self.scoring.scale
 
     def _sequences(self, source: Source, what: str) -> Sequences:
         records = as_records(source, what=what, alphabet=self.scoring.alphabet)
@@ -361,16 +362,17 @@ class Aligner:
         database : Database, path or list of sequences
             A path may be that of a file of `glsw.makedb`.
         top : int or None
-            Hits to keep, None for all.
+            Hits to keep, the best by score, None for all.
         min_score : int or float
             Least score of a hit, and of its further alignments.
         evalue : float, optional
-            Largest E-value of these: of the best hits by score, those above it are left out.
-            E-values are those of one strand or frame, as in BLAST.
+            Largest E-value of these: of all sequences that have it, or less, the best ``top`` by
+            score are kept. E-values are those of one strand or frame, as in BLAST.
         max_hsps : int or None
             Alignments of a hit at most, None for all: the best one, then the best of those that
             share no aligned pair of residues with the ones before, as in `alignments`. They may
-            be of any strand or frame.
+            be of any strand or frame. All end with E-value 10 unless ``evalue``, or a
+            ``min_score`` of more than 1, says otherwise.
         strand : {"both", "plus", "minus"}, optional
             Which strands of the query; both, unless given, of DNA, plus of all else.
         genetic_code : int, optional
@@ -394,17 +396,19 @@ class Aligner:
 
         Raises
         ------
-        OSError, ValueError
-            If a file cannot be read, a sequence has letters outside the alphabet, all letters of a
-            query are masked, the database has another alphabet, there is no such genetic code, or
-            there are no statistics for E-values that are asked for.
+        OSError, TypeError, ValueError
+            If a file cannot be read, a sequence has letters outside the alphabet, all letters of
+            the only query are masked, the database has another alphabet or is not masked, there is
+            no such genetic code, or there are no statistics for E-values that are asked for.
         DeviceError
             If a part of the database has failed on two devices.
 
         Warns
         -----
         RuntimeWarning
-            If a device fails, or its process dies: another one repeats its part.
+            If a device fails, or its process dies: another one repeats its part. If one of several
+            queries is masked as a whole, or has too few scores for the E-values that are asked
+            for: it has no hits.
 
         Examples
         --------
@@ -425,11 +429,13 @@ class Aligner:
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
         reading = Reading(self.scoring.alphabet, strand, genetic_code, *self._masks)
         records = as_records(query, what="query", alphabet=reading.letters)
-        asked = [Query(record, reading.views(record)) for record in records]
+        limits = limits._replace(strict=len(records) == 1)
+        asked = [_asked(record, reading, limits) for record in records]
         queries = Sequences.of([view.codes for each in asked for view in each.views])
         targets = self._database(database)
         check_longest(self.engine, queries, targets)
-        found = self._found(queries, targets, limits.ranking, progress, executor)
+        ranking = limits.scanned(self.scoring, queries, targets)
+        found = self._found(queries, targets, ranking, progress, executor)
         results = self._results(asked, found, targets, limits)
         return next(results) if is_single(query) else results
 
@@ -437,10 +443,8 @@ class Aligner:
         self, asked: list[Query], found: Iterator[Found], database: Database, limits: Limits
     ) -> Iterator[SearchResult]:
         """Yield the results of queries, as many at a time as are answered together."""
-        if not asked:
-            return
         views = _AT_ONCE if self._workers else self.engine.queries_at_once
-        at_once = max(1, views // len(asked[0].views))
+        at_once = max(1, views // max([1, *(len(each.views) for each in asked)]))
         answered = ((query, list(islice(found, len(query.views)))) for query in asked)
         while some := list(islice(answered, at_once)):
             yield from search_results(self.engine, some, database, limits, self.ties, self.unknown)
@@ -472,7 +476,7 @@ class Aligner:
         if not isinstance(source, Database):
             records = as_records(source, what="target", alphabet=alphabet)
             return Database.of(records, self._alphabet, self.unknown)
-        source.check(alphabet)
+        source.check(self._alphabet)
         return source
 
     def _disjoint(
@@ -557,7 +561,7 @@ def score_matrix(
     >>> import glsw
     >>> glsw.score_matrix(["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
     array([[8, 5],
-           [5, 6]])
+           [5, 6]], dtype=int32)
     """
     return Aligner(scoring, **options).score_matrix(queries, targets)
 
@@ -643,6 +647,17 @@ def search(
         progress=progress,
         executor=executor,
     )
+
+
+def _asked(record: Record, reading: Reading, limits: Limits) -> Query:
+    """Return a query with its views, without any if it is one of several and all masked."""
+    try:
+        return Query(record, reading.views(record))
+    except MaskedError as error:
+        if limits.strict:
+            raise
+        warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=3)
+        return Query(record, [])
 
 
 def _one(source: Source, what: str, scoring: Scoring) -> Record:

@@ -17,7 +17,7 @@ offset  bytes   preface
 The table of contents is JSON in UTF-8, an object of
 
 - ``alphabet``: its ``name``, ``letters``, ``aliases`` and ``ambiguous`` letters, as in
-  `glsw.Alphabet`;
+  `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the letter for anything;
 - ``sequences`` and ``residues``: how many there are;
 - ``program`` and ``created``: what wrote the file and when;
 - ``sections``: for each by name its ``offset``, its length in ``bytes``, and its ``crc32``.
@@ -258,12 +258,17 @@ class Database:
             start = stop
 
     def check(self, alphabet: Alphabet) -> None:
-        """Raise ValueError, naming both, unless codes mean the same letters in ``alphabet``."""
+        """Raise ValueError unless codes mean the same letters in ``alphabet``.
+
+        If it is one that masks lower-case letters, that of the database has to be one too.
+        """
         if self.alphabet.letters != alphabet.letters:
             raise ValueError(
                 f"{self.path or 'the database'}: its alphabet is {_letters(self.alphabet)}, "
                 f"that of the scoring is {_letters(alphabet)}"
             )
+        if _masks(alphabet) and not _masks(self.alphabet):
+            raise ValueError(f"{self.path or 'the database'}: indexed without --lower-case-mask")
 
     def verify(self) -> None:
         """Read the whole file and raise ValueError unless each section has its checksum."""
@@ -473,6 +478,20 @@ def _reopen(path: str, stamp: int) -> Database:
     if database._file is None or database._file.stamp != stamp:
         raise ValueError(f"{path}: the database has changed since it was opened")
     return database
+
+
+def _masks(alphabet: Alphabet) -> bool:
+    """Return whether lower-case letters are read as the one for anything.
+
+    >>> _masks(PROTEIN), _masks(PROTEIN.lower_case_masked())
+    (False, True)
+    """
+    anything = alphabet.anything
+    return anything is not None and all(
+        alphabet.aliases.get(each.lower()) == anything
+        for each in alphabet.letters
+        if each.lower() not in alphabet.letters
+    )
 
 
 def _letters(alphabet: Alphabet) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
+import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +31,11 @@ from glsw.statistics import (
 )
 from glsw.views import Searched
 
-_TOGETHER = 4096  # pairs of several queries that are aligned at once
+_TOGETHER = 4096  # pairs that are aligned at once
+_RESIDUES = 2**24  # of these, so that there is room for what masks them
+_FURTHER = 10.0  # E-value of the last alignment of a hit, if nothing else is said
+_MANY = 2**14  # scores, from which the least that counts is found before their E-values
+_LENGTHS = 2**20  # pairs of lengths whose E-values are computed together
 
 
 class Limits(NamedTuple):
@@ -38,17 +46,48 @@ class Limits(NamedTuple):
     ranking : Ranking
         How many hits, and the least score of them and of their further alignments.
     evalue : float, optional
-        The largest E-value of these.
+        The largest E-value of hits.
     max_hsps : int or None
         Alignments of a hit at most, None for all.
     statistics : str
         The method, see `glsw.statistics.for_search`.
+    further : float, optional
+        The largest E-value of further alignments of a hit.
+    strict : bool
+        Whether a query without the statistics that are needed is an error, or else a warning.
     """
 
     ranking: Ranking
     evalue: float | None = None
     max_hsps: int | None = 1
     statistics: Method = "auto"
+    further: float | None = None
+    strict: bool = True
+
+    def scanned(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
+        """Return what a scan has to keep for the hits to be among it.
+
+        With an E-value these are all sequences of at least the score that it asks for, where that
+        is known before, so that the best are taken of those that have the E-value.
+        """
+        if self.evalue is None:
+            return self.ranking
+        ranking = self.ranking._replace(top=None)
+        if ranking.counted is not None or not len(queries):
+            return ranking
+        longest = int(queries.lengths.max())
+        size = len(database), database.residues
+        statistics = for_search(scoring, longest, *size, method=self.statistics)
+        lengths = database.sequences.lengths
+        least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
+        return ranking._replace(least=max(ranking.least, least))
+
+    def lacks(self, query: Record, what: str) -> None:
+        """Raise ValueError for a query alone, warn of one among others."""
+        if self.strict:
+            raise ValueError(f"query {query.id}: {what}")
+        left = "" if self.evalue is None else "; it has no hits"
+        warnings.warn(f"query {query.id}: {what}{left}", RuntimeWarning, stacklevel=2)
 
 
 def limits_for(
@@ -63,14 +102,19 @@ def limits_for(
 
     Raises
     ------
-    ValueError
-        If one of them cannot be, or is in vain: E-values where there are none for the scoring.
+    TypeError, ValueError
+        If one of them cannot be, or is in vain: E-values where there are none for the scoring, all
+        alignments of a hit where neither an E-value nor a score ends them.
     """
-    for name, number in (("top", top), ("max_hsps", max_hsps)):
-        if number is not None and number < 1:
-            raise ValueError(f"{name} {number}: at least 1, or None for all, expected")
+    top, max_hsps = _count("top", top), _count("max_hsps", max_hsps)
+    _check_number("min_score", min_score)
+    if evalue is not None:
+        _check_number("evalue", evalue)
     if evalue is not None and not evalue > 0:
         raise ValueError(f"evalue {evalue}: more than 0 expected")
+    for name, number in (("min_score", min_score), ("evalue", evalue)):
+        if number is not None and not math.isfinite(number):
+            raise ValueError(f"{name} {number}: a finite number expected")
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
         if max_hsps != 1:
@@ -84,13 +128,74 @@ def limits_for(
         histogram_for(scoring, "fit")  # an error if there are none
     if statistics == "karlin-altschul":
         for_search(scoring, 1, 1, 1, method=statistics)
+    further = evalue
+    if max_hsps is None and evalue is None and not min_score > 1:
+        further = _FURTHER
+        if counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available:
+            raise ValueError(
+                "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
+                "a hit without statistics"
+            )
     width = None if counted is None else counted.width
-    ranking = Ranking(top, max(1, min_score * scoring.scale), width)
-    return Limits(ranking, evalue, max_hsps, statistics)
+    ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
+    evalue, further = (None if each is None else float(each) for each in (evalue, further))
+    return Limits(ranking, evalue, max_hsps, statistics, further)
+
+
+def _count(name: str, number: Any) -> int | None:
+    if number is None:
+        return None
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise TypeError(f"{name} must be a whole number or None, not {type(number).__name__}")
+    count = int(number)
+    if count < 1:
+        raise ValueError(f"{name} {count}: at least 1, or None for all, expected")
+    return count
+
+
+def _check_number(name: str, number: Any) -> None:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{name} must be a number, not {type(number).__name__}")
+
+
+def least_score(
+    statistics: Statistics,
+    evalue: float,
+    queries: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    scoring: Scoring,
+) -> int:
+    """Return the least score that has this E-value with any of the lengths.
+
+    As the least of `Statistics.cutoff`, found for all lengths together.
+
+    Examples
+    --------
+    >>> scoring = Scoring.blast()
+    >>> statistics = for_search(scoring, 218, 4403, 1354446)
+    >>> lengths = np.array([100, 201, 350])
+    >>> least_score(statistics, 0.027, np.array([218]), lengths, scoring)
+    68
+    >>> statistics.cutoff(0.027, 218, lengths).tolist()
+    [68, 70, 71]
+    """
+    some, others = (np.unique(each[each > 0]) for each in (queries, targets))
+    if not len(some) or not len(others):
+        return 1
+    step = max(1, _LENGTHS // len(others))
+    rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
+    limit = evalue * (1 + 1e-9)  # rounding is not to leave out any
+
+    def enough(score: int) -> bool:
+        scores = np.array([score])
+        return any(bool((statistics.evalue(scores, row, others) <= limit).any()) for row in rows)
+
+    highest = scoring.bound(int(some[-1]), int(others[-1]))
+    return 1 + bisect_left(range(1, highest + 1), True, key=enough)
 
 
 class Query(NamedTuple):
-    """A query as given, and its views: what is searched."""
+    """A query as given, and its views: what is searched, nothing if all of it is masked."""
 
     record: Record
     views: list[Searched]
@@ -111,8 +216,8 @@ def best_views(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
     >>> numbers_of(keys).tolist(), scores_of(keys).tolist(), views.tolist()
     ([1, 0, 2], [7, 6, 1], [0, 1, 1])
     """
-    joined = np.concatenate(keys)
-    views = np.repeat(np.arange(len(keys)), [len(each) for each in keys])
+    joined = np.concatenate([np.empty(0, np.int64), *keys])
+    views = np.repeat(np.arange(len(keys)), np.array([len(each) for each in keys], np.int64))
     order = np.lexsort((views, joined))
     _, first = np.unique(numbers_of(joined[order]), return_index=True)
     chosen = order[np.sort(first)]
@@ -182,19 +287,25 @@ class _Listed:
         cls, query: Query, found: list[Found], database: Database, limits: Limits, scoring: Scoring
     ) -> _Listed:
         """Choose what is listed before anything is aligned."""
-        keys, views = (each[: limits.ranking.top] for each in best_views([f.keys for f in found]))
         statistics = _statistics(query, found, database, limits, scoring)
+        lengths = np.array([len(each.codes) for each in query.views], np.int64)
+        every, top = [each.keys for each in found], limits.ranking.top
+        if limits.evalue is not None:
+            top = None if statistics.available else 0
+            if statistics.available and sum(map(len, every)) > _MANY:
+                targets = database.sequences.lengths
+                least = least_score(statistics, limits.evalue, lengths, targets, scoring)
+                every = [each[scores_of(each) >= least] for each in every]
+        keys, views = (each[:top] for each in best_views(every))
         bits: Sequence[float | None] = [None] * len(keys)
         evalues = bits
         if statistics.available:
-            scores = scores_of(keys)
             targets = database.sequences.lengths[database.rank[numbers_of(keys)]]
-            queries = np.array([len(each.codes) for each in query.views])[views]
-            expected = statistics.evalue(scores, queries, targets)
+            expected = statistics.evalue(scores_of(keys), lengths[views], targets)
             limit = np.inf if limits.evalue is None else limits.evalue
-            chosen = expected <= limit
+            chosen = np.flatnonzero(expected <= limit)[: limits.ranking.top]
             keys, views = keys[chosen], views[chosen]
-            bits = statistics.bits(scores, targets)[chosen].tolist()
+            bits = statistics.bits(scores_of(keys), targets[chosen]).tolist()
             evalues = expected[chosen].tolist()
         pairs = len(keys) * (1 if limits.max_hsps == 1 else len(query.views))
         return cls(query, found, keys, views, bits, evalues, statistics, pairs)
@@ -214,10 +325,12 @@ class _Listed:
 def _statistics(
     query: Query, found: Sequence[Found], database: Database, limits: Limits, scoring: Scoring
 ) -> Statistics:
-    """Return what E-values come from; ValueError if they are asked for and there are none.
+    """Return what E-values come from; an error or warning if they are needed and there are none.
 
     The scores of all views are counted together: there is one fit for a query.
     """
+    if not query.views:
+        return Unavailable("all residues of the query are masked")
     histogram = None
     for each in found:
         histogram = added(histogram, each.histogram)
@@ -226,9 +339,14 @@ def _statistics(
     try:
         made = for_search(scoring, longest, *size, histogram=histogram, method=limits.statistics)
     except ValueError as error:
-        raise ValueError(f"query {query.record.id}: {error}") from None
-    if limits.evalue is not None and isinstance(made, Unavailable):
-        raise ValueError(f"query {query.record.id}: no E-values: {made.reason}")
+        made = Unavailable(str(error))
+    if isinstance(made, Unavailable):
+        if limits.evalue is not None or limits.statistics == "fit":
+            limits.lacks(query.record, f"no E-values: {made.reason}")
+        elif limits.further is not None:
+            limits.lacks(
+                query.record, f"max_hsps None without min_score or E-values: {made.reason}"
+            )
     return made
 
 
@@ -249,8 +367,6 @@ class _Subject:
         Of the best alignment.
     next : dict of int to Alignment
         For some of the views the best alignment that shares no pair with those before it.
-    masks : dict of int to Mask
-        For a view what those before it align.
     hsps : list of Hsp
         Those before it, of all views.
     """
@@ -262,8 +378,19 @@ class _Subject:
     bits: float | None
     evalue: float | None
     next: dict[int, Alignment] = field(default_factory=dict)
-    masks: dict[int, Mask] = field(default_factory=dict)
     hsps: list[Hsp] = field(default_factory=list)
+
+    @property
+    def residues(self) -> int:
+        """Letters of all pairs that are aligned at first, both sides."""
+        return sum(len(self.of.query.views[v].codes) + len(self.target) for v in self.views)
+
+    def mask(self, view: int) -> Mask:
+        """Return what the alignments of a view before the next one align."""
+        codes, made = self.of.query.views[view].codes, self.of.query.views[view].view
+        paths = [hsp.alignment.coordinates for hsp in self.hsps if hsp.view == made]
+        mask = Mask.nothing(len(codes))
+        return mask.with_alignment(_one_after_another(paths)) if paths else mask
 
     def take(self, limits: Limits) -> int | None:
         """Add the best of the next alignments; return its view if there may be another."""
@@ -276,15 +403,24 @@ class _Subject:
                 return None
             else:
                 hsp = self.of.hsp(alignment, view)
-                if limits.evalue is not None and (hsp.evalue or 0) > limits.evalue:
+                if limits.further is not None and (hsp.evalue or 0) > limits.further:
                     continue
             self.hsps.append(hsp)
-            if len(self.hsps) == limits.max_hsps:
-                return None
-            before = self.masks[view] if view in self.masks else Mask.nothing(len(searched.codes))
-            self.masks[view] = before.with_alignment(alignment.coordinates)
-            return view
+            endless = limits.further is not None and not self.of.statistics.available
+            return None if endless or len(self.hsps) == limits.max_hsps else view
         return None
+
+
+def _one_after_another(paths: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return one path of the aligned pairs of several, which lead to each other by gaps.
+
+    >>> _one_after_another([np.array([[0, 2], [5, 7]]), np.array([[3, 4], [1, 2]])]).tolist()
+    [[0, 2, 2, 3, 4], [5, 7, 1, 1, 2]]
+    """
+    pieces = [paths[0]]
+    for path in paths[1:]:
+        pieces += [np.array([[pieces[-1][0, -1]], [path[1, 0]]]), path]
+    return np.concatenate(pieces, axis=1)
 
 
 def _aligned(
@@ -295,19 +431,20 @@ def _aligned(
     ties: Ties,
     unknown: str | None,
 ) -> Iterator[SearchResult]:
-    """Align round by round: at first all hits, then again the views of those that want more."""
+    """Align some hits at a time, round by round: all, then the views of those that want more."""
     start = time.perf_counter()
     hits = [list(_subjects(each, database, limits)) for each in listed]
-    subjects = [subject for each in hits for subject in each]
-    rounds = _Rounds(engine, listed, subjects, database, ties, unknown)
-    todo = [(k, view) for k, subject in enumerate(subjects) for view in subject.views]
-    masked = False
-    while todo:
-        rounds.align(todo, masked=masked)
-        taken = ((k, subjects[k].take(limits)) for k in dict.fromkeys(k for k, _ in todo))
-        todo = [(k, view) for k, view in taken if view is not None]
-        masked = True
-    seconds = (time.perf_counter() - start) / max(1, len(subjects))
+    every = [subject for each in hits for subject in each]
+    for subjects in _slices(every):
+        rounds = _Rounds(engine, subjects, database, ties, unknown)
+        todo = [(k, view) for k, subject in enumerate(subjects) for view in subject.views]
+        masked = False
+        while todo:
+            rounds.align(todo, masked=masked)
+            taken = ((k, subjects[k].take(limits)) for k in dict.fromkeys(k for k, _ in todo))
+            todo = [(k, view) for k, view in taken if view is not None]
+            masked = True
+    seconds = (time.perf_counter() - start) / max(1, len(every))
     for each, made in zip(listed, hits, strict=True):
         cells = sum(len(view.codes) for view in each.query.views) * database.residues
         yield SearchResult(
@@ -319,7 +456,7 @@ def _aligned(
             device=_joined(found.device for found in each.found) or engine.where,
             sequences=len(database),
             residues=database.residues,
-            memory=max(engine.memory_used, *(found.memory for found in each.found)),
+            memory=max([engine.memory_used, *(found.memory for found in each.found)]),
             statistics=each.statistics,
         )
 
@@ -332,13 +469,26 @@ def _subjects(listed: _Listed, database: Database, limits: Limits) -> Iterator[_
         yield _Subject(listed, number, database[number], views, bits, evalue)
 
 
+def _slices(subjects: Sequence[_Subject]) -> Iterator[list[_Subject]]:
+    """Yield the subjects in turn, so many together that their pairs are few enough."""
+    some: list[_Subject] = []
+    pairs = residues = 0
+    for each in subjects:
+        pairs, residues = pairs + len(each.views), residues + each.residues
+        if some and (pairs > _TOGETHER or residues > _RESIDUES):
+            yield some
+            some, pairs, residues = [], len(each.views), each.residues
+        some.append(each)
+    if some:
+        yield some
+
+
 class _Rounds:
     """The sequences of queries and hits side by side, of which some pairs are aligned at a time."""
 
     def __init__(
         self,
         engine: Engine,
-        listed: Sequence[_Listed],
         subjects: Sequence[_Subject],
         database: Database,
         ties: Ties,
@@ -347,7 +497,7 @@ class _Rounds:
         self._engine, self._subjects, self._ties, self._unknown = engine, subjects, ties, unknown
         self._first: dict[_Listed, int] = {}
         codes: list[npt.NDArray[np.uint8]] = []
-        for each in listed:
+        for each in dict.fromkeys(subject.of for subject in subjects):
             self._first[each] = len(codes)
             codes += [view.codes for view in each.query.views]
         self._queries = Sequences.of(codes)
@@ -362,7 +512,7 @@ class _Rounds:
             self._targets,
             np.array([self._first[each.of] + view for each, view in pairs], np.int32),
             np.array([k for k, _ in todo], np.int32),
-            tuple(each.masks[view] for each, view in pairs) if masked else None,
+            tuple(each.mask(view) for each, view in pairs) if masked else None,
         )
         records = [(each.of.query.views[view].record, each.target) for each, view in pairs]
         found = traced(self._engine, batch, records, self._ties, self._unknown)

@@ -76,7 +76,10 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
     Of several equally good alignments there is one, always the same, see `Aligner.align`; where
     Biopython returns all, `align` returns this one. A local alignment ends where it first reaches
     its score: Biopython has none that go on without gain. Every pair of sequences is aligned
-    exactly, in whole numbers; scores are returned as float, as Biopython does.
+    exactly, in whole numbers; scores are returned as float, as Biopython does. Where gaps at the
+    left end cost other than at the right, Biopython 1.88's own code for linear gaps sometimes gives
+    another score than its alignments have (GAGT and TC with match 2, mismatch -3, gap_score -1 and
+    right_gap_score 0: 0.0, the alignments -1.0): here `score` is that of the alignments.
 
     Examples
     --------

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import Bio.Align
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import Seq, reverse_complement, reverse_complement_rna
+from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
 from glsw.scoring import Scoring
 from glsw.sequences import Record
-from glsw.views import View
+from glsw.views import View, reversed_strand
 
 if TYPE_CHECKING:
     from glsw.statistics import Statistics
@@ -407,16 +407,20 @@ class Hsp:
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query as given, with its score.
 
-        On the minus strand the coordinates of the query descend, as Biopython has it. A translated
-        query is the protein of its frame.
+        On the minus strand the coordinates of the query descend, as Biopython has it, which counts
+        and returns the complement of RNA as RNA but prints it as DNA. A translated query is the
+        protein of its frame.
         """
         found = self.alignment
         if self.view.strand > 0 or self.view.frame:
             return found.to_biopython()
-        query = replace(found.query, letters=reversed_strand(found.query.letters))
+        query = replace(found.query, letters=reversed_strand(found.query.letters, self.view.rna))
         coordinates = found.coordinates.copy()
         coordinates[1] = len(query) // found.scoring.alphabet.width - coordinates[1]
-        return replace(found, query=query, coordinates=coordinates).to_biopython()
+        turned = replace(found, query=query, coordinates=coordinates).to_biopython()
+        if self.view.rna:
+            turned.query.annotations["molecule_type"] = "RNA"
+        return turned
 
     def __str__(self) -> str:
         return "\n".join([*self.alignment._names, self._text()])
@@ -745,14 +749,3 @@ def _html_row(kind: str, cells: Sequence[str]) -> str:
 
 def _preformatted(shown: object) -> str:
     return f"<pre>{escape(str(shown))}</pre>"
-
-
-def reversed_strand(letters: str) -> str:
-    """Return the reverse complement, of RNA as RNA; gaps stay gaps.
-
-    >>> reversed_strand("AAC-GN"), reversed_strand("AAC-UN")
-    ('NC-GTT', 'NA-GUU')
-    """
-    rna = "U" in letters.upper() and "T" not in letters.upper()
-    turned = reverse_complement_rna if rna else reverse_complement
-    return str(turned(letters))  # type: ignore[no-untyped-call]

@@ -29,7 +29,7 @@ PROCESSES: set[int] = set()
 """Ids of processes that opened devices here: one that is forked finds its parent's."""
 
 _SCORES = 2**26  # of several queries with a part, until the best of them are known
-_COUNTED = 64  # queries that may have a histogram
+_COUNTED = 64  # queries that may have a histogram, or the keys of all sequences
 _BLOCK = 64  # scores of which only the largest is looked at when there are many
 _LARGEST = 2**31 - 1
 _SHIFT = 32
@@ -230,8 +230,9 @@ def scan(
 
 
 def most_at_once(ranking: Ranking, queries: int) -> int:
-    """Return how many queries may wait for their results, fewer if their scores are counted."""
-    return queries if ranking.counted is None else min(queries, _COUNTED)
+    """Return how many queries may wait for their results, fewer if all scores are kept."""
+    few = ranking.counted is not None or ranking.top is None
+    return min(queries, _COUNTED) if few else queries
 
 
 def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHistogram | None:

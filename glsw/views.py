@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Literal, NamedTuple, get_args
@@ -26,6 +26,10 @@ _SHORTEST_DUST = 4  # letters that the library asks for
 _Codes = npt.NDArray[np.uint8]
 
 
+class MaskedError(ValueError):
+    """A query has no residue that is not masked."""
+
+
 @dataclass(frozen=True)
 class View:
     """How what was searched was made of the query as given.
@@ -39,6 +43,8 @@ class View:
     frame : int
         0 if the query was not translated; 1, 2, 3 for the frames of the plus strand, which begin
         at its first, second and third letter, -1, -2, -3 for those of the minus strand.
+    rna : bool
+        Whether the query as given has U and no T, and so its reverse complement.
 
     Examples
     --------
@@ -51,6 +57,7 @@ class View:
     length: int
     strand: int = 1
     frame: int = 0
+    rna: bool = field(default=False, compare=False)
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         """Return the first and last letter of the query as given, counted from 1.
@@ -175,7 +182,8 @@ class Reading:
         Raises
         ------
         ValueError
-            For letters outside the alphabet, and if all of them are masked, naming the query.
+            For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
+            the query.
         """
         of_letters = self._strands if self.genetic_code is None else self._frames
         made = [
@@ -188,15 +196,16 @@ class Reading:
             residues = sum(len(each.codes) for each in made)
             if residues and all((each.codes == anything).all() for each in made):
                 length = len(record.letters) // self.letters.width
-                raise ValueError(f"query {record.id}: all {length} residues are masked")
+                raise MaskedError(f"query {record.id}: all {length} residues are masked")
         return made
 
     def _strands(self, record: Record) -> Iterator[tuple[View, str]]:
         self._encode(record.letters, record.id)
         letters = self._soft_masked(record.letters)
+        rna = self.alphabet.nucleotides and is_rna(letters)
         for sign in self.signs:
-            view = View(len(letters) // self.alphabet.width, sign)
-            yield view, letters if sign > 0 else complement_of(letters)[::-1]
+            view = View(len(letters) // self.alphabet.width, sign, rna=rna)
+            yield view, letters if sign > 0 else reversed_strand(letters, rna)
 
     def _frames(self, record: Record) -> Iterator[tuple[View, str]]:
         assert self.genetic_code is not None
@@ -240,6 +249,28 @@ class Reading:
     def _named(record: Record, letters: str) -> Record:
         same = letters == record.letters
         return record if same else Record(record.id, record.description, letters)
+
+
+def is_rna(letters: str) -> bool:
+    """Return whether there is U, and no T.
+
+    >>> is_rna("ACGu"), is_rna("ACGUT"), is_rna("ACG")
+    (True, False, False)
+    """
+    return any(u in letters for u in "Uu") and not any(t in letters for t in "Tt")
+
+
+def reversed_strand(letters: str, rna: bool) -> str:
+    """Return the reverse complement, with U or with T; gaps stay gaps.
+
+    >>> reversed_strand("AAC-Gn", False), reversed_strand("AAC-Gn", True)
+    ('nC-GTT', 'nC-GUU')
+    """
+    turned = complement_of(letters)[::-1]
+    return turned.translate(_T_TO_U) if rna else turned
+
+
+_T_TO_U = str.maketrans("Tt", "Uu")
 
 
 def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], ...]:

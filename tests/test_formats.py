@@ -17,11 +17,11 @@ import Bio.Align
 import numpy as np
 import pytest
 from Bio import SearchIO
-from Bio.Seq import reverse_complement, translate
+from Bio.Seq import reverse_complement, reverse_complement_rna, translate
 from tqdm import tqdm
 
 from glsw import Aligner, Alignment, Hit, Hsp, Record, Scoring, SearchResult, View
-from glsw.cli import outputs
+from glsw.cli import main, outputs
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
 from glsw.output.blast_tab import COLUMNS as TABULAR
 from glsw.output.blast_tab import STANDARD
@@ -226,6 +226,42 @@ def test_pairwise_without_statistics_and_without_hits() -> None:
     assert " Score = 254" in lines
     assert not any("Expect" in line for line in lines)
     assert "***** No hits found *****" in text_of(result_of(query), form="pairwise")
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("AAGGCUUACCGAUUC", "AAGGCUUACCGAUUC"),
+        ("GGCCUUCGUUGCCU", "GGCCTTCGTTGCCT"),  # its reverse complement has no U
+        ("aaggcuuaCCGAUUC", "AAGGCTTACCGATTC"),
+        ("AAGGCTTACCGATTC", "AAGGCUUACCGAUUC"),
+        ("AAGGCTUACCGAUTC", "AAGGCUUACCGAUUC"),  # neither RNA nor DNA: taken for DNA
+    ],
+)
+def test_minus_strands_are_rna_where_the_query_is(query: str, target: str) -> None:
+    strand = str(reverse_complement_rna(target) if "U" in target else reverse_complement(target))
+    (hit,) = (result := Aligner(DNA, engine="reference").search(query, [f"CC{strand}UC"]))
+    (hsp,) = hit.hsps
+    assert hsp.view.strand == -1
+    mixed = query.replace("U", "T") if "T" in query else query
+    rows = text_of(result, form="pairwise").splitlines()
+    above = next(row for row in rows if row.startswith("Query "))
+    assert above.split() == ["Query", "1", mixed, str(len(query))]
+    theirs = hsp.to_biopython()
+    assert str(theirs.query.seq) == mixed
+    if "U" in mixed and "U" in target and query.isupper():
+        below = next(row for row in rows if row.startswith("Sbjct"))
+        assert below.split()[2] == target
+        assert theirs[1] == theirs[0]
+        assert theirs.counts().mismatches == 0
+
+
+def test_rows_of_a_target_of_rna_are_rna_also_where_they_have_no_u() -> None:
+    (hit,) = (result := Aligner(DNA, engine="reference").search("GGTCCGGATTTT", ["AAAAUCCGGACCUU"]))
+    assert hit.view.strand == -1
+    assert "Sbjct  12  GGUCCGGAUUUU  1" in text_of(result, form="pairwise")
+    (hit,) = (result := Aligner(DNA, engine="reference").search("CACCACCAGGAC", ["GUCCUGGUGGUGAA"]))
+    assert "Sbjct  12  CACCACCAGGAC  1" in text_of(result, form="pairwise")
 
 
 @pytest.mark.parametrize("kind", LINES)
@@ -434,6 +470,27 @@ def test_pairs_elsewhere_on_the_query_are_supplementary() -> None:
     assert flags(Hit(2, target, (at(0, 20),))) == [sam.SECONDARY]
 
 
+def test_alignments_elsewhere_on_the_pair_are_supplementary(tmp_path: Path) -> None:
+    """Each alignment of ``glsw align`` is a result of its own, of one and the same query."""
+    one, other = "ACGTTGCAACGGTCA", "GGATCCTTAGCCATA"
+    for name, letters in (("q", f"{one}{other}"), ("t", f"{other}CCC{one}AA{one}")):
+        (tmp_path / name).write_text(f">{name}\n{letters}\n")
+    path = tmp_path / "out.sam"
+    words = ["--dna", "--engine", "reference", "--max-alignments", "3", "--min-score", "15"]
+    files = [str(tmp_path / "q"), str(tmp_path / "t")]
+    assert main(["align", *files, *words, "--format", "sam", "--output", str(path)]) == 0
+    lines = [line.split("\t") for line in path.read_text().splitlines() if line[0] != "@"]
+    flags = [int(flag) for _, flag, *_ in lines]
+    assert flags[0] == 0
+    assert sorted(flags) == [0, sam.SECONDARY, sam.SUPPLEMENTARY]
+    found = Aligner(DNA, engine="reference").search(Record("q", "", one), [Record("t", "", one)])
+    twice = replace(found, query=Record("q", "", one))
+    flags = [
+        int(line.split("\t")[1]) for line in text_of(found, twice, form="sam").splitlines()[3:]
+    ]
+    assert flags == [0, 0]
+
+
 def test_sam_of_proteins_and_of_a_translated_query() -> None:
     dna = "CCATGTGGTAACATATTTGC"
     frames = translate(reverse_complement(dna)[1:][:18])
@@ -459,6 +516,20 @@ def test_header_of_sam() -> None:
     assert lines[3].split("\t")[-1] == "CL:glsw search a b"
     with pytest.raises(ValueError, match="different names, a_b_ is that of two targets"):
         sam.header([("a(b)", 3), ("a[b]", 4)], "")
+
+
+def test_a_header_that_cannot_be_comes_before_the_search(tmp_path: Path) -> None:
+    started = []
+
+    def results() -> Iterator[SearchResult]:
+        started.append(True)
+        yield from ()
+
+    path, targets = tmp_path / "out", [Record("t", "", "A"), Record("t", "", "C")]
+    with tqdm(disable=True) as bar, pytest.raises(ValueError, match="that of two targets"):
+        outputs.write(results(), format_of("sam"), str(path), bar, targets)
+    assert not started
+    assert not path.exists()
 
 
 def test_the_command_line_writes_headers_and_footers(tmp_path: Path) -> None:

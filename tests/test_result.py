@@ -188,6 +188,17 @@ def test_biopython_has_the_query_as_given():
     assert translated.coordinates.tolist() == [[0, 3], [0, 3]]
 
 
+def test_biopython_has_rna_as_given():
+    found = alignment("GGCC", "GGCC", [[0, 4], [0, 4]], DNA)
+    for rna in (False, True):
+        assert str(Hsp(found, View(4, -1, rna=rna)).to_biopython().query.seq) == "GGCC"
+    found = alignment("CGUAAC", "CGUAAC", [[0, 6], [0, 6]], DNA)
+    assert str(Hsp(found, View(6, -1, rna=True)).to_biopython().query.seq) == "GUUACG"
+    found = alignment("GAGA", "GAGA", [[0, 4], [0, 4]], DNA)  # of UCUC
+    assert str(Hsp(found, View(4, -1, rna=True)).to_biopython().query.seq) == "UCUC"
+    assert str(Hsp(found, View(4, -1)).to_biopython().query.seq) == "TCTC"
+
+
 @pytest.mark.parametrize("form", ["sam", "psl", "fasta", "clustal", "bed", "chain", "maf"])
 @pytest.mark.parametrize("strand", [1, -1])
 def test_biopython_writes_and_reads_it(form, strand):

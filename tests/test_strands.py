@@ -18,16 +18,20 @@ import pytest
 from Bio.Seq import reverse_complement, translate
 
 import glsw
-from glsw import Aligner, Database, Record, Scoring, SearchResult, View, makedb
+from glsw import Aligner, Database, Record, Scoring, SearchResult, View, hits, makedb
 from glsw.alphabet import DNA, PROTEIN
+from glsw.batch import Sequences
+from glsw.cli import main
 from glsw.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.hits import best_views
 from glsw.search import Ranking, numbers_of, scores_of
+from glsw.statistics import Unavailable, for_search
 from glsw.views import Reading
 
 NUCLEOTIDE = Scoring.nucleotide()
 NO_CONSTANTS = Scoring.named("BLOSUM62", 14, 3)
+POSITIVE = Scoring.match_mismatch(5, -1, 9, 2)
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 
 
@@ -205,7 +209,7 @@ def test_rna_and_both_cases() -> None:
     aligner = aligner_for(NUCLEOTIDE)
     (hit,) = aligner.search("acguuugacc", ["TTGGTCAAACGTTT"])
     assert (hit.score, hit.view.strand, hit.hsps[0].query_place) == (20, -1, (10, 1))
-    assert hit.alignment.query.letters == "ggtcaaacgt"
+    assert hit.alignment.query.letters == "ggucaaacgu"
 
 
 def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
@@ -320,6 +324,9 @@ def test_two_devices_find_the_same(two: Aligner) -> None:
     assert rows(found) == rows(expected)
     assert [each.statistics.name for each in found] == [each.statistics.name for each in expected]
     assert sum(done) == sum(each.cells for each in found)
+    options |= {"evalue": 2.0, "top": 2}
+    expected = rows(aligner_for(NO_CONSTANTS).search(QUERIES, targets, **options))
+    assert rows(two.search(QUERIES, targets, **options)) == expected
 
 
 def test_processes_of_an_executor_count_scores_too() -> None:
@@ -393,6 +400,231 @@ def test_hits_and_hsps_are_cut_off_by_evalue() -> None:
             assert [hit.rank for hit in result] == list(range(1, len(result) + 1))
 
 
+CUT_OFF = {
+    "constants": (Scoring.blast(), None, "auto"),
+    "constants, frames": (Scoring.blast(), 1, "auto"),
+    "fit": (Scoring.blast(), None, "fit"),
+    "automatic fit": (NO_CONSTANTS, None, "auto"),
+    "fit, frames": (NO_CONSTANTS, 1, "auto"),
+    "constants of DNA": (NUCLEOTIDE, None, "auto"),
+}
+
+
+def spread_out() -> list[Record]:
+    """Targets of so different lengths that scores and E-values are in different orders."""
+    random = np.random.default_rng(11)
+    letters = list(AMINO_ACIDS)
+    made = [
+        Record(f"s{k}", "", "".join(random.choice(letters, random.integers(0, 5 + k))))
+        for k in range(90)
+    ]
+    return [*made[::2], *many(10), *PROTEINS[:4], *made[1::2]]
+
+
+@pytest.mark.parametrize("way", CUT_OFF)
+def test_the_best_of_those_with_the_evalue_are_listed(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENGINES, "small", Small)
+    scoring, code, method = CUT_OFF[way]
+    targets = GENOME if scoring is NUCLEOTIDE else spread_out()
+    queries = QUERIES[:2] if code or scoring is NUCLEOTIDE else many(2, seed=8)
+    options = {"genetic_code": code, "statistics": method}
+    aligner, small = aligner_for(scoring), aligner_for(scoring, "small")
+    whole = list(aligner.search(queries, targets, top=None, **options))
+    values = sorted(hit.evalue for each in whole for hit in each.hits[:10])
+    lost = False
+    for limit in (values[1], values[len(values) // 3], values[2 * len(values) // 3]):
+        for top in (2, 6):
+            expected = [[h for h in each if h.evalue <= limit][:top] for each in whole]
+            lost |= any(
+                len(few) > sum(hit.evalue <= limit for hit in each.hits[:top])
+                for few, each in zip(expected, whole, strict=True)
+            )
+            listed = [[(h.target.id, h.score, h.evalue) for h in each] for each in expected]
+            found = small.search(queries, targets, top=top, evalue=limit, **options)
+            assert [[(h.target.id, h.score, h.evalue) for h in each] for each in found] == listed
+    assert lost or "fit" not in way  # constants make less of lengths
+    with ThreadPoolExecutor(2) as executor:
+        options |= {"top": 4, "evalue": values[len(values) // 2]}
+        expected = rows(aligner.search(queries, targets, **options))
+        assert rows(aligner.search(queries, targets, executor=executor, **options)) == expected
+    monkeypatch.setattr(hits, "_MANY", 0)
+    assert rows(aligner.search(queries, targets, **options)) == expected
+
+
+def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
+    queries = Sequences.of([PROTEIN.encode(each.letters) for each in many(40)])
+    database = Database.of(spread_out(), PROTEIN)
+    scoring = Scoring.blast()
+    for evalue in (1e-3, 1, 50):
+        limits = hits.limits_for(scoring, 5, 1, evalue, 1, "auto")
+        ranking = limits.scanned(scoring, queries, database)
+        statistics = for_search(scoring, 60, len(database), database.residues)
+        targets = np.unique(database.sequences.lengths)[1:]
+        cutoffs = [statistics.cutoff(evalue, each, targets).min() for each in queries.lengths]
+        assert (ranking.top, ranking.least) == (None, min(cutoffs))
+    assert limits.scanned(scoring, Sequences.of([]), database).least == 1
+    assert limits.scanned(scoring, queries, Database.of([], PROTEIN)).least == 1
+    counting = hits.limits_for(NO_CONSTANTS, 5, 7, 1, 1, "auto")
+    assert counting.scanned(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
+    plain = hits.limits_for(scoring, 5, 7, None, 1, "auto")
+    assert plain.scanned(scoring, queries, database) == Ranking(5, 7)
+
+
+@pytest.mark.realdata
+def test_a_better_hit_is_not_lost_to_the_evalue(data: Path) -> None:
+    """Without the cut-off a sixth sequence is among the best by score alone."""
+    targets = data / "proteins" / "ecoli_K12_sprot_4403.fasta.gz"
+    aligner = Aligner(engine="cpu", unknown="X")
+    query = data / "ssearch" / "gtm1_human.aa"
+    options = {"statistics": "fit", "evalue": 2.5}
+    (found,) = aligner.search(query, targets, top=5, **options)
+    (every,) = aligner.search(query, targets, top=None, **options)
+    assert len(every) >= len(found) == 5
+    assert [hit.target.id for hit in found] == [hit.target.id for hit in every][:5]
+    assert any("MIPA_ECOLI" in hit.target.id for hit in found)
+
+
+# queries for which there is no hope
+
+
+def test_a_query_without_statistics_does_not_end_the_others() -> None:
+    tiny = Record("tiny", "", "P")
+    good = many(2, seed=8)
+    aligner = aligner_for(NO_CONSTANTS)
+    targets = many(80)
+    alone = rows(aligner.search(good, targets, evalue=5))
+    with pytest.warns(RuntimeWarning, match=r"^query tiny: no E-values: .+; it has no hits$") as w:
+        first, nothing, last = aligner.search([good[0], tiny, good[1]], targets, evalue=5)
+    assert len(w) == 1
+    assert rows([first, last]) == alone
+    assert len(nothing) == 0
+    assert isinstance(nothing.statistics, Unavailable)
+    with pytest.raises(ValueError, match=r"^query tiny: no E-values: [^;]+$"):
+        aligner.search(tiny, targets, evalue=5)
+    plain = list(aligner.search([good[0], tiny], targets))
+    assert len(plain[1])
+    assert plain[1][0].evalue is None
+
+
+def test_a_fit_that_fails_leaves_the_scores() -> None:
+    aligner = Aligner(engine="reference")
+    first, second = many(2)
+    with pytest.warns(RuntimeWarning, match=r"^query r[01]: no E-values: .* too few to fit") as w:
+        found = list(aligner.search([first, second], many(20), statistics="fit"))
+    assert len(w) == 2
+    assert [len(each) for each in found] == [10, 10]
+    with pytest.raises(ValueError, match=r"^query r0: no E-values: .* too few to fit"):
+        list(aligner.search([first], many(20), statistics="fit"))
+
+
+def test_a_masked_query_does_not_end_the_others() -> None:
+    aligner = Aligner(engine="reference", lower_case_mask=True)
+    first, second = QUERIES[:2]
+    masked = Record("masked", "", "acgtacgt")
+    alone = rows(aligner.search([first, second], PROTEINS, genetic_code=1))
+    message = r"^query masked: all 8 residues are masked; it has no hits$"
+    for queries, places in (([masked, first, second], [1, 2]), ([first, second, masked], [0, 1])):
+        with pytest.warns(RuntimeWarning, match=message) as w:
+            found = list(aligner.search(queries, PROTEINS, genetic_code=1))
+        assert len(w) == 1
+        assert rows(found[k] for k in places) == alone
+        (empty,) = (each for each in found if each.query == masked)
+        assert (len(empty), empty.cells, empty.statistics.available) == (0, 0, False)
+    with pytest.warns(RuntimeWarning, match=message):
+        both = list(aligner.search([masked] * 2, PROTEINS, genetic_code=1))
+    assert [len(each) for each in both] == [0, 0]
+    with pytest.raises(ValueError, match="all 8 residues are masked"):
+        aligner.search([masked], PROTEINS, genetic_code=1)
+
+
+def test_a_masked_query_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_fasta(tmp_path / "q", [Record("masked", "", "mkv"), Record("good", "", "PAWHEAE")])
+    write_fasta(tmp_path / "one", [Record("masked", "", "mkv")])
+    write_fasta(tmp_path / "db", [Record("t", "", "HEAGAWGHEE")])
+    words = ["--engine", "reference", "--lower-case-mask", "--format", "blast-tab qacc sacc"]
+    assert main(["search", str(tmp_path / "q"), str(tmp_path / "db"), *words]) == 0
+    out, err = capsys.readouterr()
+    assert out == "good\tt\n"
+    assert err.startswith("glsw: query masked: all 3 residues are masked; it has no hits\n")
+    assert main(["search", str(tmp_path / "one"), str(tmp_path / "db"), *words]) == 2
+    assert capsys.readouterr().err == "glsw: query masked: all 3 residues are masked\n"
+
+
+def test_help_on_evalues(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["search", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "at most this E-value, the best of which --top lists; --top 0 lists all" in text
+    assert "0 for all, up to E-value 10 unless --evalue or --min-score is given" in text
+
+
+# how many alignments of a hit there are
+
+
+def test_all_alignments_of_a_hit_end() -> None:
+    aligner = Aligner(engine="reference")
+    query = many(1, seed=4)[0].letters[:20] * 2
+    target = query + many(1, seed=6)[0].letters[:20]
+    (hit,) = aligner.search(query, [target], max_hsps=None)
+    (every,) = aligner.search(query, [target], max_hsps=None, min_score=5)
+    expected = [each.score for each in every.hsps if each.evalue <= 10]
+    assert [each.score for each in hit.hsps] == expected
+    assert 2 < len(hit.hsps) < len(every.hsps)
+    (wider,) = aligner.search(query, [target], max_hsps=None, evalue=30)
+    assert len(wider.hsps) > len(hit.hsps)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "statistics"), [(POSITIVE, "auto"), (NUCLEOTIDE, "none"), (Scoring.blast(), "none")]
+)
+def test_something_has_to_end_the_alignments_of_a_hit(scoring: Scoring, statistics: str) -> None:
+    aligner = aligner_for(scoring)
+    options = {"max_hsps": None, "statistics": statistics}
+    with pytest.raises(ValueError, match=r"^max_hsps None: evalue or min_score expected, nothing"):
+        aligner.search("ACGTTTGACC", ["ACGTTTGACC"], **options)
+    assert aligner.search("ACGTTTGACC", ["ACGTTTGACC"], min_score=20, **options).hits
+
+
+def test_a_fit_that_fails_ends_the_alignments_of_a_hit() -> None:
+    aligner = aligner_for(NO_CONSTANTS)
+    queries, targets = many(2), many(20)
+    with pytest.raises(ValueError, match=r"^query r0: max_hsps None without min_.* too few to fit"):
+        list(aligner.search(queries[:1], targets, max_hsps=None))
+    with pytest.warns(RuntimeWarning, match=r"^query r[01]: max_hsps None .* too few to fit"):
+        found = list(aligner.search(queries, targets, max_hsps=None))
+    assert {len(hit.hsps) for each in found for hit in each} == {1}
+
+
+@pytest.mark.parametrize("limit", [{"_TOGETHER": 1}, {"_TOGETHER": 7}, {"_RESIDUES": 500}])
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_hits_are_aligned_some_at_a_time(
+    kind: str, limit: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring, targets, code = SEARCHES[kind]
+    options = {"genetic_code": code, "max_hsps": 3, "top": 9, "min_score": 10}
+    aligner = aligner_for(scoring)
+    expected = rows(aligner.search(QUERIES[:2], targets, **options))
+    sizes: list[tuple[int, int]] = []
+    together = hits.traced
+
+    def watched(engine, batch, records, *rest):
+        sizes.append((len(batch), int(sum(batch.query_lengths) + sum(batch.target_lengths))))
+        return together(engine, batch, records, *rest)
+
+    monkeypatch.setattr(hits, "traced", watched)
+    for name, number in limit.items():
+        monkeypatch.setattr(hits, name, number)
+    assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
+    views = 2 if code is None else 6
+    assert max(pairs for pairs, _ in sizes) <= max(views, limit.get("_TOGETHER", 10**6))
+    longest = views * (max(map(len, QUERIES)) + max(map(len, targets)))
+    assert max(size for _, size in sizes) <= max(longest, limit.get("_RESIDUES", 10**6))
+
+
 def test_statistics_of_a_search() -> None:
     (first, *_), targets = many(1, seed=9), many(90)
     published = Aligner(engine="reference").search(first, targets)
@@ -416,9 +648,6 @@ def test_scores_are_only_counted_where_they_are_needed(monkeypatch: pytest.Monke
     aligner_for(NUCLEOTIDE).search("ACGTTTGACC", GENOME)
 
 
-POSITIVE = Scoring.match_mismatch(5, -1, 9, 2)
-
-
 @pytest.mark.parametrize(
     ("scoring", "options", "message"),
     [
@@ -438,6 +667,8 @@ POSITIVE = Scoring.match_mismatch(5, -1, 9, 2)
         (NUCLEOTIDE, {"evalue": float("nan")}, "evalue nan: more than 0 expected"),
         (NUCLEOTIDE, {"max_hsps": 0}, "max_hsps 0: at least 1, or None for all, expected"),
         (NUCLEOTIDE, {"top": 0}, "top 0: at least 1, or None for all, expected"),
+        (NUCLEOTIDE, {"evalue": float("inf")}, "evalue inf: a finite number expected"),
+        (NUCLEOTIDE, {"min_score": float("nan")}, "min_score nan: a finite number expected"),
         (NUCLEOTIDE, {"strand": "top"}, "strand 'top': both, plus, minus expected"),
         (NUCLEOTIDE, {"genetic_code": 1}, "translated queries need a scoring of proteins"),
     ],
@@ -446,6 +677,31 @@ def test_searches_that_cannot_be(scoring: Scoring, options: dict, message: str) 
     with pytest.raises(ValueError, match=message) as caught:
         aligner_for(scoring).search("ACGTTTGACC", GENOME, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top": 2.5}, "top must be a whole number or None, not float"),
+        ({"top": True}, "top must be a whole number or None, not bool"),
+        ({"max_hsps": "2"}, "max_hsps must be a whole number or None, not str"),
+        ({"evalue": "1e-3"}, "evalue must be a number, not str"),
+        ({"min_score": None}, "min_score must be a number, not NoneType"),
+        ({"min_score": "5"}, "min_score must be a number, not str"),
+    ],
+)
+def test_kinds_of_limits(options: dict, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        aligner_for(NUCLEOTIDE).search("ACGTTTGACC", GENOME, **options)
+
+
+def test_limits_of_numpy() -> None:
+    plain = {"top": 3, "max_hsps": 2, "min_score": 8, "evalue": 20}
+    kinds = {"top": np.uint8, "max_hsps": np.int64, "min_score": np.float32, "evalue": np.float64}
+    options = {name: kinds[name](number) for name, number in plain.items()}
+    aligner = aligner_for(NUCLEOTIDE)
+    found = aligner.search(QUERIES, GENOME, **options)
+    assert rows(found) == rows(aligner.search(QUERIES, GENOME, **plain))
 
 
 def test_without_statistics_there_are_hits() -> None:
@@ -491,8 +747,6 @@ def test_masked_letters_score_nothing() -> None:
     for verb in (masking.score, masking.align, masking.search):
         with pytest.raises(ValueError, match=r"^query query: all 3 residues are masked$"):
             verb("mkv", "MKV")
-    with pytest.raises(ValueError, match=r"^query b: all 3 residues are masked$"):
-        masking.search([Record("a", "", "MKV"), Record("b", "", "mkv")], ["MKV"])
 
 
 def test_low_complexity_of_the_query_alone() -> None:
@@ -523,7 +777,12 @@ def test_masked_databases(tmp_path: Path) -> None:
         assert [(hit.target.id, hit.score) for hit in found] == expected
     assert masking.search(query, fasta)[1].target.letters == "ACGTTTGaccttgacATTGCA"
     plain = makedb(fasta, tmp_path / "db", alphabet=DNA)
-    assert masking.search(query, plain)[0].score == 26
+    assert aligner_for(NUCLEOTIDE).search(query, plain)[0].score == 26
+    unmasked = {"db": plain, "the database": Database.of(glsw.read(fasta), DNA)}
+    for name, database in unmasked.items():
+        with pytest.raises(ValueError, match=rf"{name}: indexed without --lower-case-mask$"):
+            masking.search(query, database)
+    assert masking.search(query, Database.of(glsw.read(fasta), DNA.lower_case_masked()))
     with pytest.raises(ValueError, match="has no X or N"):
         makedb(fasta, tmp_path / "db", alphabet=glsw.custom("ACGT"), lower_case_mask=True)
 

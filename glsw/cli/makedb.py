@@ -38,7 +38,8 @@ def add(command: Command) -> None:
     parser.add_argument(
         "--lower-case-mask",
         action="store_true",
-        help="store lower-case letters as X or N, so that they score nothing",
+        help="store lower-case letters as X or N, so that they score nothing, for searches with "
+        "--lower-case-mask",
     )
     parser.add_argument(
         "--force", action="store_true", help="overwrite OUT even if it is no database"

@@ -58,17 +58,18 @@ def write(
 
     Some formats name all ``targets`` before the first result.
     """
-    rest = iter(results)
-    first = next(rest)
     header = form.header
     if not isinstance(header, str):
         header = header(names_and_lengths(targets), shlex.join(["glsw", *sys.argv[1:]]))
+    rest = iter(results)
+    first = next(rest)
+    write_one = form.begin() if isinstance(form, Format) else form.write
     cells, seconds, written = 0, 0.0, 0
     with opened(output) as stream:
         stream.write(header)
         for result in chain([first], rest):
             bar.clear()
-            form.write(result, stream)
+            write_one(result, stream)
             stream.flush()
             cells += result.cells
             seconds += result.seconds

@@ -41,14 +41,18 @@ def add(command: Command) -> None:
         "--min-score", metavar="S", type=number, default=1, help="hits of at least this score (1)"
     )
     hits.add_argument(
-        "--evalue", metavar="E", type=number, help="of these, hits with at most this E-value"
+        "--evalue",
+        metavar="E",
+        type=number,
+        help="hits with at most this E-value, the best of which --top lists; --top 0 lists all",
     )
     hits.add_argument(
         "--max-hsps",
         metavar="K",
         type=count,
         default=1,
-        help="the K best alignments of a hit that share no aligned pair of residues, 0 for all (1)",
+        help="the K best alignments of a hit that share no aligned pair of residues, 0 for all, up "
+        "to E-value 10 unless --evalue or --min-score is given (1)",
     )
     hits.add_argument(
         "--statistics",

@@ -18,7 +18,7 @@ from glsw.result import SearchResult
 from glsw.sequences import Record
 
 _TSV = Format(tsv.write, tsv.HEADER)
-_SAM = Format(sam.write, sam.header)
+_SAM = Format(sam.write, sam.header, writer=sam.Writer)
 _TABULAR = {"blast-tab": False, "blast-tab-comments": True}
 _NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
 
@@ -132,9 +132,9 @@ def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[st
 
 def _write_all(results: Iterable[SearchResult], stream: TextIO, form: Format, header: str) -> None:
     stream.write(header)
-    written = 0
+    written, write_one = 0, form.begin()
     for result in results:
-        form.write(result, stream)
+        write_one(result, stream)
         written += 1
     if form.footer:
         stream.write(form.footer(written))

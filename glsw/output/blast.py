@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from glsw.alphabet import Alphabet
-from glsw.result import Hsp, Row, reversed_strand
+from glsw.result import Hsp, Row
+from glsw.views import is_rna, reversed_strand
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Shown:
         if view.strand > 0 or view.frame:
             return cls(Row(query, q, hsp.query_step, width), Row(target, t, 1, width), between)
         return cls(
-            Row(reversed_strand(query), q_last, 1, width),
-            Row(reversed_strand(target), t_last, -1, width),
+            Row(reversed_strand(query, view.rna), q_last, 1, width),
+            Row(reversed_strand(target, is_rna(found.target.letters)), t_last, -1, width),
             between[::-1],
         )
 

@@ -7,6 +7,9 @@ from typing import NamedTuple, TextIO, TypeAlias
 
 from glsw.result import SearchResult
 
+Write: TypeAlias = Callable[[SearchResult, TextIO], None]
+"""``write(result, stream)`` writes one result, after those before it."""
+
 Header: TypeAlias = Callable[[Iterable[tuple[str, int]], str], str]
 """``header(targets, command)``: of the name and letters of each target, and the command line."""
 
@@ -17,16 +20,23 @@ class Format(NamedTuple):
     Parameters
     ----------
     write : callable
-        ``write(result, stream)`` writes one result, after those before it.
+        A `Write` of any result by itself.
     header : str or callable
         What stands once before all results; a `Header` if that depends on the targets.
     footer : callable, optional
         ``footer(results)`` is what stands after so many results.
+    writer : callable, optional
+        ``writer()`` returns a `Write` that remembers the results before, where these matter.
     """
 
-    write: Callable[[SearchResult, TextIO], None]
+    write: Write
     header: str | Header = ""
     footer: Callable[[int], str] | None = None
+    writer: Callable[[], Write] | None = None
+
+    def begin(self) -> Write:
+        """Return what writes one result after another."""
+        return self.writer() if self.writer else self.write
 
 
 def program() -> tuple[str, str]:

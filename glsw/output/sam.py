@@ -9,7 +9,8 @@ from typing import TextIO
 from glsw.output.blast import is_nucleic
 from glsw.output.form import in_a_line, program
 from glsw.output.letters import cigar, edits, operations, units
-from glsw.result import Alignment, Hsp, SearchResult
+from glsw.result import Alignment, Hit, Hsp, SearchResult
+from glsw.sequences import Record
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
 
@@ -53,7 +54,18 @@ def header(targets: Iterable[tuple[str, int]], command: str) -> str:
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
-    """Write a record for each high-scoring pair, or one that says that there is none.
+    """Write a record for each high-scoring pair, or one that says that there is none, see `Writer`.
+
+    Nothing is known of what was written of the query before.
+    """
+    Writer()(result, stream)
+
+
+class Writer:
+    """Writes a record for each high-scoring pair, or one that says that there is none.
+
+    Of the last query it remembers where its pairs were: several results of one may follow each
+    other, as those of several alignments of a pair of sequences do.
 
     Notes
     -----
@@ -70,23 +82,39 @@ def write(result: SearchResult, stream: TextIO) -> None:
     letters that differ or stand opposite a gap, ``MD``, ``ZE`` E-value and ``ZB`` bits where known;
     ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated.
     """
-    if not result.hits:
-        fields = _name(result.query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0
-        letters = re.sub(_NO_LETTER, "N", result.query.letters) or "*"
-        stream.write("\t".join(map(str, (*fields, letters, "*"))) + "\n")
-    taken: list[tuple[int, int]] = []
-    for hit in result:
-        for number, hsp in enumerate(hit.hsps):
-            place = min(hsp.query_place), max(hsp.query_place)
-            flag = 0
-            if hit.rank > 1 or number:
-                secondary = any(_overlap(place, other) for other in taken) or not taken
-                flag = SECONDARY if secondary else SUPPLEMENTARY
-            if flag != SECONDARY:
-                taken.append(place)
-            if hsp.view.strand < 0 and not hsp.view.frame:
-                flag |= REVERSE
-            stream.write("\t".join(map(str, _fields(result, hsp, flag))) + "\n")
+
+    def __init__(self) -> None:
+        self._query: Record | None = None
+        self._taken: list[tuple[int, int]] = []
+
+    def __call__(self, result: SearchResult, stream: TextIO) -> None:
+        """Write the records of one result."""
+        if result.query is not self._query:
+            self._query, self._taken = result.query, []
+        if not result.hits:
+            stream.write(_line(_unmapped(result.query)))
+        for hit in result:
+            for hsp in hit.hsps:
+                stream.write(_line(_fields(result, hsp, self._flag(hit, hsp))))
+
+    def _flag(self, hit: Hit, hsp: Hsp) -> int:
+        place = min(hsp.query_place), max(hsp.query_place)
+        flag = 0
+        if hit.rank > 1 or hsp is not hit.hsps[0]:
+            secondary = any(_overlap(place, other) for other in self._taken) or not self._taken
+            flag = SECONDARY if secondary else SUPPLEMENTARY
+        if flag != SECONDARY:
+            self._taken.append(place)
+        return flag | REVERSE if hsp.view.strand < 0 and not hsp.view.frame else flag
+
+
+def _line(fields: Iterable[object]) -> str:
+    return "\t".join(map(str, fields)) + "\n"
+
+
+def _unmapped(query: Record) -> tuple[object, ...]:
+    letters = re.sub(_NO_LETTER, "N", query.letters) or "*"
+    return _name(query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0, letters, "*"
 
 
 def _fields(result: SearchResult, hsp: Hsp, flag: int) -> Iterator[object]:

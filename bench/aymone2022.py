@@ -220,28 +220,13 @@ def _arrays(outcome: _Outcome) -> tuple[npt.NDArray[Any], ...]:
 def _core(method: peers.Method, judge: _Judge, device: Device, budget: float) -> dict[str, Any]:
     """Measure parasail on as many of the pairs as it can do three times in ``budget`` seconds."""
     peer = peers.ParasailPairs(judge.scoring, method)
-    probe = judge.batch.select(peers.portion(judge.batch, SAMPLE))
-    with peer.prepared(probe) as work:
-        tried = measure(
-            lambda: peer.scores(work), lambda _: Check("nobody", 1, 0), cells=probe.cells, budget=0
-        )
-    assert tried.gcups is not None
-    chosen = peers.portion(judge.batch, tried.gcups * 1e9 * budget / 3)
-    part = judge.batch.select(chosen)
-    expected = Diagonal(judge.scoring, device).scores(part)
-    with peer.prepared(part) as work:
-        timed = measure(
-            lambda: peer.scores(work),
-            lambda scores: compare(scores, expected, Diagonal.name),
-            cells=part.cells,
-            budget=budget,
-        )
-    return {
-        **timed.as_dict(),
-        "pairs": len(part),
-        "function": peer.function,
-        "version": peer.version,
-    }
+
+    def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
+        part = judge.batch.select(peers.portion(judge.batch, cells))
+        return part, Diagonal(judge.scoring, device).scores(part)
+
+    cells = judge.batch.cells
+    return peers.beside(peer, cells, cut, judge=Diagonal.name, budget=budget, trial=SAMPLE)
 
 
 HEADING = " " * 32 + "  pairs    wall ms  device ms  us a pair    GCUPS   spread"

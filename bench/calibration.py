@@ -222,7 +222,7 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, engine: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench.calibration", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--engine", choices=list(ENGINES), default="cpu", help="default cpu")

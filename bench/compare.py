@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import flat
+from bench import flat, options
 from bench.report.documents import Document, DocumentError, load
 
 FLOOR = {"hardware": 0.10, "software": 0.25}
@@ -308,7 +308,7 @@ def _word(delta: Delta) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench.compare", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("old", type=Path, metavar="OLD.json")

@@ -119,7 +119,7 @@ def _judged(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench.exact", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--device", type=options.device, help="index, or part of the name")

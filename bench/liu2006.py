@@ -68,6 +68,9 @@ REPEATS = 0.3
 PROBE = 1e8
 """Cells from which the speed of a peer is estimated."""
 
+JUDGED = 3e8
+"""Cells that parasail judges."""
+
 BY_REFERENCE = 5e6
 """Cells that the reference judges where parasail is missing."""
 
@@ -137,15 +140,8 @@ def _query(
     """Measure the engine and the peers with one query; a third of ``budget`` is for the peers."""
     batch = Batch.one_to_many(query.codes, database)
     scoring = engine.scoring
-    beside: dict[str, dict[str, Any]] = {}
-    if peers.Parasail.available(scoring):
-        peer = peers.Parasail(scoring)
-        chosen = _affordable(peer, batch, budget / 6)
-        judge, expected = peers.judge(scoring, batch.select(chosen))
-        beside[peer.name] = _peer(peer, batch, chosen, expected, "its first run", budget / 6)
-    else:
-        chosen = peers.portion(batch, BY_REFERENCE)
-        judge, expected = peers.judge(scoring, batch.select(chosen))
+    chosen = peers.portion(batch, JUDGED if peers.Parasail.available(scoring) else BY_REFERENCE)
+    judge, expected = peers.judge(scoring, batch.select(chosen))
 
     latest = np.empty(0, np.int32)
 
@@ -153,6 +149,10 @@ def _query(
         nonlocal latest
         latest = scores
         return compare(scores[chosen], expected, judge)
+
+    def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
+        some = peers.portion(batch, cells)
+        return batch.select(some), latest[some]
 
     least = 0.0 if device is None or device.info.software else WARM_UP + REPEATS
     ours = measure(
@@ -162,11 +162,16 @@ def _query(
         device=device,
         budget=max(least, budget * 2 / 3),
     )
-    if ours.wall and peers.Ssearch36.available(scoring):
-        other = peers.Ssearch36(scoring)
-        some = _affordable(other, batch, budget / 6)
-        best = np.sort(latest[some])[::-1][: other.best]
-        beside[other.name] = _peer(other, batch, some, best, engine.name, budget / 6)
+    beside: dict[str, dict[str, Any]] = {}
+    for kind in (peers.Parasail, peers.Ssearch36) if ours.wall else ():
+        if kind.available(scoring):
+            peer = kind(scoring)
+            try:
+                beside[peer.name] = peers.beside(
+                    peer, batch.cells, cut, judge=engine.name, budget=budget / 6, trial=PROBE
+                )
+            except RuntimeError as error:
+                print(f"left out: {error}", flush=True)
     row = query.paper
     return {
         "query": query.name,
@@ -174,44 +179,6 @@ def _query(
         "paper": None if row is None else {**asdict(row), "mcups": row.mcups},
         "engine": ours.as_dict(),
         "peers": beside,
-    }
-
-
-def _affordable(peer: peers.Peer, batch: Batch, budget: float) -> npt.NDArray[np.intp]:
-    """Return the pairs that the peer can do three times in ``budget`` seconds, perhaps all."""
-    probe = batch.select(peers.portion(batch, PROBE))
-    with peer.prepared(probe) as work:
-        timed = measure(
-            lambda: peer.scores(work), lambda _: Check("nobody", 1, 0), cells=probe.cells, budget=0
-        )
-    assert timed.gcups is not None
-    return peers.portion(batch, timed.gcups * 1e9 * budget / 3)
-
-
-def _peer(
-    peer: peers.Peer,
-    batch: Batch,
-    chosen: npt.NDArray[np.intp],
-    expected: npt.NDArray[np.int32],
-    judge: str,
-    budget: float,
-) -> dict[str, Any]:
-    """Measure a peer on some of the pairs; its seconds are those of all pairs at that rate."""
-    part = batch.select(chosen)
-    with peer.prepared(part) as work:
-        timed = measure(
-            lambda: peer.scores(work),
-            lambda scores: compare(scores, expected, judge),
-            cells=part.cells,
-            budget=budget,
-        )
-    seconds = None if timed.gcups is None else batch.cells / timed.gcups / 1e9
-    return {
-        **timed.as_dict(),
-        "version": peer.version,
-        "pairs": len(part),
-        "scaled": len(part) < len(batch),
-        "seconds": seconds,
     }
 
 

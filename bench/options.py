@@ -5,11 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong; exit with status 2."""
+        self.exit(2, f"{self.prog}: {message} (see --help)\n")
 
 
 def parser(module: str, text: str, budget: float, budget_help: str) -> argparse.ArgumentParser:
     """Return a parser with the options that every benchmark takes."""
-    made = argparse.ArgumentParser(prog=f"python -m bench.{module}", description=text)
+    made = Parser(prog=f"python -m bench.{module}", description=text)
     made.add_argument("--device", type=device, help="index, or part of the name")
     made.add_argument("--output", type=Path, metavar="FILE.json", help="write the results")
     made.add_argument("--budget", type=float, default=budget, metavar="SECONDS", help=budget_help)

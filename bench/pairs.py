@@ -55,7 +55,6 @@ BY_REFERENCE = 2e6
 PEER_RATE = 2e9
 """Cells a second that parasail does on one core at least, with SIMD."""
 
-_PROBE = 1e7  # cells from which the speed of a core is estimated
 _FIRST_ROWS = 64
 
 AGAIN = 0.25
@@ -246,28 +245,12 @@ def one_core(
 ) -> dict[str, Any]:
     """Measure parasail on a pair; if that is too long, on its start, ``seconds`` then scaled."""
     peer = peers.ParasailPairs(scoring, method)
-    probe = square(batch, _PROBE)
-    with peer.prepared(probe) as work:
-        tried = measure(
-            lambda: peer.scores(work), lambda _: Check("nobody", 1, 0), cells=probe.cells, budget=0
-        )
-    assert tried.gcups is not None
-    part = square(batch, tried.gcups * 1e9 * budget / 3)
-    expected = Blocked(scoring, device).scores(part)
-    with peer.prepared(part) as work:
-        timed = measure(
-            lambda: peer.scores(work),
-            lambda scores: compare(scores, expected, Blocked.name),
-            cells=part.cells,
-            budget=budget,
-        )
-    return {
-        **timed.as_dict(),
-        "function": peer.function,
-        "version": peer.version,
-        "scaled": part.cells < batch.cells,
-        "seconds": None if timed.gcups is None else batch.cells / timed.gcups / 1e9,
-    }
+
+    def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
+        part = square(batch, cells)
+        return part, Blocked(scoring, device).scores(part)
+
+    return peers.beside(peer, batch.cells, cut, judge=Blocked.name, budget=budget)
 
 
 def seconds_of(result: Mapping[str, Any]) -> tuple[float | None, str]:

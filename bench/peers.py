@@ -51,7 +51,8 @@ except ImportError:
 _BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
 _LISTED = re.compile(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$")
 _SHARES = 8  # of the pairs, for each core
-_PROBE = 1e7  # cells that are always done, from which the speed of a program is estimated
+TRIAL = 1e7
+"""Cells that are always done, from which the speed of a program is estimated."""
 
 Scores: TypeAlias = npt.NDArray[np.int32]
 
@@ -427,8 +428,9 @@ def beside(
     judge: str,
     budget: float,
     rate: float | None = None,
+    trial: float = TRIAL,
 ) -> dict[str, Any]:
-    """Measure a program on what it can do three times in ``budget`` seconds, or on 10^7 cells.
+    """Measure a program on what it can do three times in ``budget`` seconds, or on a trial.
 
     Parameters
     ----------
@@ -443,6 +445,8 @@ def beside(
         Seconds, without those in which the pairs are prepared.
     rate : float, optional
         Billions of cells a second that are expected; by default found by a trial.
+    trial : float
+        Cells of the trial, and of what is measured at least.
 
     Returns
     -------
@@ -461,11 +465,11 @@ def beside(
             )
 
     if rate is None:
-        part, scores = cut(_PROBE)
+        part, scores = cut(trial)
         measured = on(part, scores, 0.0)
         rate = measured.gcups
     if rate is not None:
-        part, scores = cut(max(_PROBE, rate * 1e9 * budget / 3))
+        part, scores = cut(max(trial, rate * 1e9 * budget / 3))
         measured = on(part, scores, budget)
     return {
         **measured.as_dict(),

@@ -6,13 +6,14 @@ python -m bench.readme --check  # exit status 1 if README.md has others
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from bench import options
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -294,7 +295,7 @@ def updated(text: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the tables, or check them; return 0, 1 if they differ, 2 if they cannot be made."""
-    parser = argparse.ArgumentParser(prog="python -m bench.readme", description=__doc__)
+    parser = options.Parser(prog="python -m bench.readme", description=__doc__)
     parser.add_argument("--check", action="store_true", help="do not write; 1 if they differ")
     arguments = parser.parse_args(argv)
     path = ROOT / "README.md"

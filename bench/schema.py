@@ -7,7 +7,6 @@ Exit status 1 if one is not, with a line about it; 2 if one cannot be read.
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import json
 import re
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from bench import options
 
 _Place: TypeAlias = tuple[str | int, ...]
 
@@ -29,7 +30,7 @@ _SHOWN = 60  # letters of a value in a message
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Validate files; return 0, 1 if one is not valid, 2 if one cannot be read."""
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench validate", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json")

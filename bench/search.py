@@ -376,49 +376,33 @@ class Beside:
             if scores is None:
                 continue
             batch = Batch.one_to_many(query.codes, self.subjects.sequences)
+
+            def cut(
+                cells: float, batch: Batch = batch, scores: Any = scores
+            ) -> tuple[Batch, npt.NDArray[np.int32]]:
+                chosen = peers.portion(batch, cells)
+                return batch.select(chosen), scores[chosen]
+
             for count in sorted({1, cores()}):
                 for peer in peers.on_cores(_SCORING, count):
                     try:
-                        measured = self._beside(peer, count, batch, scores)
+                        measured = peers.beside(
+                            peer,
+                            batch.cells,
+                            cut,
+                            judge="the engines",
+                            budget=self.arguments.budget,
+                            trial=PROBE * count,
+                        )
                     except RuntimeError as error:
                         print(f"  left out: {error}", flush=True)
                         continue
                     found.append(
                         {"peer": peer.name, "cores": count, "query": query.name}
-                        | {"length": len(query.codes), "version": peer.version}
+                        | {"length": len(query.codes)}
                         | measured
                     )
         return found
-
-    def _beside(
-        self, peer: peers.Peer, count: int, batch: Batch, scores: npt.NDArray[np.int32]
-    ) -> dict[str, Any]:
-        """Measure a peer on what it can do three times within the budget; scale its seconds."""
-
-        def on(chosen: npt.NDArray[np.intp], budget: float) -> Measurement:
-            part, expected = batch.select(chosen), scores[chosen]
-            if isinstance(peer, peers.Ssearch36):
-                expected = np.sort(expected)[::-1][: peer.best]
-            with peer.prepared(part) as prepared:
-                return measure(
-                    lambda: peer.scores(prepared),
-                    lambda found: compare(found, expected, "the engines"),
-                    cells=part.cells,
-                    budget=budget,
-                )
-
-        chosen = peers.portion(batch, PROBE * count)
-        measured = on(chosen, 0)
-        budget = self.arguments.budget
-        if measured.gcups and measured.cells < batch.cells:
-            chosen = peers.portion(batch, measured.gcups * 1e9 * budget / 3)
-            measured = on(chosen, budget)
-        return {
-            **measured.as_dict(),
-            "pairs": len(chosen),
-            "scaled": len(chosen) < len(batch),
-            "seconds": measured.gcups and batch.cells / measured.gcups / 1e9,
-        }
 
     def files(self, folder: Path) -> Files:
         """Write queries and subjects, and index these with ``glsw makedb``."""

@@ -468,7 +468,7 @@ def _say(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench run",
         description="Measure every paper's benchmark on a device, in minutes; the same command "
         "goes on after an interruption.",

@@ -140,7 +140,7 @@ class Aligner:
     @overload
     def score(self, queries: Source, targets: Source) -> npt.NDArray[Any]: ...
     def score(self, queries: Source, targets: Source) -> int | float | npt.NDArray[Any]:
-        """Return best local scores.
+        """Return best scores: local ones, or from end to end with such a scoring.
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ _Bool = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """The best local alignment of each of N pairs: its score and where it ends.
+    """The best alignment of each of N pairs: its score and where it ends.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Ends:
         In integer units of the scoring.
     query_end, target_end : ndarray of int32, shape (N,)
         Residues of the sequence up to and including the last aligned pair, that is, the end of a
-        half-open interval; 0 where the score is 0.
+        half-open interval; 0 where the score is 0. From end to end: up to the gap at the right end.
     """
 
     score: npt.NDArray[np.int32]
@@ -57,7 +57,7 @@ class Ends:
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The best local alignment of each of N pairs, as runs of moves from its end to its start.
+    """The best alignment of each of N pairs, as runs of moves from its end to its start.
 
     Parameters
     ----------

@@ -12,7 +12,6 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from itertools import islice, permutations
 from multiprocessing import get_context
-from pathlib import Path
 
 import Bio.Align
 import cases3
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
+from failing import REASONS, always_fails, fails_once
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,7 +41,6 @@ from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring3 import Scoring3
 from glsw.triples import Ends3, Paths3, Triples
-from glsw.workers import Task, answer
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
 TOY = custom("ABC")
@@ -467,26 +466,6 @@ def test_other_verbs_use_the_first_device(two):
     assert two.score(*words) == one.score(*words) == 8
     assert shown(two.align(*words)) == shown(one.align(*words))
     assert two.scores(Triples.of([[DNA.encode(word) for word in words]])).tolist() == [8]
-
-
-def fails_once(flag: str, how: str, choice: bytes, task: Task) -> object:
-    """Fail where the flag is not yet set."""
-    try:
-        Path(flag).touch(exist_ok=False)
-    except FileExistsError:
-        return answer(choice, task)
-    if how == "dies":
-        os._exit(1)
-    raise DeviceError("the driver is lost")
-
-
-def always_fails(how: str, choice: bytes, task: Task) -> object:
-    if how == "dies":
-        os._exit(1)
-    raise DeviceError("the driver is lost")
-
-
-REASONS = {"dies": "its process died", "raises": "the driver is lost"}
 
 
 @pytest.mark.parametrize("how", REASONS)

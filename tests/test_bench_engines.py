@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -322,8 +323,7 @@ def test_shares_have_as_many_cells():
     assert peers.shares(batch, 1) == [range(0, 6)]
 
 
-def test_beside_scales_what_is_too_long(monkeypatch):
-    monkeypatch.setattr(peers, "_PROBE", 1000)
+def test_beside_scales_what_is_too_long():
     batch = Batch.one_to_many(workloads.dna([50])[0], workloads.dna([50] * 200))
     asked = []
 
@@ -333,15 +333,16 @@ def test_beside_scales_what_is_too_long(monkeypatch):
         return part, Reference(AFFINE_DNA).scores(part)
 
     peer = peers.Biopython(AFFINE_DNA)
-    result = peers.beside(peer, batch.cells, cut, judge="reference", budget=1e-4, rate=0.15)
+    beside = partial(peers.beside, peer, batch.cells, cut, judge="reference", trial=1000)
+    result = beside(budget=1e-4, rate=0.15)
     assert asked == [pytest.approx(5000)]
     check_timed(result)
     assert result["scaled"]
     assert result["pairs"] == 2
     assert result["seconds"] == pytest.approx(100 * result["wall"]["median"])
-    assert not peers.beside(peer, batch.cells, cut, judge="", budget=0.3)["scaled"]
+    assert not beside(budget=0.3)["scaled"]
     assert asked[1] == 1000
-    peers.beside(peer, batch.cells, cut, judge="", budget=0, rate=0.15)
+    beside(budget=0, rate=0.15)
     assert asked[-1] == 1000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from failing import REASONS, always_fails, fails_once
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +22,6 @@ from glsw.batch import Sequences
 from glsw.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
 from glsw.search import Part, Ranking, numbers_of, scan
-from glsw.workers import Answer, Task, answer
 
 
 def records(count: int, longest: int, seed: int = 0) -> list[Record]:
@@ -234,26 +233,6 @@ def test_two_processes_find_the_same(two: Aligner, in_file: bool, indexed: Path)
 def test_other_verbs_use_the_first_device(two: Aligner) -> None:
     assert two.score("HEAGAWGHEE", "PAWHEAE") == 17
     assert two.align("HEAGAWGHEE", "PAWHEAE").score == 17
-
-
-def fails_once(flag: str, how: str, choice: bytes, task: Task) -> Answer:
-    """Fail where the flag is not yet set."""
-    try:
-        Path(flag).touch(exist_ok=False)
-    except FileExistsError:
-        return answer(choice, task)
-    if how == "dies":
-        os._exit(1)
-    raise DeviceError("the driver is lost")
-
-
-def always_fails(how: str, choice: bytes, task: Task) -> Answer:
-    if how == "dies":
-        os._exit(1)
-    raise DeviceError("the driver is lost")
-
-
-REASONS = {"dies": "its process died", "raises": "the driver is lost"}
 
 
 @pytest.mark.parametrize("how", REASONS)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from bench import options
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write a report; return 0, or 2 if a file cannot be used."""
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = options.Parser(
         prog="python -m bench.report", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE.json")

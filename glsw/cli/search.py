@@ -115,8 +115,7 @@ def _ranked(
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterable[SearchResult]:
-    _recommend(aligner)
-    return aligner.search(
+    results = aligner.search(
         queries,
         targets,
         top=arguments.top or None,
@@ -128,6 +127,8 @@ def _ranked(
         statistics=arguments.statistics,
         progress=progress,
     )
+    _recommend(aligner)
+    return results
 
 
 def _recommend(aligner: Aligner) -> None:

@@ -39,7 +39,8 @@ class Auto(Engine):
 
     The scores of a query with many targets, 2048 or on software 8, are work for ``lanes``. A pair
     that exceeds the textures of ``fragment`` goes to ``diagonal`` where there is one; a masked
-    pair does so in any case. Without compute shaders the host traces back.
+    pair does so in any case. Without compute shaders the host traces back. ``lanes`` is left out
+    from end to end, and where insertions have costs of their own.
 
     Parameters
     ----------

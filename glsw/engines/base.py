@@ -73,7 +73,7 @@ class Engine(ABC):
         return self._device.info.name if self._device else "CPU"
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
-        """Return the best local score of each pair.
+        """Return the best score of each pair: local, or from end to end, see `Scoring.ends`.
 
         Parameters
         ----------
@@ -90,6 +90,10 @@ class Engine(ABC):
         ------
         ValueError
             If a score could leave int32, or a sequence is too long for this engine and device.
+
+        Notes
+        -----
+        From end to end a score may be negative.
         """
         self.check(batch)
         return self.finished(batch, self.best(batch, False, progress or ignore))[:, 0]
@@ -139,8 +143,9 @@ class Engine(ABC):
     def ends(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Ends:
-        """Return the best local score of each pair and where its alignment ends.
+        """Return the best score of each pair and where its alignment ends.
 
+        From end to end that is the cell behind which only a gap at the right end may follow.
         Among cells of equal score ``ties="conventional"`` takes the one with the largest i + j,
         then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine.
         Other parameters and errors as in `scores`.
@@ -152,9 +157,10 @@ class Engine(ABC):
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
-        """Return the best local alignment of each pair, traced back on the device.
+        """Return the best alignment of each pair, traced back on the device.
 
-        None for an engine that leaves this to the host. Parameters and errors as in `ends`.
+        None for an engine that leaves this to the host. From end to end, gaps at the ends are not
+        in it: see `glsw.traceback.from_end_to_end`. Parameters and errors as in `ends`.
         """
         return None
 

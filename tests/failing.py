@@ -1,0 +1,29 @@
+"""Devices that fail: what takes the place of `glsw.workers.answer` in other processes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from glsw.device import DeviceError
+from glsw.workers import Task, answer
+
+
+def fails_once(flag: str, how: str, choice: bytes, task: Task) -> object:
+    """Fail where the flag is not yet set."""
+    try:
+        Path(flag).touch(exist_ok=False)
+    except FileExistsError:
+        return answer(choice, task)
+    if how == "dies":
+        os._exit(1)
+    raise DeviceError("the driver is lost")
+
+
+def always_fails(how: str, choice: bytes, task: Task) -> object:
+    if how == "dies":
+        os._exit(1)
+    raise DeviceError("the driver is lost")
+
+
+REASONS = {"dies": "its process died", "raises": "the driver is lost"}

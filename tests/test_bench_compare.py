@@ -11,7 +11,8 @@ from bench.compare import FLOOR, Times, judge
 from bench.report.documents import document
 
 EVERY = sorted((Path(__file__).parents[1] / "bench" / "results").glob("*.json"))
-RESULTS = [path for path in EVERY if not path.stem.startswith("calibration")]  # it has no times
+RESULTS = [path for path in EVERY if not path.stem.startswith(("calibration", "significance"))]
+"""Those with times."""
 
 
 def single(benchmark, software=True):

@@ -19,7 +19,8 @@ from bench.report.blocks import number
 from bench.report.whole import sections, write
 
 EVERY = sorted((Path(__file__).parents[1] / "bench" / "results").glob("*.json"))
-RESULTS = [path for path in EVERY if not path.stem.startswith("calibration")]  # it has no times
+RESULTS = [path for path in EVERY if not path.stem.startswith(("calibration", "significance"))]
+"""Those with times."""
 """All that is committed; single documents of a benchmark are taken from it."""
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 

@@ -53,3 +53,25 @@ def test_every_number_has_a_result(monkeypatch):
 @pytest.mark.parametrize("file", readme.DEVICES.values())
 def test_devices_have_their_files(file):
     assert (readme.RESULTS / file).is_file()
+
+
+def test_what_is_said_of_significance():
+    text = README.read_text(encoding="utf-8")
+    found = readme.load("significance-cpu.json")["results"]
+    for tool, said in (("blastp", "{} hits up to E 1000"), ("blastn", "{} hits")):
+        mine = [result for result in found if result["tool"] == tool]
+        hits = sum(result["hits"] for result in mine)
+        assert f"| {tool}, {len(mine)} " in text
+        assert said.format(f"{hits:,}") in text
+        assert sum(result["same_digits"] for result in mine) == hits
+    orders = [result["order"] for result in found if result["tool"] == "blastp"]
+    turned, neighbours = (sum(each[key] for each in orders) for key in ("turned", "neighbours"))
+    assert f"{turned:,} of its {neighbours:,} neighbours" in text
+    (other,) = (result for result in found if result["tool"] == "ssearch36")
+    ratio, bits = other["evalue_ratio"], other["bits_difference"]
+    assert f"our fit, {other['hits']} hits" in text
+    assert f"{ratio['minimum']:.2f} to {ratio['maximum']:.2f} times" in text
+    assert f"median {ratio['median']:.2f}" in text
+    assert f"{bits['median']:.1%} (median), at most {bits['maximum']:.1%}" in text.replace(
+        " %", "%"
+    )

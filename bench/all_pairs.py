@@ -20,13 +20,14 @@ import numpy.typing as npt
 
 from bench import options, peers, workloads
 from bench.measure import Check, compare, measure, report, write
-from glsw.batch import Batch, Sequences
-from glsw.device import DeviceError, open_device
-from glsw.engines.lanes import Lanes
-from glsw.matrix import score_matrix
-from glsw.scoring import Scoring
-from glsw.sequences import read
-from glsw.shader import ShaderError
+from glsw.all_pairs import score_matrix
+from glsw.batch import Batch
+from glsw.device.device import DeviceError, open_device
+from glsw.device.shader import ShaderError
+from glsw.engines.lanes.engine import Lanes
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import read
 
 SCORING = Scoring.named("BLOSUM62", 12, 1)
 SAMPLE = 10_000

@@ -20,11 +20,11 @@ import numpy.typing as npt
 from bench import options, pairs, peers, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
-from glsw.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import Diagonal, Reference, Ties
-from glsw.result import Ends, Paths
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
 from glsw.traceback import trace
 
 

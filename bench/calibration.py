@@ -23,12 +23,13 @@ import numpy as np
 
 from bench import options, peers, workloads
 from bench.measure import compare, report, write
-from glsw.alphabet import PROTEIN
-from glsw.batch import Batch, Sequences
-from glsw.device import DeviceError, open_device
+from glsw.batch import Batch
+from glsw.device.device import DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Engine
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.encoded import Sequences
 from glsw.statistics import Fitted, Method, ScoreHistogram, Statistics, for_search
 from glsw.statistics.gapless import ROBINSON
 

@@ -1,6 +1,6 @@
 """The CPU of Sudo et al. 2012: cpu3.c, built with ``cc -O3``, on one core, without sub-tables.
 
->>> from glsw.scoring3 import Scoring3
+>>> from glsw.scoring.three import Scoring3
 >>> scoring = Scoring3.identity()
 >>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
 >>> if available():
@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import cores
-from glsw.scoring3 import Scoring3
-from glsw.triples import Triples
+from glsw.batch import Triples
+from glsw.scoring.three import Scoring3
 
 NAME = "C code"
 COMPILER = ("cc", "-O3")

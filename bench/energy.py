@@ -29,8 +29,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from glsw.context import egl_devices
-from glsw.device import Device
+from glsw.device.context import egl_devices
+from glsw.device.device import Device
 
 INTERVAL = 0.05
 """Seconds between two samples of the power."""

@@ -26,17 +26,17 @@ import numpy.typing as npt
 from bench import cpu3, options, pairs, peers, search, triples, workloads
 from bench.energy import Meter, meter_for
 from bench.measure import Check, compare, cores, measure, report, write
-from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceError, open_device
+from glsw.batch import Batch, Triples
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Auto, Engine
 from glsw.engines.three import ENGINES3, Engine3, Subtable
-from glsw.engines.three.plan import Shape
-from glsw.result import Ends
-from glsw.scoring import Scoring
-from glsw.scoring3 import Scoring3
-from glsw.shader import ShaderError
+from glsw.engines.three.tiles import Shape
+from glsw.paths import Ends, Ends3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.encoded import Sequences
 from glsw.traceback import best_end
-from glsw.triples import Ends3, Triples
 
 SIZES: Mapping[str, Mapping[str, int]] = {
     "tiny": {"search": 3, "pairs": 2, "long": 500, "three": 32},

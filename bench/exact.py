@@ -20,14 +20,14 @@ import numpy as np
 
 from bench import options
 from bench.measure import Check, compare, report, write
-from glsw.alphabet import PROTEIN
-from glsw.batch import Sequences
-from glsw.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import Lanes
-from glsw.scoring import Scoring
-from glsw.sequences import read
-from glsw.shader import ShaderError
+from glsw.engines.lanes.engine import Lanes
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import read
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from bench import options, peers, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
-from glsw.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import Reference
 from glsw.engines.fragment import Fragment
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.scoring.scoring import Scoring
 
 BITS = {8: 16, 4: 32, 1: 32}
 """Of a border value, by tile."""

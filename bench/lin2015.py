@@ -17,9 +17,9 @@ from typing import Any
 from bench import options, pairs, workloads
 from bench.measure import report, write
 from glsw.batch import Batch
-from glsw.device import DeviceError, open_device
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.device.device import DeviceError, open_device
+from glsw.device.shader import ShaderError
+from glsw.scoring.scoring import Scoring
 
 LENGTHS = (200, 1000, 10_000, 100_000, 1_000_000)
 """Section 2.1 of the paper."""

@@ -20,12 +20,13 @@ import numpy.typing as npt
 
 from bench import options, peers, workloads
 from bench.measure import WARM_UP, Check, compare, measure, report, write
-from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceError, open_device
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Engine
-from glsw.scoring import Scoring
-from glsw.sequences import read
-from glsw.shader import ShaderError
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import read
 
 SWISSPROT = 176_469 * 361
 """Residues of Swiss-Prot 46.3, March 2005: sequences and mean length as the paper gives them."""

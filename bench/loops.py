@@ -14,8 +14,8 @@ import numpy as np
 from bench import kernels
 from bench.kernels import Found, Kernel
 from bench.measure import Check, compare
-from glsw import shader
-from glsw.device import Device, DeviceError
+from glsw.device import shader
+from glsw.device.device import Device, DeviceError
 
 PLACES = 4096
 """Places in which invocations add up what they find, see results.glsl."""

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 import glsw
-from glsw.device import Device
+from glsw.device.device import Device
 
 SCHEMA = 2
 """Of the JSON files: schema.json says what is in them, README.md what it means."""

@@ -21,12 +21,12 @@ from typing import Any
 from bench import options, pairs, peers, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
-from glsw.device import DeviceError, open_device
+from glsw.device.device import DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import Blocked
-from glsw.result import Ends, Paths
-from glsw.scoring import Scoring
-from glsw.sequences import as_records
-from glsw.shader import ShaderError
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import as_records
 
 SCORING = Scoring.match_mismatch(1, -3, 5, 2)
 JUDGED = 2e10

@@ -31,8 +31,8 @@ from bench.loops import (
     Transfer,
 )
 from bench.measure import WARM_UP, Check, Measurement, measure, report, write
-from glsw.device import Device, DeviceError, DeviceInfo, open_device
-from glsw.shader import ShaderError
+from glsw.device.device import Device, DeviceError, DeviceInfo, open_device
+from glsw.device.shader import ShaderError
 
 CHAINS = 16
 """Numbers that an invocation computes at once."""

@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from bench import options, workloads
 from bench.measure import Check, compare, measure, report, write
-from glsw.batch import Sequences
-from glsw.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import Engine
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import Lanes
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.engines.lanes.engine import Lanes
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
 
 SCORING = Scoring.match_mismatch(2, -3, 7, 2)
 

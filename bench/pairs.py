@@ -21,13 +21,14 @@ import numpy.typing as npt
 
 from bench import peers
 from bench.measure import Check, compare, measure
-from glsw.batch import Batch, ranges
-from glsw.device import Device
+from glsw.batch import Batch
+from glsw.device.device import Device
 from glsw.engines import Blocked, Diagonal, Engine, Reference
 from glsw.engines.scan import Scan
 from glsw.engines.wavefront import Wavefront
-from glsw.result import Ends, Paths
-from glsw.scoring import Scoring
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import ranges
 from glsw.traceback import coordinates_of_runs
 
 METHODS: Mapping[str, Callable[..., Engine]] = {

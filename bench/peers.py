@@ -33,10 +33,11 @@ from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
 from bench.measure import Measurement, compare, measure
-from glsw.alphabet import DNA
-from glsw.batch import Batch, Sequences
+from glsw.batch import Batch
 from glsw.engines import Reference
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA
+from glsw.sequences.encoded import Sequences
 
 try:
     import parasail

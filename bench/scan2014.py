@@ -18,9 +18,9 @@ from typing import Any
 from bench import options, pairs, workloads
 from bench.measure import report, write
 from glsw.batch import Batch
-from glsw.device import DeviceError, open_device
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.device.device import DeviceError, open_device
+from glsw.device.shader import ShaderError
+from glsw.scoring.scoring import Scoring
 
 LENGTHS = (512, 1024, 2048, 4096, 8000)
 """Section V: from 512 to 8000."""

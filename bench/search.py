@@ -32,15 +32,17 @@ import numpy.typing as npt
 from bench import options, pairs, peers, workloads
 from bench.measure import WARM_UP, Check, Measurement, compare, cores, measure, report, write
 from glsw.align import Aligner
-from glsw.alphabet import PROTEIN
-from glsw.batch import Batch, Sequences
-from glsw.database import Database, is_database
-from glsw.device import Device, DeviceError, open_device
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Engine
 from glsw.output import FORMATS
-from glsw.scoring import Scoring
-from glsw.sequences import read
-from glsw.shader import ShaderError
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.database import Database
+from glsw.sequences.database_file import is_database
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import read
 
 CUDASW = {"DPX": 5000.0, "half2": 4200.0}
 """GCUPS of CUDASW++4.0 (Schmidt et al. 2024) on an H100 SXM, driver 580.159.

@@ -24,8 +24,8 @@ from bench import options
 from bench.measure import report, write
 from glsw.align import Aligner
 from glsw.output.blast import bits_text, evalue_text
-from glsw.scoring import Scoring
-from glsw.sequences import Record, read
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import Record, read
 from glsw.statistics import Method, for_search, histogram_for
 
 PROTEINS = (

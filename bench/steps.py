@@ -15,11 +15,12 @@ import numpy as np
 
 from bench import aymone2022, lin2015, liu2006, scan2014, sudo2012, workloads
 from bench.measure import WARM_UP
-from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceInfo
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceInfo
 from glsw.engines import ENGINES, Engine
 from glsw.engines.three import ENGINES3
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
 
 NAMES = ("micro", "engines", "liu2006", "aymone2022", "lin2015", "scan2014", "sudo2012", "search")
 """Benchmarks of a suite, in the order in which they run."""

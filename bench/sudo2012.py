@@ -44,11 +44,12 @@ from bench.triples import (
     table_of,
 )
 from glsw.align3 import Aligner3
-from glsw.device import Device, DeviceError, devices, open_device
+from glsw.batch import Triples
+from glsw.device.device import Device, DeviceError, devices, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines.three import ENGINES3, Engine3, Reference3
-from glsw.scoring3 import Scoring3
-from glsw.shader import ShaderError
-from glsw.triples import Ends3, Triples
+from glsw.paths import Ends3
+from glsw.scoring.three import Scoring3
 
 Keep: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -27,8 +27,8 @@ from typing import Any, TextIO
 from bench import options, schema, steps
 from bench.measure import report, write
 from bench.steps import KNOWN, NAMES, LeftOutError, Room, Step
-from glsw.device import Device, DeviceError, open_device
-from glsw.shader import ShaderError
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 
 QUICK, QUICK_SOFTWARE, FULL = 180.0, 270.0, 1500.0
 """Seconds of the suites; the second leaves half a minute of five for what takes too long."""

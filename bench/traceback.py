@@ -22,12 +22,12 @@ import numpy.typing as npt
 from bench import options, pairs, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
-from glsw.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import Blocked, Diagonal
-from glsw.engines.compute import ROWS
-from glsw.result import Paths
-from glsw.scoring import Scoring
-from glsw.shader import ShaderError
+from glsw.engines.gl import ROWS
+from glsw.paths import Paths
+from glsw.scoring.scoring import Scoring
 from glsw.traceback import trace
 
 SCORING = Scoring.match_mismatch(5, -4, 11, 1)

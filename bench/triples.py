@@ -21,15 +21,17 @@ import numpy.typing as npt
 
 from bench import cpu3, pairs, workloads
 from bench.measure import Check, compare, cores
-from glsw import fnirs, sax
-from glsw.alphabet import PROTEIN
-from glsw.batch import Sequences
-from glsw.device import Device
+from glsw.batch import Triples
+from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable
-from glsw.engines.three.plan import Shape
-from glsw.scoring import Scoring
-from glsw.scoring3 import Scoring3
-from glsw.triples import Ends3, Triples
+from glsw.engines.three.tiles import Shape
+from glsw.paths import Ends3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.encoded import Sequences
+from glsw.series import recording as fnirs
+from glsw.series import sax
 
 Task: TypeAlias = Literal["table", "ends", "paths"]
 Cells: TypeAlias = npt.NDArray[np.signedinteger]

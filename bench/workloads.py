@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alphabet import PROTEIN
-from glsw.batch import Sequences
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.encoded import Sequences
 
 COMPOSITION = {
     **{"A": 8.25, "R": 5.53, "N": 4.06, "D": 5.45, "C": 1.37, "Q": 3.93, "E": 6.75, "G": 7.07},
@@ -181,7 +181,7 @@ def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
 
     Examples
     --------
-    >>> from glsw.alphabet import DNA
+    >>> from glsw.sequences.alphabet import DNA
     >>> DNA.decode(dna([8, 3], seed=1)[0])
     'TTACTGAG'
     """

@@ -9,22 +9,24 @@ from importlib.metadata import PackageNotFoundError, version
 
 from glsw.align import Aligner, align, alignments, score, score_matrix, search
 from glsw.align3 import Aligner3, align3, alignments3, score3
-from glsw.alphabet import DNA, PROTEIN, Alphabet, custom
-from glsw.database import Database, is_database, makedb
-from glsw.device import Device, DeviceError, DeviceInfo, devices, open_device
+from glsw.batch import Triples
+from glsw.device.device import Device, DeviceError, DeviceInfo, devices, open_device
+from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
-from glsw.gaps import EndGaps, GapCost
 from glsw.output import write
 from glsw.pairwise import PairwiseAligner
-from glsw.result import Alignment, Ends, Hit, Hsp, SearchResult
-from glsw.scoring import Scoring
-from glsw.scoring3 import Scoring3
-from glsw.sequences import Record, read
-from glsw.shader import ShaderError
+from glsw.paths import Ends, Ends3, Paths3
+from glsw.results import Alignment, Hit, Hsp, SearchResult
+from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.sequences.database import Database, makedb
+from glsw.sequences.database_file import is_database
+from glsw.sequences.query import View
+from glsw.sequences.records import Record, read
 from glsw.statistics import Statistics
-from glsw.triples import Ends3, Paths3, Triples
-from glsw.views import View
 
 try:
     __version__ = version("glsw")

@@ -12,18 +12,25 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from glsw import matrix
-from glsw.batch import Batch, Mask, Sequences
-from glsw.database import Database, is_database
+from glsw import all_pairs
+from glsw.batch import Batch, Mask
 from glsw.engines.base import Progress, Ties, check_ties
-from glsw.hits import Limits, Query, limits_for, search_results
-from glsw.result import Alignment, Ends, SearchResult
-from glsw.scoring import Scoring
-from glsw.search import EngineChoice, Found, Part, Ranking, check_longest, scan, traced
-from glsw.sequences import Record, Single, Source, as_records, is_single
+from glsw.engines.spec import EngineChoice
+from glsw.paths import Ends
+from glsw.results import Alignment, SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import traced
+from glsw.search.assemble import Query, search_results
+from glsw.search.limits import Limits, limits_for
+from glsw.search.pool import Devices, Workers, choices_for, scan_on
+from glsw.search.ranking import Ranking
+from glsw.search.scan import Found, Part, check_longest, scan
+from glsw.sequences.database import Database
+from glsw.sequences.database_file import is_database
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.query import MaskedError, Reading, Searched, Strand
+from glsw.sequences.records import Record, Single, Source, as_records, is_single
 from glsw.statistics import Method
-from glsw.views import MaskedError, Reading, Searched, Strand
-from glsw.workers import Devices, Workers, choices_for, scan_on
 
 Targets: TypeAlias = Source | Database
 _AT_ONCE = (
@@ -58,8 +65,8 @@ class Aligner:
         or N: alignments show them, but never begin or end with them. A `Database` has to be
         masked when it is made.
     mask_low_complexity : bool
-        Whether stretches of low complexity of queries do, see `glsw.views.low_complexity`;
-        alignments show these letters in lower case.
+        Whether stretches of low complexity of queries do, see
+        `glsw.sequences.query.low_complexity`; alignments show these letters in lower case.
 
     Raises
     ------
@@ -210,7 +217,7 @@ class Aligner:
         sides = [self._sequences(queries, "query")]
         if targets is not None:
             sides.append(self._sequences(targets, "target"))
-        scores = matrix.score_matrix(self.engine, *sides, progress=progress)
+        scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
         return scores if self.scoring.scale == 1 else scores / self.scoring.scale
 
     def _sequences(self, source: Source, what: str) -> Sequences:

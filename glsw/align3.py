@@ -15,15 +15,14 @@ import numpy.typing as npt
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
-from glsw.batch import Sequences
+from glsw.batch import Triples
 from glsw.engines.base import Progress
+from glsw.engines.spec import EngineChoice
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.base import Engine3
-from glsw.scoring3 import Scoring3
-from glsw.search import EngineChoice
-from glsw.sequences import Record, Single, as_records, is_single
-from glsw.triples import Ends3, Paths3, Triples
-from glsw.workers import (
+from glsw.paths import Ends3, Paths3
+from glsw.scoring.three import Scoring3
+from glsw.search.pool import (
     SHARES,
     Devices,
     Place,
@@ -33,6 +32,8 @@ from glsw.workers import (
     choices_for,
     places_of,
 )
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import Record, Single, as_records, is_single
 
 MARKS = "clustal_consensus"
 """The column annotation of an alignment in which the line of `marks` is."""
@@ -103,7 +104,7 @@ class Aligner3:
     Examples
     --------
     >>> from glsw.align3 import Aligner3
-    >>> from glsw.scoring3 import Scoring3
+    >>> from glsw.scoring.three import Scoring3
     >>> aligner = Aligner3(Scoring3.identity(2, -1, 1), engine="reference")
     >>> aligner.score("TTACGTACG", "ACGACG", "GGACGTTACG")
     10
@@ -203,8 +204,8 @@ class Aligner3:
         --------
         >>> from glsw.align3 import Aligner3
         >>> from glsw.batch import Sequences
-        >>> from glsw.scoring3 import Scoring3
-        >>> from glsw.triples import Triples
+        >>> from glsw.scoring.three import Scoring3
+        >>> from glsw.batch import Triples
         >>> aligner = Aligner3(Scoring3.identity(), engine="reference")
         >>> words = ["ACGTT", "ACGT", "CCGTT", "TTTTT"]
         >>> codes = Sequences.of(map(aligner.scoring.alphabet.encode, words))
@@ -291,7 +292,7 @@ class Aligner3:
         Examples
         --------
         >>> from glsw.align3 import Aligner3
-        >>> from glsw.scoring3 import Scoring3
+        >>> from glsw.scoring.three import Scoring3
         >>> Aligner3(Scoring3.identity(), engine="reference").table("ACA", "AC", "CAC").tolist()
         [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
         """
@@ -370,7 +371,7 @@ class Aligner3:
         Examples
         --------
         >>> from glsw.align3 import Aligner3
-        >>> from glsw.scoring3 import Scoring3
+        >>> from glsw.scoring.three import Scoring3
         >>> aligner = Aligner3(Scoring3.identity(2, -3, 5), engine="reference")
         >>> for found in aligner.alignments("GGATCCATCC", "ATCC", "CATCC", min_score=4):
         ...     print(found.score, found.coordinates[:, 0], found.coordinates[:, -1])

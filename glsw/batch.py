@@ -2,79 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-
-@dataclass(frozen=True, eq=False)
-class Sequences:
-    """Encoded sequences, one after the other in one array.
-
-    Parameters
-    ----------
-    residues : ndarray of uint8, shape (total,)
-        The codes of all sequences.
-    offsets : ndarray of int64, shape (count + 1,)
-        Sequence ``k`` is ``residues[offsets[k]:offsets[k + 1]]``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sequences = Sequences.of([np.array([0, 1, 2], np.uint8), np.array([3], np.uint8)])
-    >>> len(sequences), sequences.lengths.tolist(), sequences[1].tolist()
-    (2, [3, 1], [3])
-    """
-
-    residues: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        _check_array("residues", self.residues, np.uint8)
-        _check_array("offsets", self.offsets, np.int64)
-        bounds = self.offsets
-        if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.residues):
-            raise ValueError(f"offsets must go from 0 to the {len(self.residues)} residues")
-        if (np.diff(bounds) < 0).any():
-            raise ValueError("offsets must not decrease")
-
-    @staticmethod
-    def of(arrays: Iterable[npt.NDArray[np.uint8]]) -> Sequences:
-        """Return copies of these arrays of codes, each of shape (length,)."""
-        parts = list(arrays)
-        for k, part in enumerate(parts):
-            _check_array(f"sequence {k + 1}", part, np.uint8)
-        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        residues = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
-        return Sequences(residues, offsets)
-
-    @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Residues in each sequence, shape (count,)."""
-        return np.diff(self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, k: int) -> npt.NDArray[np.uint8]:
-        k = operator.index(k)
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"sequence {k} of {len(self)}")
-        k %= len(self)
-        return self.residues[self.offsets[k] : self.offsets[k + 1]]
-
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint8]]:
-        return (self[k] for k in range(len(self)))
-
-    def between(self, start: int, stop: int) -> Sequences:
-        """Return the sequences from ``start`` up to ``stop``, without copying residues."""
-        bounds = self.offsets[start : stop + 1]
-        return Sequences(self.residues[bounds[0] : bounds[-1]], bounds - bounds[0])
+from glsw.sequences.encoded import Sequences, _check_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,32 +235,6 @@ class Batch:
                 )
 
 
-def padded(
-    sequences: Sequences, which: npt.ArrayLike, width: int, fill: int
-) -> npt.NDArray[np.uint8]:
-    """Return the sequences ``which`` as the rows of one array, shape (len(which), width).
-
-    ``fill`` stands behind the end of each; none may be longer than ``width``.
-    """
-    chosen = np.asarray(which, dtype=np.intp)
-    lengths = sequences.lengths[chosen]
-    rows = np.full((len(chosen), width), fill, dtype=np.uint8)
-    inside = np.arange(width) < lengths[:, None]
-    rows[inside] = sequences.residues[ranges(sequences.offsets[chosen], lengths)]
-    return rows
-
-
-def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return the whole numbers of many ranges, one range after the other.
-
-    >>> ranges([5, 0], [3, 2]).tolist()
-    [5, 6, 7, 0, 1]
-    """
-    first, lengths = np.asarray(starts, np.int64), np.asarray(counts, np.int64)
-    shifts = np.repeat(first - np.cumsum(lengths) + lengths, lengths)
-    return shifts + np.arange(len(shifts))
-
-
 def chunks(
     batch: Batch, *, area: int, pairs: int, queries: int, waste: float = 0.25
 ) -> Iterator[npt.NDArray[np.intp]]:
@@ -379,9 +289,69 @@ def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences
     return source if isinstance(source, Sequences) else Sequences.of(source)
 
 
-def _check_array(name: str, array: object, dtype: type[np.generic]) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} must be an array of {np.dtype(dtype)}, got {kind}")
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+@dataclass(frozen=True, eq=False)
+class Triples:
+    """N triples of encoded sequences: i runs over the first, j the second, k the third.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        Each is there once, in however many triples it is.
+    index : ndarray of int32, shape (N, 3)
+        Triple t aligns ``sequences[index[t, 0]]``, ``[index[t, 1]]`` and ``[index[t, 2]]``.
+
+    Examples
+    --------
+    >>> words = Sequences.of([np.zeros(n, np.uint8) for n in (4, 5, 6, 7)])
+    >>> triples = Triples.all_of(words)
+    >>> triples.index.tolist()
+    [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    >>> triples.lengths[0].tolist(), triples.cells
+    ([4, 5, 6], 638)
+    """
+
+    sequences: Sequences
+    index: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        if self.index.ndim != 2 or self.index.shape[1] != 3 or self.index.dtype != np.int32:
+            kind = f"{self.index.dtype} of shape {self.index.shape}"
+            raise ValueError(f"index must be int32 of shape (N, 3), got {kind}")
+        if self.index.size and not 0 <= self.index.min() <= self.index.max() < len(self.sequences):
+            raise ValueError(f"index must be from 0 to {len(self.sequences) - 1}")
+
+    @staticmethod
+    def of(triples: Iterable[Sequence[npt.NDArray[np.uint8]]]) -> Triples:
+        """Return triples of arrays of codes, each of shape (length,)."""
+        parts = [tuple(each) for each in triples]
+        for t, each in enumerate(parts):
+            if len(each) != 3:
+                raise ValueError(f"triple {t + 1} has {len(each)} sequences")
+        sequences = Sequences.of([part for each in parts for part in each])
+        return Triples(sequences, np.arange(3 * len(parts), dtype=np.int32).reshape(-1, 3))
+
+    @staticmethod
+    def all_of(sequences: Sequences) -> Triples:
+        """Return every choice of three different sequences, in lexicographic order."""
+        chosen = list(combinations(range(len(sequences)), 3))
+        return Triples(sequences, np.array(chosen, np.int32).reshape(-1, 3))
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Residues of the three, shape (N, 3)."""
+        return self.sequences.lengths[self.index]
+
+    @property
+    def cells(self) -> int:
+        """Sum of the products of the lengths."""
+        return int(self.lengths.prod(axis=1).sum())
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, t: int) -> tuple[npt.NDArray[np.uint8], ...]:
+        return tuple(self.sequences[k] for k in self.index[t].tolist())
+
+    def select(self, chosen: npt.NDArray[np.intp] | slice) -> Triples:
+        """Return some of the triples."""
+        return replace(self, index=self.index[chosen])

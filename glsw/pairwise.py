@@ -13,13 +13,13 @@ from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
 from glsw.align import Aligner
-from glsw.alphabet import Alphabet
 from glsw.batch import Batch
-from glsw.device import Device
-from glsw.gaps import EndGaps, GapCost
-from glsw.scoring import LARGEST, Scoring
-from glsw.search import traced
-from glsw.sequences import Record
+from glsw.device.device import Device
+from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.scoring import LARGEST, Scoring
+from glsw.search.align_pairs import traced
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.records import Record
 
 Letters: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord
 _ONE = str, bytes, bytearray, Seq, MutableSeq, SeqRecord

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Mask
-from glsw.gaps import GapCost
-from glsw.scoring import Scoring
+from glsw.scoring.gaps import GapCost
+from glsw.scoring.scoring import Scoring
 
 # Direction bits of a cell, and the moves of a path: where H comes from ...
 STOP, LEFT, UP, DIAGONAL = 0, 1, 2, 3

@@ -12,12 +12,13 @@ from itertools import product
 
 import numpy as np
 
-from glsw.alphabet import DNA, PROTEIN, custom
-from glsw.batch import Batch, Sequences
+from glsw.batch import Batch
 from glsw.engines import ENGINES, Engine
 from glsw.engines.reference import Reference, rows
-from glsw.gaps import EndGaps, GapCost
-from glsw.scoring import Scoring
+from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
+from glsw.sequences.encoded import Sequences
 from glsw.traceback import coordinates_of_runs, trace
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.

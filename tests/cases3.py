@@ -13,15 +13,16 @@ import cases
 import numpy as np
 from cases import AB, array, mutated
 
-from glsw.alphabet import DNA, PROTEIN, custom
-from glsw.batch import Sequences
+from glsw.batch import Triples
 from glsw.engines.three import ENGINES3
-from glsw.engines.three.plan import Shape
 from glsw.engines.three.reference import Reference3, fill, trace
-from glsw.sax import mindist_scoring
-from glsw.scoring import Scoring
-from glsw.scoring3 import Scoring3
-from glsw.triples import Ends3, Paths3, Triples
+from glsw.engines.three.tiles import Shape
+from glsw.paths import Ends3, Paths3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
+from glsw.sequences.encoded import Sequences
+from glsw.series.sax import mindist_scoring
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from glsw.cli import main
-from glsw.device import Device, open_device
+from glsw.device.device import Device, open_device
 
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 WITHOUT_COMPUTE = " ".join(
@@ -49,7 +49,7 @@ IMPLEMENTATIONS = {
     "softpipe": ({"GALLIUM_DRIVER": "softpipe"}, r"softpipe.* GL 3\.3"),
 }
 DESCRIBE = (
-    "from glsw.device import open_device; info = open_device().info;"
+    "from glsw.device.device import open_device; info = open_device().info;"
     "print(info.name, 'GL %d.%d' % info.version)"
 )
 

@@ -1,12 +1,12 @@
-"""Devices that fail: what takes the place of `glsw.workers.answer` in other processes."""
+"""Devices that fail: what takes the place of `glsw.search.pool.answer` in other processes."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from glsw.device import DeviceError
-from glsw.workers import Task, answer
+from glsw.device.device import DeviceError
+from glsw.search.pool import Task, answer
 
 
 def fails_once(flag: str, how: str, choice: bytes, task: Task) -> object:

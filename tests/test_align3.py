@@ -24,23 +24,16 @@ from failing import REASONS, always_fails, fails_once
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glsw import Record, Scoring, workers
-from glsw.align3 import (
-    MARKS,
-    Aligner3,
-    EngineChoice3,
-    _shares,
-    align3,
-    alignments3,
-    marks,
-    score3,
-)
-from glsw.alphabet import DNA, custom
-from glsw.device import Device, DeviceError
+from glsw import Record, Scoring
+from glsw.align3 import MARKS, Aligner3, EngineChoice3, _shares, align3, alignments3, marks, score3
+from glsw.batch import Triples
+from glsw.device.device import Device, DeviceError
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
-from glsw.scoring3 import Scoring3
-from glsw.triples import Ends3, Paths3, Triples
+from glsw.paths import Ends3, Paths3
+from glsw.scoring.three import Scoring3
+from glsw.search import pool
+from glsw.sequences.alphabet import DNA, custom
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
 TOY = custom("ABC")
@@ -471,7 +464,7 @@ def test_other_verbs_use_the_first_device(two):
 @pytest.mark.parametrize("how", REASONS)
 def test_a_failed_share_is_repeated(how, two, batch, tmp_path, monkeypatch):
     triples, expected = batch
-    monkeypatch.setattr(workers, "answer", partial(fails_once, str(tmp_path / "flag"), how))
+    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), how))
     text = rf"^device \d+: {REASONS[how]}; part \d+ of \d+ of the triples is computed again$"
     with pytest.warns(RuntimeWarning, match=text) as warned:
         assert two.scores(triples).tolist() == expected.ends.score.tolist()
@@ -483,7 +476,7 @@ def test_a_failed_share_is_repeated(how, two, batch, tmp_path, monkeypatch):
 def test_a_share_that_fails_twice_is_an_error(how, two, batch, monkeypatch):
     with monkeypatch.context() as patched, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        patched.setattr(workers, "answer", partial(always_fails, how))
+        patched.setattr(pool, "answer", partial(always_fails, how))
         text = f"^device .*: {REASONS[how]}; a part of the triples has failed twice$"
         with pytest.raises(DeviceError, match=text):
             two.paths(batch[0])
@@ -538,7 +531,7 @@ def test_an_engine_on_a_device_needs_processes(device, batch):
 
 
 def test_a_broken_executor(batch, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "answer", partial(fails_once, str(tmp_path / "flag"), "dies"))
+    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), "dies"))
     verbs = Aligner3(LINEAR, engine="reference")
     with EXECUTORS["processes"]() as executor:
         text = r"^executor: its process died; part \d+ of \d+ of the triples"

@@ -10,12 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glsw.align import Aligner, alignments
-from glsw.alphabet import custom
 from glsw.batch import Batch, Mask
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import custom
 from glsw.traceback import best_end, coordinates_of_runs, trace
 
 TOY = custom("ABC")

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from glsw.batch import Batch, Sequences
+from glsw.batch import Batch
+from glsw.sequences.encoded import Sequences
 
 codes = st.integers(0, 8).flatmap(lambda n: arrays(np.uint8, n))
 

@@ -13,39 +13,26 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 SHADERS = sorted(path for path in (ROOT / "shaders").rglob("*") if path.is_file())
 # Each module may import those before it.
 ORDER = [
-    "alphabet",
     "sequences",
-    "fasta",
-    "gaps",
     "scoring",
-    "scoring3",
-    "sax",
     "batch",
-    "triples",
-    "database",
-    "views",
-    "statistics",
-    "result",
-    "context",
+    "paths",
     "device",
-    "binaries",
-    "shader",
+    "statistics",
+    "results",
     "traceback",
     "engines",
     "search",
-    "hits",
-    "workers",
-    "matrix",
+    "all_pairs",
     "align",
     "pairwise",
     "align3",
-    "fnirs",
-    "motifs",
     "output",
+    "series",
     "cli",
 ]
 FIND_SHADERS = """
@@ -55,7 +42,7 @@ site.addsitedir(sys.argv[1])
 sys.path[:] = [entry for entry in sys.path if entry not in before] + before
 sys.path.insert(0, sys.argv[1])
 import glsw
-from glsw import shader
+from glsw.device import shader
 print(glsw.__file__, shader.root(), sep="\\n")
 """
 

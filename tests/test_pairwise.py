@@ -14,8 +14,8 @@ from Bio.Align.substitution_matrices import Array
 from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
-from glsw.gaps import FREE, GapCost
 from glsw.pairwise import Alignments, PairwiseAligner
+from glsw.scoring.gaps import FREE, GapCost
 
 ENGINES = ("reference", "auto", "diagonal", "fragment", "blocked")
 NAMES = ("blastn", "megablast", "blastp")

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glsw import traceback
-from glsw.alphabet import custom
 from glsw.engines.reference import best_cell, fill, first_best_cell
-from glsw.scoring import Scoring
-from glsw.sequences import read
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import custom
+from glsw.sequences.records import read
 from glsw.traceback import (
     DIAGONAL,
     E_CLOSES,

@@ -6,8 +6,9 @@ from Bio.Align import Alignment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glsw.batch import Sequences
-from glsw.triples import Ends3, Paths3, Triples
+from glsw.batch import Triples
+from glsw.paths import Ends3, Paths3
+from glsw.sequences.encoded import Sequences
 
 
 def words(*lengths):

@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from glsw import __version__
 from glsw.cli import align, align3, devices, makedb, motifs, search
-from glsw.device import DeviceError
-from glsw.shader import ShaderError
+from glsw.device.device import DeviceError
+from glsw.device.shader import ShaderError
 
 ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 """Exit statuses; the last two are 128 and the number of the signal, as in a shell."""

@@ -15,10 +15,10 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.words import format_in
 from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
-from glsw.result import Hit, Hsp, SearchResult
-from glsw.scoring import Scoring
-from glsw.sequences import Record
-from glsw.views import Reading, View
+from glsw.results import Hit, Hsp, SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.query import Reading, View
+from glsw.sequences.records import Record
 
 
 def add(command: Command) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import Bio.Align
 
 from glsw.align3 import Aligner3
-from glsw.alphabet import DNA
 from glsw.cli.inputs import FILES, check_standard_input, lengths, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.options import Command, add_output, add_running, add_several
@@ -21,8 +20,9 @@ from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
 from glsw.output.three import FORMATS3, Result3
-from glsw.scoring3 import SCHEMES, Scoring3
-from glsw.sequences import Record, as_records
+from glsw.scoring.three import SCHEMES, Scoring3
+from glsw.sequences.alphabet import DNA
+from glsw.sequences.records import Record, as_records
 
 IDENTITY = 1, -1
 """Match and mismatch of three letters unless given (Sudo et al. 2012)."""

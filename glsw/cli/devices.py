@@ -6,7 +6,7 @@ import argparse
 
 from glsw.cli.options import Command
 from glsw.cli.outputs import opened
-from glsw.device import devices
+from glsw.device.device import devices
 
 
 def add(command: Command) -> None:

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
-from glsw.database import Database
-from glsw.sequences import Record
+from glsw.sequences.database import Database
+from glsw.sequences.records import Record
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """What they may be, for help on arguments."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from glsw.alphabet import PROTEIN
 from glsw.cli.inputs import FILES
 from glsw.cli.options import Command
 from glsw.cli.words import alphabet
-from glsw.database import makedb
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.database import makedb
 
 
 def add(command: Command) -> None:

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from glsw import fnirs
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.cli.messages import progress_bar, warnings_in_a_line
@@ -18,7 +17,11 @@ from glsw.cli.outputs import check_output, opened
 from glsw.cli.words import cost, count, devices_of, not_positive, number, size
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
-from glsw.motifs import (
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.series import figure
+from glsw.series import recording as fnirs
+from glsw.series.motifs import (
     LETTERS,
     RULES,
     SEGMENTS,
@@ -31,10 +34,7 @@ from glsw.motifs import (
     trace,
     words_of,
 )
-from glsw.output import figure
-from glsw.output.motifs import MOTIF_FORMATS, MotifFormat
-from glsw.scoring import Scoring
-from glsw.scoring3 import Scoring3
+from glsw.series.table import MOTIF_FORMATS, MotifFormat
 
 _ENGINE = {2: "auto", 3: "subtable"}
 

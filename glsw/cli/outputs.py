@@ -14,11 +14,11 @@ from typing import Any, NoReturn, TextIO, overload
 
 from tqdm import tqdm
 
-from glsw.database import Database
 from glsw.output import Format, names_and_lengths
 from glsw.output.three import Format3, Result3
-from glsw.result import SearchResult
-from glsw.sequences import Record
+from glsw.results import SearchResult
+from glsw.sequences.database import Database
+from glsw.sequences.records import Record
 
 
 def check_output(output: str, *inputs: str) -> None:

@@ -12,12 +12,13 @@ from glsw.cli.inputs import Targets, check_standard_input, only
 from glsw.cli.messages import progress_bar, warnings_in_a_line
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import scoring_of
-from glsw.database import Database, is_database
 from glsw.engines import Progress
-from glsw.result import SearchResult
-from glsw.scoring import Scoring
-from glsw.sequences import Record, as_records
-from glsw.views import Reading
+from glsw.results import SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.database import Database
+from glsw.sequences.database_file import is_database
+from glsw.sequences.query import Reading
+from glsw.sequences.records import Record, as_records
 
 Task: TypeAlias = Callable[
     [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]

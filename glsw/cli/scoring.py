@@ -6,7 +6,7 @@ import argparse
 
 from glsw.cli.words import cost, not_positive, number
 from glsw.engines import TIES
-from glsw.scoring import Scoring, matrix_names
+from glsw.scoring.scoring import Scoring, matrix_names
 
 PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2

@@ -16,11 +16,11 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.words import count, format_in, number
 from glsw.engines import Progress
 from glsw.output import FORMATS
-from glsw.result import SearchResult
-from glsw.scoring import Scoring
-from glsw.sequences import Record
+from glsw.results import SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.query import STRANDS, Reading
+from glsw.sequences.records import Record
 from glsw.statistics import METHODS
-from glsw.views import STRANDS, Reading
 
 
 def add(command: Command) -> None:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from glsw.alphabet import DNA, PROTEIN, Alphabet
 from glsw.output import Format, format_of
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 
 
 def number(text: str) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from glsw.engines.auto import Auto
 from glsw.engines.base import TIES, Engine, Progress, Ties
 from glsw.engines.blocked import Blocked
+from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
-from glsw.engines.lanes import Lanes
+from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
 from glsw.engines.scan import Scan
 from glsw.engines.wavefront import Wavefront

@@ -9,10 +9,11 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, Sequences
-from glsw.device import Device
-from glsw.result import Ends, Paths
-from glsw.scoring import Scoring
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
 
 Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")

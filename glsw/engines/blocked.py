@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.device import Device
-from glsw.engines import compute
+from glsw.device.device import Device
+from glsw.engines import gl
 from glsw.engines.base import Progress, Ties, check_ties
-from glsw.engines.compute import ROWS, ComputeEngine
-from glsw.result import Paths
-from glsw.scoring import Scoring
+from glsw.engines.gl import ROWS, ComputeEngine
+from glsw.paths import Paths
+from glsw.scoring.scoring import Scoring
 
 _SIDES, _KEPT = 6, 7
 """Storage buffers of blocked.comp beside those of every compute engine."""
-_KEEPS = compute.TOPS, compute.BEST, compute.DIRECTIONS, compute.WALKS, compute.PATHS
+_KEEPS = gl.TOPS, gl.BEST, gl.DIRECTIONS, gl.WALKS, gl.PATHS
 _PRUNED = 2**18
 """Residues from which tiles are pruned by default."""
 _NEVER = 2**30
@@ -172,7 +172,7 @@ class Blocked(ComputeEngine):
         if ends := self.scoring.ends:
             above[:, 0] += ends.above(np.arange(1, box.n + 1)).astype(np.int32)
             left[: box.m, 0] += ends.left(np.arange(1, box.m + 1)).astype(np.int32)
-        self.upload(compute.TOPS, above)
+        self.upload(gl.TOPS, above)
         self._write(_SIDES, left)
         self._bind(_KEPT, 0, 16)
         self._spare = max(self._memory - 8 * (box.n + height), 2**10)
@@ -204,9 +204,9 @@ class Blocked(ComputeEngine):
         if prune:
             program["gain"] = max(0, self.scoring.maximum)
         self._describe(box)
-        self.zero(compute.BEST, 16 * (rows + 1))
+        self.zero(gl.BEST, 16 * (rows + 1))
         if directions:
-            self.reserve(compute.DIRECTIONS, self._direction_bytes(box))
+            self.reserve(gl.DIRECTIONS, self._direction_bytes(box))
         self._bind(_SIDES, 0, 0)
         self._bind(_KEPT, grid.level, 0)
 
@@ -224,7 +224,7 @@ class Blocked(ComputeEngine):
     def _lean(self, box: _Box, ends: bool, ties: Ties, progress: Progress) -> None:
         """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
         # The sweep wants parts that begin at multiples of its invocations.
-        rows, steps = self._tiles(box)[0], self._columns // (2 * compute.STEP)
+        rows, steps = self._tiles(box)[0], self._columns // (2 * gl.STEP)
         steps = max(1, -(-steps // self._lanes)) * self._lanes
         program = self.program(
             "blocked_leaning.comp",
@@ -235,9 +235,9 @@ class Blocked(ComputeEngine):
         )
         program["tile_rows"] = rows
         self._describe(box)
-        self.zero(compute.BEST, 16 * (rows + 1))
-        self._bind(_SIDES, 0, 8 * rows * self._lanes * (self._rows + compute.STEP + 1))
-        columns = -(-(-(-box.n // compute.STEP) + self._lanes - 1) // steps)
+        self.zero(gl.BEST, 16 * (rows + 1))
+        self._bind(_SIDES, 0, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
+        columns = -(-(-(-box.n // gl.STEP) + self._lanes - 1) // steps)
 
         def dispatch(k: int) -> None:
             first = max(0, (k - columns + 2) // 2)
@@ -266,14 +266,14 @@ class Blocked(ComputeEngine):
 
     def _describe(self, box: _Box) -> None:
         """Tell the shaders which residues the box has."""
-        pair = np.zeros(1, compute.PAIR)
+        pair = np.zeros(1, gl.PAIR)
         pair["query"], pair["target"] = box.query + box.i, box.target + box.j
         pair["query_length"], pair["target_length"] = box.m, box.n
-        self.upload(compute.PAIRS, pair)
+        self.upload(gl.PAIRS, pair)
 
     def _best_cell(self, box: _Box, ties: Ties) -> npt.NDArray[np.int32]:
         """Return the best of the best cells of the tile rows."""
-        found = self.download(compute.BEST, (np.int32, 4), self._tiles(box)[0])[:, :3]
+        found = self.download(gl.BEST, (np.int32, 4), self._tiles(box)[0])[:, :3]
         score, d, i = found.T
         best: npt.NDArray[np.int32] = found[np.lexsort((i, -d, -score))[0]]
         return best
@@ -310,13 +310,13 @@ class Blocked(ComputeEngine):
         )
         program["pair_count"], program["spacing"] = 1, _NEVER
         start = np.array([walk.i - box.i, walk.j - box.j, walk.gap, 0], np.int32)
-        self.upload(compute.WALKS, start)
-        self.reserve(compute.PATHS, 4 * (2 * min(box.m, box.n) + 2))
+        self.upload(gl.WALKS, start)
+        self.reserve(gl.PATHS, 4 * (2 * min(box.m, box.n) + 2))
         program.run(1)
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
-        i, j, gap, count = map(int, self.download(compute.WALKS, np.int32, 4))
-        runs.append(self.download(compute.PATHS, np.uint32, count))
+        i, j, gap, count = map(int, self.download(gl.WALKS, np.int32, 4))
+        runs.append(self.download(gl.PATHS, np.uint32, count))
         return _Walk(box.i + i, box.j + j, gap)
 
     # Rows and columns that are kept.
@@ -343,7 +343,7 @@ class Blocked(ComputeEngine):
         side = (rows // grid.rows + 1) * box.n
         kept = self._bind(_KEPT, grid.level, 8 * (side + (columns // grid.columns + 1) * height))
         ctx = self.device.ctx
-        ctx.copy_buffer(kept, self.reserve(compute.TOPS, 8 * box.n), size=8 * box.n)
+        ctx.copy_buffer(kept, self.reserve(gl.TOPS, 8 * box.n), size=8 * box.n)
         ctx.copy_buffer(kept, self._borders[_SIDES], size=8 * box.m, write_offset=8 * side)
 
     def _take_borders(self, box: _Box, grid: _Grid, smaller: _Box, row: int, column: int) -> int:
@@ -354,7 +354,7 @@ class Blocked(ComputeEngine):
         i, j = smaller.i - box.i, smaller.j - box.j
         kept, ctx = self._borders[_KEPT + grid.level], self.device.ctx
         ctx.copy_buffer(
-            self.reserve(compute.TOPS, 8 * smaller.n),
+            self.reserve(gl.TOPS, 8 * smaller.n),
             kept,
             size=8 * smaller.n,
             read_offset=8 * (row * box.n + j),

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, Sequences
-from glsw.device import Device, DeviceError
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceError
 from glsw.engines.base import Engine, Progress, Ties
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
 from glsw.traceback import best_end
 
 if TYPE_CHECKING:

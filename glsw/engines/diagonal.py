@@ -11,13 +11,14 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, ranges
-from glsw.device import Device
-from glsw.engines import compute
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.engines import gl
 from glsw.engines.base import Progress, Ties, check_ties
-from glsw.engines.compute import ROWS, ComputeEngine
-from glsw.result import Paths
-from glsw.scoring import Scoring
+from glsw.engines.gl import ROWS, ComputeEngine
+from glsw.paths import Paths
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import ranges
 
 _EVERYTHING = 2**30
 """A spacing without checkpoints: the directions of all strips are kept."""
@@ -26,7 +27,7 @@ _SOFTWARE_WORKGROUP = 8
 _MOST_PAIRS = 65535
 _HARDWARE_PAIRS, _SOFTWARE_PAIRS = 4096, 32  # in a dispatch
 _TRACERS = 32  # invocations in a work group of traceback.comp
-_MASKS = compute.PATHS
+_MASKS = gl.PATHS
 """Storage buffer of diagonal.comp; traceback.comp, which needs no masks, has the paths there."""
 _NO_COLUMN = 2**31 - 1
 
@@ -92,7 +93,7 @@ class Diagonal(ComputeEngine):
         for plan in self._plans(batch, trace=False):
             self._prepare(plan)
             self._fill(plan, ends, ties, directions=False, progress=progress)
-            found[plan.chosen] = self.download(compute.BEST, (np.int32, 4), len(plan.chosen))
+            found[plan.chosen] = self.download(gl.BEST, (np.int32, 4), len(plan.chosen))
         return found[:, :3]
 
     def paths(
@@ -116,7 +117,7 @@ class Diagonal(ComputeEngine):
             at_once = plan.spacing >= plan.strips
             self._fill(plan, True, ties, directions=at_once, progress=progress)
             self._trace(plan, at_once, ties)
-            cells[plan.chosen] = self.download(compute.BEST, (np.int32, 4), len(plan.chosen))
+            cells[plan.chosen] = self.download(gl.BEST, (np.int32, 4), len(plan.chosen))
             counts[plan.chosen], runs = self._download_paths(plan)
             parts.append((plan.chosen, runs))
         ends = self.ends_of(batch, cells)
@@ -180,13 +181,13 @@ class Diagonal(ComputeEngine):
     def _prepare(self, plan: _Plan) -> None:
         """Upload the sequences and the pairs, and make room for what the plan keeps."""
         self.upload_sequences(plan.batch)
-        self.upload(compute.PAIRS, plan.pairs)
-        self.reserve(compute.TOPS, int(plan.tops.sum()))
-        self.zero(compute.BEST, 16 * len(plan.chosen))
-        self.reserve(compute.WALKS, 16 * len(plan.chosen))
+        self.upload(gl.PAIRS, plan.pairs)
+        self.reserve(gl.TOPS, int(plan.tops.sum()))
+        self.zero(gl.BEST, 16 * len(plan.chosen))
+        self.reserve(gl.WALKS, 16 * len(plan.chosen))
         if plan.trace:
-            self.reserve(compute.DIRECTIONS, int(plan.directions.sum()))
-            self.reserve(compute.PATHS, int(plan.paths.sum()))
+            self.reserve(gl.DIRECTIONS, int(plan.directions.sum()))
+            self.reserve(gl.PATHS, int(plan.paths.sum()))
         if self._masks:
             self._masks.release()
             self._masks = None
@@ -239,7 +240,7 @@ class Diagonal(ComputeEngine):
         for block in range(-(-plan.strips // plan.spacing) + 1):
             if block and not at_once:
                 self._fill(plan, True, ties, directions=True, again=True)
-            self.reserve(compute.PATHS, 0)
+            self.reserve(gl.PATHS, 0)
             # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
             # branch by itself.
             program = self.program(
@@ -258,8 +259,8 @@ class Diagonal(ComputeEngine):
 
     def _download_paths(self, plan: _Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return how many runs each path has, shape (N,), and the runs of all in turn."""
-        counts = self.download(compute.WALKS, (np.uint32, 4), len(plan.chosen))[:, 3]
-        words = self.download(compute.PATHS, np.uint32, int(plan.paths.sum()) // 4)
+        counts = self.download(gl.WALKS, (np.uint32, 4), len(plan.chosen))[:, 3]
+        words = self.download(gl.PATHS, np.uint32, int(plan.paths.sum()) // 4)
         return counts.astype(np.int64), words[ranges(plan.pairs["path"], counts)]
 
 
@@ -317,7 +318,7 @@ class _Plan:
     @cached_property
     def each(self) -> npt.NDArray[np.int64]:
         """Everything but the sequences, pair by pair."""
-        fixed = compute.PAIR.itemsize + 16 + 16
+        fixed = gl.PAIR.itemsize + 16 + 16
         total: npt.NDArray[np.int64] = self.tops + self.directions + self.paths + self.masks + fixed
         return total
 
@@ -328,7 +329,7 @@ class _Plan:
     @cached_property
     def pairs(self) -> npt.NDArray[np.void]:
         """Return what pairs.glsl reads, shape (N,): lengths and where the parts begin."""
-        pairs = np.zeros(len(self.chosen), compute.PAIR)
+        pairs = np.zeros(len(self.chosen), gl.PAIR)
         pairs["query_length"], pairs["target_length"] = self.m, self.n
         pairs["query"] = self.batch.queries.offsets[self.batch.query_index[self.chosen]]
         pairs["target"] = self.batch.targets.offsets[self.batch.target_index[self.chosen]]

@@ -9,13 +9,14 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw import shader
-from glsw.batch import Batch, chunks, padded
-from glsw.device import Device
+from glsw.batch import Batch, chunks
+from glsw.device import shader
+from glsw.device.device import Device
 from glsw.engines.base import Engine, Progress, Ties
-from glsw.engines.pace import Pace
 from glsw.engines.recurrence import recurrence_of
-from glsw.scoring import Scoring
+from glsw.engines.throttle import Pace
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import padded
 
 NARROW, WIDE = 8, 4
 """Cells along a tile: a texel of 128 bits holds eight 16-bit values, or four 32-bit values."""

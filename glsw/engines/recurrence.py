@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
 
 Uniform: TypeAlias = int | tuple[int, ...]
 

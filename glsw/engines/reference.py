@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch, Mask
 from glsw.engines.base import Engine, Progress, Ties
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
 """Below every value of a table, and far enough from the end of int64 to subtract costs from it."""

@@ -7,14 +7,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from glsw.device import Device
-from glsw.engines import compute
-from glsw.engines.parts import Chunk, PartsEngine, Sizes
-from glsw.scoring import Scoring
+from glsw.device.device import Device
+from glsw.engines import gl
+from glsw.engines.many_groups import Chunk, PartsEngine, Sizes
+from glsw.scoring.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")
-_CARRIES = compute.WALKS
+_CARRIES = gl.WALKS
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from glsw.engines.parts import Chunk, PartsEngine, Sizes
+from glsw.engines.many_groups import Chunk, PartsEngine, Sizes
 
 _WORKGROUP = 256
 _CELL = 16  # bytes

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
-from glsw.database import Database
 from glsw.output import blast_tab, jsonl, paf, pairwise, sam, table, tsv
-from glsw.output.form import Format, Header
-from glsw.result import SearchResult
-from glsw.sequences import Record
+from glsw.output.format import Format, Header
+from glsw.results import SearchResult
+from glsw.sequences.database import Database
+from glsw.sequences.records import Record
 
 _TSV = Format(tsv.write, tsv.HEADER)
 _SAM = Format(sam.write, sam.header, writer=sam.Writer)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from glsw.alphabet import Alphabet
-from glsw.result import Hsp, Row
-from glsw.views import is_rna, reversed_strand
+from glsw.results import Hsp, Row
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.query import is_rna, reversed_strand
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import NamedTuple, TextIO
 
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.form import Format, in_a_line, program
-from glsw.result import Hit, Hsp, SearchResult
+from glsw.output.format import Format, in_a_line, program
+from glsw.results import Hit, Hsp, SearchResult
 
 STANDARD = (
     "qaccver",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, TextIO
 
-from glsw.result import Hit, SearchResult
-from glsw.sequences import Record
+from glsw.results import Hit, SearchResult
+from glsw.sequences.records import Record
 
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
 
@@ -20,7 +20,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     - ``database``: an object of its ``sequences`` and ``residues``;
     - ``statistics``: where bits and E-values come from, or null;
     - ``hits``: an array, the best first, of objects of ``rank``, ``target`` (as ``query``) and
-      ``hsps``, an array, the best first, of objects of the other `glsw.result.COLUMNS`, and
+      ``hsps``, an array, the best first, of objects of the other `glsw.results.COLUMNS`, and
       ``query_row``, ``target_row``: the aligned letters with ``-`` for gaps, as in the CIGAR.
 
     Bits and E-values are null where they are not known.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from glsw.output.form import in_a_line
-from glsw.output.letters import cigar, edits, operations, units
-from glsw.result import Hsp, SearchResult
+from glsw.output.cigar import cigar, edits, operations, units
+from glsw.output.format import in_a_line
+from glsw.results import Hsp, SearchResult
 
 
 def write(result: SearchResult, stream: TextIO) -> None:

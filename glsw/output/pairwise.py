@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.form import in_a_line
-from glsw.result import Hsp, SearchResult
-from glsw.sequences import Record
+from glsw.output.format import in_a_line
+from glsw.results import Hsp, SearchResult
+from glsw.sequences.records import Record
 
 _LINE = 60  # characters of a row in a line
 _LISTED = 68  # of a target's name and description in the list

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from glsw.output.blast import is_nucleic
-from glsw.output.form import in_a_line, program
-from glsw.output.letters import cigar, edits, operations, units
-from glsw.result import Alignment, Hit, Hsp, SearchResult
-from glsw.sequences import Record
+from glsw.output.cigar import cigar, edits, operations, units
+from glsw.output.format import in_a_line, program
+from glsw.results import Alignment, Hit, Hsp, SearchResult
+from glsw.sequences.records import Record
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
 

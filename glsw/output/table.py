@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TextIO
 
-from glsw.result import WIDTH, SearchResult
+from glsw.results import WIDTH, SearchResult
 
 
 def write(result: SearchResult, stream: TextIO) -> None:

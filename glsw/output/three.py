@@ -13,7 +13,7 @@ import Bio.Align
 from Bio.SeqRecord import SeqRecord
 
 from glsw.align3 import MARKS
-from glsw.sequences import Record
+from glsw.sequences.records import Record
 
 COLUMNS = (
     "rank",

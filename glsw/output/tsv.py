@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from glsw.output.form import in_a_line
-from glsw.result import COLUMNS, SearchResult
+from glsw.output.format import in_a_line
+from glsw.results import COLUMNS, SearchResult
 
 HEADER = "\t".join(COLUMNS) + "\n"
-"""The first line: `glsw.result.COLUMNS`, which says what they are."""
+"""The first line: `glsw.results.COLUMNS`, which says what they are."""
 
 _SHOWN: Mapping[str, Callable[[Any], str]] = {
     "bits": "{:.1f}".format,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Statistics, Unavailable
 from glsw.statistics.constants import Constants, costs_published_for, published
 from glsw.statistics.gapless import Ungapped, check, ungapped, ungapped_lambda

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
 from glsw.statistics.gapless import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped
 from glsw.statistics.tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS, Row
 

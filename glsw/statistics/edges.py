@@ -42,7 +42,7 @@ def length_adjustment(constants: Constants, query: int, sequences: int, residues
 
     Examples
     --------
-    >>> from glsw.scoring import Scoring
+    >>> from glsw.scoring.scoring import Scoring
     >>> from glsw.statistics.constants import published
     >>> length_adjustment(published(Scoring.blast("BLOSUM62")), 218, 4403, 1354446)
     80
@@ -69,7 +69,7 @@ def search_space(constants: Constants, query: int, sequences: int, residues: int
 
     Examples
     --------
-    >>> from glsw.scoring import Scoring
+    >>> from glsw.scoring.scoring import Scoring
     >>> from glsw.statistics.constants import published
     >>> search_space(published(Scoring.blast("BLOSUM62")), 218, 4403, 1354446)
     138304428

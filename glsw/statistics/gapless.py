@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alphabet import Alphabet
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import Alphabet
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 NUCLEOTIDES = "ACGT"
@@ -43,7 +43,7 @@ class Ungapped(NamedTuple):
 def codes_of(alphabet: Alphabet, letters: str) -> npt.NDArray[np.int64]:
     """Return the codes of letters that the alphabet has, T also where it has U instead.
 
-    >>> from glsw.alphabet import DNA
+    >>> from glsw.sequences.alphabet import DNA
     >>> codes_of(DNA, "ACGU")
     array([0, 1, 2, 3])
     """

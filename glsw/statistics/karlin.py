@@ -30,7 +30,7 @@ class KarlinAltschul(Statistics):
 
     Examples
     --------
-    >>> from glsw.scoring import Scoring
+    >>> from glsw.scoring.scoring import Scoring
     >>> from glsw.statistics.constants import published
     >>> statistics = KarlinAltschul(published(Scoring.blast("BLOSUM62")), 4403, 1354446)
     >>> print(statistics.name)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring import Scoring
+from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.statistics.gapless import background, ungapped_lambda
 

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device
+from glsw.batch import Triples
+from glsw.device.device import Device
 from glsw.engines.base import Progress, ignore
-from glsw.scoring3 import Scoring3
-from glsw.triples import Ends3, Paths3, Triples
+from glsw.paths import Ends3, Paths3
+from glsw.scoring.three import Scoring3
 
 
 class Engine3(ABC):

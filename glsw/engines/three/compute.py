@@ -9,15 +9,14 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Sequences
-from glsw.device import Device
-from glsw.engines.compute import COMPUTE, Programs, upload_scores
-from glsw.engines.pace import Pace
+from glsw.batch import Triples
+from glsw.device.device import Device
+from glsw.engines.gl import COMPUTE, Programs, Storage, upload_scores
 from glsw.engines.recurrence import Uniform
-from glsw.engines.storage import Storage
 from glsw.engines.three.base import Engine3
-from glsw.scoring3 import Scoring3
-from glsw.triples import Triples
+from glsw.engines.throttle import Pace
+from glsw.scoring.three import Scoring3
+from glsw.sequences.encoded import Sequences
 
 # Storage buffers. What no two programs need at once shares a binding.
 LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = range(7)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device, DeviceMemoryError
+from glsw.batch import Triples
+from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.compute import Compute3, Letters, chunks
 from glsw.engines.three.subtable import Subtable
-from glsw.scoring3 import Scoring3
-from glsw.triples import Paths3, Triples
+from glsw.paths import Paths3
+from glsw.scoring.three import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.batch import Triples
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three.base import Engine3
-from glsw.scoring3 import Scoring3
-from glsw.triples import Ends3, Paths3, Triples
+from glsw.paths import Ends3, Paths3
+from glsw.scoring.three import Scoring3
 
 MOVES = (7, 3, 5, 6, 1, 2, 4)
 """The columns there are, those preferred on the way back first: 1 is a letter of the first

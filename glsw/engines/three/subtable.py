@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device import Device, DeviceMemoryError
+from glsw.batch import Triples
+from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.base import ends_of
 from glsw.engines.three.compute import Compute3, Letters, chunks
-from glsw.engines.three.plan import Box, Form, Plan, Shape
-from glsw.scoring3 import Scoring3
-from glsw.triples import Paths3, Triples
+from glsw.engines.three.tiles import Box, Form, Plan, Shape
+from glsw.paths import Paths3
+from glsw.scoring.three import Scoring3
 
 _WALKERS = 32
 _WALK = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),

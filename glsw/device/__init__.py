@@ -1,0 +1,1 @@
+"""OpenGL devices: contexts, shaders and compiled programs."""

@@ -1,0 +1,277 @@
+"""How OpenGL contexts are opened: the ways to one, and what to install where none works.
+
+EGL is asked first, because it needs no display and knows every device by number. Where it
+opens nothing, the platform's own way is tried (WGL, CGL, GLX), then a hidden GLFW window.
+
+>>> from glsw.device.context import routes
+>>> routes()[-1].label
+'hidden GLFW window'
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import moderngl
+
+#: Versions asked for, best first. NVIDIA gives exactly what is asked, Mesa the highest it has.
+LADDER = (460, 450, 430, 410, 330)
+
+#: A context, and what releases it with all that was made for it.
+Opened = tuple[moderngl.Context, Callable[[], None]]
+
+_LINUX = sys.platform.startswith("linux")
+_LIBGL = ("libGL.so.1", "libOpenGL.so.0")
+_LIBEGL = "libEGL.so.1"
+
+_EGL_EXTENSIONS = 0x3055
+_EGL_DRM_DEVICE_FILE = 0x3233
+
+# moderngl's stub has no room for the settings of a backend
+_create_context: Callable[..., moderngl.Context] = moderngl.create_context
+
+
+class DeviceError(Exception):
+    """No device, not the device asked for, or a GL error on it."""
+
+
+class DeviceMemoryError(DeviceError):
+    """What is asked for does not fit the memory of a device, or what of it may be used."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One way to a context.
+
+    Attributes
+    ----------
+    index : int
+        Of the device that it leads to: the place in EGL's list, 0 for the other ways.
+    label : str
+        For messages.
+    attempt : callable
+        Opens a context of the version given (330 is 3.3) or raises any exception.
+    software : bool
+        Known to lead to a software renderer.
+    fallback : bool
+        To be gone only where no other has led to a device.
+    """
+
+    index: int
+    label: str
+    attempt: Callable[[int], Opened]
+    software: bool = False
+    fallback: bool = False
+
+    def open(self) -> Opened:
+        """Open a context of the highest version of the ladder that can be had.
+
+        Raises
+        ------
+        DeviceError
+            None can; gives the label and the last reason.
+        """
+        # CGL gives 4.1 whatever is asked, and each refused try would leave a context behind.
+        ladder = LADDER[3:] if sys.platform == "darwin" else LADDER
+        reason: Exception | None = None
+        for version in ladder:
+            try:
+                return self.attempt(version)
+            except (ImportError, OSError) as error:
+                reason = error  # no library or no display: a lower version would not help
+                break
+            except Exception as error:  # backends raise plain Exception and ValueError
+                reason = error
+        raise DeviceError(f"{self.label}: {reason}")
+
+
+def routes() -> list[Route]:
+    """Return every way to try, those through the window system last."""
+    through_egl = [
+        Route(
+            index,
+            f"EGL device {index} {found.path}".rstrip(),
+            partial(_egl_context, index),
+            software="EGL_MESA_device_software" in found.extensions,
+        )
+        for index, found in enumerate(egl_devices() if _LINUX else [])
+    ]
+    return [
+        *through_egl,
+        Route(0, "platform default", _platform_context, fallback=True),
+        Route(0, "hidden GLFW window", _window_context, fallback=True),
+    ]
+
+
+def nothing_opened(refused: list[str]) -> DeviceError:
+    """Return the error that says what was tried, with the reasons given, and what to install."""
+    tried = "; ".join(filter(None, [_egl_trouble(), *refused]))
+    if _LINUX:
+        if shutil.which("apt-get"):
+            remedy = "apt-get install libegl1 libgl1 libgl1-mesa-dri"
+        else:
+            remedy = "libEGL, libGL and Mesa's DRI drivers from your distribution"
+        remedy += " (a software renderer comes with it), or your GPU's driver with its EGL part"
+    else:
+        remedy = "your GPU's driver"
+    return DeviceError(f"no OpenGL 3.3 device; tried {tried}; install {remedy}")
+
+
+def gl_function(
+    ctx: moderngl.Context, symbol: str, *arguments: Any, result: Any = None
+) -> Callable[..., Any]:
+    """Return a GL function that moderngl lacks, from moderngl's own loader.
+
+    ``arguments`` and ``result`` are types of ctypes. The context must be current at each call.
+    """
+    return ctypes.CFUNCTYPE(result, *arguments)(ctx.mglo._context.load(symbol))
+
+
+def read_integer(ctx: moderngl.Context, code: int) -> int:
+    """Read one integer of the current context, the first where GL has several; 0 if unknown."""
+    values = (ctypes.c_int64 * 4)()
+    # moderngl's ctx.info lacks some of these
+    read = gl_function(ctx, "glGetInteger64v", ctypes.c_uint, ctypes.POINTER(ctypes.c_int64))
+    read(code, values)
+    return values[0]
+
+
+@dataclass(frozen=True)
+class EglDevice:
+    """A device as EGL lists it, known without a context.
+
+    Attributes
+    ----------
+    extensions : tuple of str
+        ``EGL_MESA_device_software`` among them marks Mesa's software renderer.
+    path : str
+        Its DRM device file, "" if it has none.
+    """
+
+    extensions: tuple[str, ...]
+    path: str = ""
+
+
+def egl_devices() -> list[EglDevice]:
+    """List EGL's devices in the order of their indices; empty without EGL or without any."""
+    try:
+        egl = ctypes.CDLL(_LIBEGL)
+    except OSError:
+        return []
+    egl.eglGetProcAddress.restype = ctypes.c_void_p
+    egl.eglGetProcAddress.argtypes = [ctypes.c_char_p]
+    query_devices = egl.eglGetProcAddress(b"eglQueryDevicesEXT")
+    query_string = egl.eglGetProcAddress(b"eglQueryDeviceStringEXT")
+    if not query_devices or not query_string:
+        return []
+
+    handles_type = ctypes.POINTER(ctypes.c_void_p)
+    count_type = ctypes.POINTER(ctypes.c_int32)
+    query_devices = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int32, handles_type, count_type)(
+        query_devices
+    )
+    query_string = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32)(query_string)
+    count = ctypes.c_int32()
+    if not query_devices(0, None, ctypes.byref(count)):
+        return []
+    handles = (ctypes.c_void_p * max(count.value, 1))()
+    if not query_devices(count.value, handles, ctypes.byref(count)):
+        return []
+
+    listed = []
+    for handle in handles[: count.value]:
+        extensions = tuple((query_string(handle, _EGL_EXTENSIONS) or b"").decode().split())
+        path = b""
+        if "EGL_EXT_device_drm" in extensions:
+            path = query_string(handle, _EGL_DRM_DEVICE_FILE) or b""
+        listed.append(EglDevice(extensions, path.decode()))
+    return listed
+
+
+def _egl_trouble() -> str:
+    """Say why EGL gave no devices to try, "" if it did or is not of this platform."""
+    if not _LINUX or egl_devices():
+        return ""
+    try:
+        ctypes.CDLL(_LIBEGL)
+    except OSError:
+        return f"EGL: {_LIBEGL} not found"
+    return "EGL: it lists no devices"
+
+
+def _egl_context(index: int, version: int) -> Opened:
+    ctx = _create_context(
+        require=version,
+        standalone=True,
+        backend="egl",
+        device_index=index,
+        libgl=_libgl(),
+        libegl=_LIBEGL,
+    )
+    return ctx, ctx.release
+
+
+def _platform_context(version: int) -> Opened:
+    ctx = _create_context(require=version, standalone=True, **_window_libraries())
+    return ctx, ctx.release
+
+
+def _window_context(version: int) -> Opened:
+    import glfw
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # glfw warns and returns nothing; the error is read below
+        if not glfw.init():
+            raise OSError(_glfw_error("no window system"))
+        glfw.default_window_hints()
+        glfw.window_hint(glfw.VISIBLE, False)
+        glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, version // 100)
+        glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, version // 10 % 10)
+        glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
+        glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)
+        window = glfw.create_window(16, 16, "glsw", None, None)
+        if not window:
+            raise RuntimeError(_glfw_error("no window"))
+        glfw.make_context_current(window)
+    try:
+        ctx = _create_context(require=version, **_window_libraries())
+    except Exception:
+        glfw.destroy_window(window)
+        raise
+
+    def release() -> None:
+        ctx.release()
+        glfw.destroy_window(window)
+
+    return ctx, release
+
+
+def _glfw_error(otherwise: str) -> str:
+    import glfw
+
+    text: str | bytes | None = glfw.get_error()[1]
+    if isinstance(text, bytes):  # as it is, whatever its stub says
+        text = text.decode("utf-8", "replace")
+    return " ".join(text.split()) if text else otherwise
+
+
+def _window_libraries() -> dict[str, str]:
+    """Return settings for GLX; given any, moderngl makes a new context, not one it remembers."""
+    return {"libgl": _libgl(), "libx11": "libX11.so.6"} if _LINUX else {}
+
+
+def _libgl() -> str:
+    """Return the GL library that loads; glcontext wants one even for EGL."""
+    for name in _LIBGL:
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return name
+    raise OSError(f"{' and '.join(_LIBGL)} not found")

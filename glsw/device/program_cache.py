@@ -1,0 +1,382 @@
+"""Compiled compute programs kept between runs, where the driver gives them out.
+
+A driver may take seconds over a kernel whose loops are unrolled. A program that was slow to
+compile is kept as the driver's own binary in the user's cache folder, under a name made of its
+text and of the driver's name and version, and later runs load it. The driver has the last word:
+it refuses binaries of another version or card. Whatever goes wrong, with the folder, the file or
+the driver, the program is compiled from its text.
+
+moderngl makes programs only from text, and reads their uniforms while it does. So the binary is
+loaded into a small program that declares the same uniforms at the same locations. Uniforms
+other than single numbers and 2D textures are beyond it, and programs with those are not kept.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import struct
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import moderngl
+
+from glsw.device.context import gl_function, read_integer
+from glsw.device.device import Device
+
+SLOW = 0.1
+"""Seconds of compiling from which a program is kept."""
+LIMIT = 64 << 20
+"""Bytes that the folder may have; what was used least recently is deleted."""
+
+_FORMAT = 1  # of the files and of what their names are made of
+_MAGIC = b"glsw program\n"
+_DIGEST = hashlib.sha256().digest_size
+
+_GL_PROGRAM_BINARY_FORMATS = 0x87FE
+_GL_PROGRAM_BINARY_LENGTH = 0x8741
+_GL_LINK_STATUS = 0x8B82
+_GL_COMPUTE_WORK_GROUP_SIZE = 0x8267
+_GL_UNIFORM_BLOCK = 0x92E2
+_GL_SHADER_STORAGE_BLOCK = 0x92E6
+_GL_BUFFER_BINDING = 0x9302
+_GL_INVALID_INDEX = 0xFFFFFFFF
+
+# How a uniform of each GL type is declared, and how it is used so that it stays in the program.
+_KINDS = {
+    0x1404: ("int", "{}"),
+    0x1405: ("uint", "int({})"),
+    0x1406: ("float", "int({})"),
+    0x8B5E: ("sampler2D", "int(texelFetch({}, ivec2(0), 0).x)"),
+    0x8DCA: ("isampler2D", "texelFetch({}, ivec2(0), 0).x"),
+    0x8DD2: ("usampler2D", "int(texelFetch({}, ivec2(0), 0).x)"),
+}
+
+_BLOCKS = {
+    _GL_UNIFORM_BLOCK: moderngl.UniformBlock,
+    _GL_SHADER_STORAGE_BLOCK: moderngl.StorageBlock,
+}
+
+
+class Uniform(NamedTuple):
+    """A uniform as the linked program has it: its GL type, its location, and its first value."""
+
+    name: str
+    kind: int
+    location: int
+    value: float
+
+
+class Block(NamedTuple):
+    """A uniform or storage block: its GL interface, its name, and the binding of its text."""
+
+    interface: int
+    name: str
+    binding: int
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A linked compute program.
+
+    Attributes
+    ----------
+    form : int
+        The driver's number of the binary's format.
+    group : tuple of int
+        Invocations of a work group in x, y and z.
+    uniforms : tuple of Uniform
+    blocks : tuple of Block
+    code : bytes
+    """
+
+    form: int
+    group: tuple[int, ...]
+    uniforms: tuple[Uniform, ...]
+    blocks: tuple[Block, ...]
+    code: bytes
+
+
+def folder() -> Path | None:
+    """Return the folder of the binaries in the user's cache; None if the user has no home."""
+    try:
+        if sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+            if not base.is_absolute():
+                base = Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return base / "glsw" / "programs"
+
+
+def compute_shader(device: Device, source: str, *, cache: Path | None) -> moderngl.ComputeShader:
+    """Return the program of a compute shader: loaded if it was kept, else compiled.
+
+    Parameters
+    ----------
+    device : Device
+        The current one.
+    source : str
+    cache : Path or None
+        Folder of the binaries, made when first needed; None neither loads nor keeps any.
+
+    Raises
+    ------
+    moderngl.Error
+        It does not compile or link.
+    """
+    if cache is None or not read_integer(device.ctx, _GL_PROGRAM_BINARY_FORMATS):
+        return device.ctx.compute_shader(source)
+
+    file = cache / name(device, source)
+    program = _load(device.ctx, file)
+    if program is not None:
+        return program
+    start = time.perf_counter()
+    program = device.ctx.compute_shader(source)
+    if time.perf_counter() - start > SLOW:
+        binary = fetch(device.ctx, program)
+        if binary is not None:
+            write(file, binary)
+    return program
+
+
+def name(device: Device, source: str) -> str:
+    """Return the name of a program's file: other texts and drivers give other names."""
+    info = device.info
+    parts = (str(_FORMAT), info.vendor, info.name, info.version_string, source)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | None:
+    """Read a program just compiled; None if the driver or a uniform does not allow it."""
+    uniforms = _uniforms(program)
+    if uniforms is None:
+        return None
+    size = _parameter(ctx, program, _GL_PROGRAM_BINARY_LENGTH)
+    if size <= 0:
+        return None
+    code = ctypes.create_string_buffer(size)
+    length, form = ctypes.c_int32(), ctypes.c_uint32()
+    get = gl_function(
+        ctx,
+        "glGetProgramBinary",
+        *(ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
+    )
+    get(program.glo, size, ctypes.byref(length), ctypes.byref(form), code)
+    if ctx.error != "GL_NO_ERROR" or not 0 < length.value <= size:
+        ctx.clear_errors()
+        return None
+    group = _parameters(ctx, program, _GL_COMPUTE_WORK_GROUP_SIZE)
+    blocks = tuple(
+        Block(interface, key, _binding(ctx, program, interface, key))
+        for key in program
+        for interface, kind in _BLOCKS.items()
+        if isinstance(program[key], kind)
+    )
+    return Binary(form.value, group, uniforms, blocks, code.raw[: length.value])
+
+
+def restore(ctx: moderngl.Context, binary: Binary) -> moderngl.ComputeShader | None:
+    """Return the program of a binary; None if the driver does not take it as it was."""
+    try:
+        program = ctx.compute_shader(_stand_in(binary.uniforms))
+    except moderngl.Error:
+        ctx.clear_errors()
+        return None
+    load = gl_function(
+        ctx,
+        "glProgramBinary",
+        *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_int32),
+    )
+    load(program.glo, binary.form, binary.code, len(binary.code))
+    taken = (
+        ctx.error == "GL_NO_ERROR"
+        and _parameter(ctx, program, _GL_LINK_STATUS) == 1
+        and _parameters(ctx, program, _GL_COMPUTE_WORK_GROUP_SIZE) == binary.group
+        and all(_location(ctx, program, uniform) == uniform.location for uniform in binary.uniforms)
+        and sorted(_uniforms(program) or ()) == sorted(binary.uniforms)
+        and all(
+            _binding(ctx, program, block.interface, block.name) == block.binding
+            for block in binary.blocks
+        )
+    )
+    if not taken:
+        ctx.clear_errors()
+        program.release()
+        return None
+    return program
+
+
+def read(file: Path) -> Binary | None:
+    """Read a binary from its file; None if there is none or it is damaged."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC) + _DIGEST
+    body = content[start:]
+    if content[:start] != _MAGIC + hashlib.sha256(body).digest():
+        return None
+    (size,) = struct.unpack_from("<I", body)
+    header = json.loads(body[4 : 4 + size])
+    uniforms = tuple(Uniform(*values) for values in header["uniforms"])
+    blocks = tuple(Block(*values) for values in header["blocks"])
+    return Binary(header["form"], tuple(header["group"]), uniforms, blocks, body[4 + size :])
+
+
+def write(file: Path, binary: Binary, *, limit: int = LIMIT) -> None:
+    """Write a binary to its file, in one step; does nothing where that cannot be done.
+
+    Parameters
+    ----------
+    file : Path
+    binary : Binary
+    limit : int, optional
+        Bytes that all files of the folder may have after it.
+    """
+    described = {field: value for field, value in vars(binary).items() if field != "code"}
+    header = json.dumps(described).encode()
+    body = struct.pack("<I", len(header)) + header + binary.code
+    content = _MAGIC + hashlib.sha256(body).digest() + body
+    if len(content) > limit:
+        return
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, written = tempfile.mkstemp(dir=file.parent, prefix="new-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.replace(written, file)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(written)
+            raise
+        _trim(file.parent, limit)
+
+
+def _trim(cache: Path, limit: int) -> None:
+    """Delete the files used least recently until the others have no more bytes than the limit."""
+    found = []
+    for file in cache.iterdir():
+        with suppress(OSError):  # another process may have deleted it
+            state = file.stat()
+            found.append((state.st_mtime_ns, state.st_size, file))
+    total = 0
+    for _, size, file in sorted(found, reverse=True):
+        total += size
+        if total > limit:
+            with suppress(OSError):
+                file.unlink()
+
+
+def _load(ctx: moderngl.Context, file: Path) -> moderngl.ComputeShader | None:
+    """Return the program of a file and mark it as used; delete one that is of no use."""
+    binary = read(file)
+    program = None if binary is None else restore(ctx, binary)
+    with suppress(OSError):
+        if program is None:
+            file.unlink(missing_ok=True)
+        else:
+            os.utime(file)
+    return program
+
+
+def _uniforms(program: moderngl.ComputeShader) -> tuple[Uniform, ...] | None:
+    """Return the uniforms of a program with their values; None if there are others than kept."""
+    found = []
+    for key in program:
+        member = program[key]
+        if not isinstance(member, moderngl.Uniform):
+            continue  # a block, which the binary binds
+        kind = member.mglo.gl_type
+        if kind not in _KINDS or member.array_length != 1 or not key.isidentifier():
+            return None
+        found.append(Uniform(key, kind, member.location, member.value))
+    return tuple(found)
+
+
+def _stand_in(uniforms: tuple[Uniform, ...]) -> str:
+    """Return a small shader that has the uniforms at their locations.
+
+    Examples
+    --------
+    >>> print(_stand_in((Uniform("rows", 0x1404, 3, 0),)))
+    #version 430
+    layout(local_size_x = 1) in;
+    layout(std430, binding = 0) buffer StandIn { int stand_in[]; };
+    layout(location = 3) uniform int rows;
+    void main() {
+        stand_in[0] = 0;
+        stand_in[0] += rows;
+    }
+    """
+    lines = [
+        "#version 430",
+        "layout(local_size_x = 1) in;",
+        "layout(std430, binding = 0) buffer StandIn { int stand_in[]; };",
+    ]
+    for uniform in uniforms:
+        kind, _ = _KINDS[uniform.kind]
+        lines.append(f"layout(location = {uniform.location}) uniform {kind} {uniform.name};")
+    lines += ["void main() {", "    stand_in[0] = 0;"]
+    for uniform in uniforms:
+        _, used = _KINDS[uniform.kind]
+        lines.append(f"    stand_in[0] += {used.format(uniform.name)};")
+    return "\n".join([*lines, "}"])
+
+
+def _location(ctx: moderngl.Context, program: moderngl.ComputeShader, uniform: Uniform) -> int:
+    get = gl_function(
+        ctx, "glGetUniformLocation", ctypes.c_uint32, ctypes.c_char_p, result=ctypes.c_int32
+    )
+    return int(get(program.glo, uniform.name.encode()))
+
+
+def _binding(
+    ctx: moderngl.Context, program: moderngl.ComputeShader, interface: int, block: str
+) -> int:
+    """Return the binding of a block; -1 if the program has none of that name."""
+    find = gl_function(
+        ctx,
+        "glGetProgramResourceIndex",
+        *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_char_p),
+        result=ctypes.c_uint32,
+    )
+    index = find(program.glo, interface, block.encode())
+    if index == _GL_INVALID_INDEX:
+        return -1
+    asked, binding = ctypes.c_uint32(_GL_BUFFER_BINDING), ctypes.c_int32(-1)
+    get = gl_function(
+        ctx,
+        "glGetProgramResourceiv",
+        *(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32),
+        *(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p),
+    )
+    get(program.glo, interface, index, 1, ctypes.byref(asked), 1, None, ctypes.byref(binding))
+    return binding.value
+
+
+def _parameter(ctx: moderngl.Context, program: moderngl.ComputeShader, code: int) -> int:
+    return _parameters(ctx, program, code)[0]
+
+
+def _parameters(
+    ctx: moderngl.Context, program: moderngl.ComputeShader, code: int
+) -> tuple[int, ...]:
+    """Read up to three integers of a program, 0 where there are fewer."""
+    values = (ctypes.c_int32 * 3)()
+    get = gl_function(ctx, "glGetProgramiv", ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+    get(program.glo, code, values)
+    return tuple(values)

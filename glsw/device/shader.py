@@ -1,0 +1,282 @@
+"""Shader programs from files: include, define, compile, cache, and errors that name file and line.
+
+A shader file is plain GLSL with one addition, ``#include "lib/x.glsl"``: the path is relative to
+the shader folder, includes may include, and a file already in the program is not repeated, so
+that cycles end. Includes are textual and not subject to ``#if``.
+
+The assembled program has no ``#line``: drivers disagree on what it counts and some lose the source
+number. Instead every driver counts the lines of one plain text, and the place that each line
+came from is kept beside it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import moderngl
+
+from glsw.device import program_cache
+from glsw.device.device import Device, DeviceError
+
+_INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
+_QUOTED = re.compile(r'"([^"]+)"\s*(?://.*|/\*.*)?$')
+_VERSION = re.compile(r"\s*#\s*version\b")
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+
+# Mesa "0:7(13): error: ...", NVIDIA "0(7) : error C1008: ...", the others "ERROR: 0:7: ..."
+_LOCATION = re.compile(
+    r"^\s*(?:(?P<level>ERROR|WARNING|NOTE):\s*)?"
+    r"(?:\d+:(?P<line>\d+)(?:\(\d+\))?|\d*\((?P<nvidia>\d+)\))\s*:\s*"
+)
+# NVIDIA points at a second place inside a message: "... previous declaration at 0(5)".
+_MENTION = re.compile(r"\b\d+\((\d+)\)")
+# moderngl's heading of a compile log, NVIDIA's of each part of a link log
+_STAGE = re.compile(r"(vertex|fragment|compute)(?:_shader| info)", re.IGNORECASE)
+_RULE = re.compile(r"[=-]+")
+
+Program = TypeVar("Program", moderngl.ComputeShader, moderngl.Program)
+
+
+class ShaderError(Exception):
+    """A shader file is missing or wrong, or a program does not compile or link.
+
+    The first line of the message names file and line where they are known; the driver's whole
+    log follows, with its line numbers replaced by files and lines.
+    """
+
+
+def root() -> Path:
+    """Return the folder of the shaders: in the package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    candidates = (package / "shaders", package.parent / "shaders")
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise ShaderError(f"no shader folder: neither {candidates[0]} nor {candidates[1]} is there")
+
+
+def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[str, list[str]]:
+    """Return the text of a shader with its includes and defines, and where its lines come from.
+
+    Parameters
+    ----------
+    name : str
+        File of the shader, relative to `root`.
+    defines : mapping, optional
+        Macros by their UPPER_CASE names, put after ``#version``. True and False become 1 and 0;
+        None leaves the macro undefined.
+
+    Returns
+    -------
+    source : str
+    origins : list of str
+        ``file:line`` of every line of ``source``.
+
+    Raises
+    ------
+    ShaderError
+        A file cannot be read, an include cannot be understood, or there is no ``#version``.
+    ValueError
+        A macro's name or value is not one that GLSL takes.
+
+    Examples
+    --------
+    >>> source, origins = assemble("quad.vert", {"LINEAR": True})
+    >>> source.splitlines()[:2]
+    ['#version 330', '#define LINEAR 1']
+    >>> origins[:3]
+    ['quad.vert:1', 'quad.vert (#define LINEAR 1)', 'quad.vert:2']
+    """
+    macros = [f"#define {key} {value}".rstrip() for key, value in _rendered(defines or {})]
+    lines: list[str] = []
+    origins: list[str] = []
+    versioned = False
+    for line, origin in _expanded(name, "", {name}):
+        lines.append(line)
+        origins.append(origin)
+        if not versioned and _VERSION.match(line):
+            versioned = True
+            lines += macros
+            origins += [f"{name} ({macro})" for macro in macros]
+    if not versioned:
+        raise ShaderError(f"{name}:1: no #version line")
+    return "\n".join(lines) + "\n", origins
+
+
+def compute(device: Device, name: str, **defines: object) -> moderngl.ComputeShader:
+    """Return the compute program of a shader file, compiled once a device and set of defines.
+
+    One that is slow to compile is kept between runs, see `glsw.device.program_cache`: look up
+    uniforms in it, and bind blocks by ``layout(binding = )``, as a kept program lists none.
+
+    Raises
+    ------
+    ShaderError
+        It cannot be assembled, compiled or linked.
+    DeviceError
+        The device has no compute shaders.
+    """
+    if not device.info.compute:
+        major, minor = device.info.version
+        raise DeviceError(
+            f"{name} is a compute shader and needs OpenGL 4.3; "
+            f"{device.info.name} has {major}.{minor}"
+        )
+    return _program(device, {"compute": name}, defines, moderngl.ComputeShader)
+
+
+def render(device: Device, vertex: str, fragment: str, **defines: object) -> moderngl.Program:
+    """Return the program of a vertex and a fragment shader, both with the same defines.
+
+    Compiled once a device and set of defines.
+
+    Raises
+    ------
+    ShaderError
+        It cannot be assembled, compiled or linked.
+    """
+    return _program(device, {"vertex": vertex, "fragment": fragment}, defines, moderngl.Program)
+
+
+def _program(
+    device: Device, stages: dict[str, str], defines: Mapping[str, object], kind: type[Program]
+) -> Program:
+    macros = tuple(sorted(_rendered(defines)))
+    key = (*stages.values(), macros)
+    cached = device.programs.get(key)
+    if isinstance(cached, kind):
+        return cached
+
+    assembled = {stage: assemble(name, defines) for stage, name in stages.items()}
+    sources = {stage: source for stage, (source, _) in assembled.items()}
+    origins = {stage: places for stage, (_, places) in assembled.items()}
+    device.activate()
+    try:
+        if kind is moderngl.ComputeShader:
+            made: object = program_cache.compute_shader(
+                device, sources["compute"], cache=program_cache.folder()
+            )
+        else:
+            made = device.ctx.program(
+                vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]
+            )
+    except moderngl.Error as error:
+        device.ctx.clear_errors()
+        what = " + ".join(stages.values())
+        if macros:
+            what += " with " + ", ".join(f"{key}={value}" for key, value in macros)
+        raise ShaderError(explain(str(error), origins, f"{what} on {device.info.name}")) from None
+    device.check(f"compiling {' + '.join(stages.values())}")
+    assert isinstance(made, kind)
+    device.programs[key] = made
+    return made
+
+
+def explain(log: str, origins: Mapping[str, list[str]], what: str) -> str:
+    r"""Rewrite a driver's log so that it names files and lines.
+
+    Parameters
+    ----------
+    log : str
+        What moderngl reports: a heading, the name of the stage, the driver's log.
+    origins : mapping
+        For each stage, vertex, fragment or compute, the origins that `assemble` gave.
+    what : str
+        The program and the device, for the end of the first line.
+
+    Returns
+    -------
+    str
+        The first error (or the first thing said), then the log.
+
+    Examples
+    --------
+    >>> log = "GLSL Compiler failed\n\ncompute_shader\n======\n0(2) : error C1008: no x\n"
+    >>> print(explain(log, {"compute": ["a.comp:1", "lib/b.glsl:1"]}, "a.comp on GPU"))
+    lib/b.glsl:1: error C1008: no x (compiling a.comp on GPU)
+    """
+    action = "linking" if "Linker" in log.split("\n", 1)[0] else "compiling"
+    places = next(iter(origins.values()))
+    said = []
+    for line in log.splitlines()[1:]:
+        heading = _STAGE.fullmatch(line.strip())
+        if heading and heading[1].lower() in origins:
+            places = origins[heading[1].lower()]
+        elif line.strip() and not heading and not _RULE.fullmatch(line.strip()):
+            said.append(_located(line.rstrip(), places))
+    if said[:1] == ["Program"]:  # moderngl's heading of a link log
+        del said[0]
+    if not said:
+        said = ["the driver gives no reason"]
+    first = next((line for line in said if "error" in line.lower()), said[0])
+    others = said if len(said) > 1 else []
+    return "\n".join([f"{first} ({action} {what})", *others])
+
+
+def _located(line: str, origins: list[str]) -> str:
+    """Replace the driver's place at the start of a line of its log, and NVIDIA's inside it."""
+
+    def origin(number: int) -> str:
+        # Line 0 is the whole program; some drivers name one past the end for a missing brace.
+        return origins[min(number, len(origins)) - 1] if number > 0 else origins[0].split(":")[0]
+
+    found = _LOCATION.match(line)
+    if not found:
+        return line
+    message = line[found.end() :]
+    if found["nvidia"]:
+        message = _MENTION.sub(lambda mention: origin(int(mention[1])), message)
+    place = origin(int(found["line"] or found["nvidia"]))
+    level = f"{found['level'].lower()}: " if found["level"] else ""
+    return f"{place}: {level}{message}"
+
+
+def _rendered(defines: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return macros and their values as GLSL text, without those that are None."""
+    rendered = []
+    for key, value in defines.items():
+        if not _MACRO.fullmatch(key) or key.startswith("GL_"):
+            raise ValueError(f"macro {key!r} must be UPPER_CASE, without GL_ or double underscores")
+        if value is None:
+            continue
+        text = str(int(value)) if isinstance(value, bool) else str(value)
+        if "\n" in text or text.endswith("\\"):
+            raise ValueError(f"macro {key} must be one line, not {text!r}")
+        rendered.append((key, text))
+    return rendered
+
+
+def _expanded(name: str, asked_at: str, seen: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each line of a file and of what it includes, with its ``file:line``."""
+    for number, line in enumerate(_read(name, asked_at).splitlines(), start=1):
+        origin = f"{name}:{number}"
+        include = _INCLUDE.match(line)
+        if not include:
+            yield line, origin
+            continue
+        quoted = _QUOTED.match(include[1])
+        if not quoted:
+            raise ShaderError(f'{origin}: expected #include "file", not {line.strip()}')
+        if quoted[1] not in seen:
+            seen.add(quoted[1])
+            yield from _expanded(quoted[1], f"{origin}: ", seen)
+
+
+def _read(name: str, asked_at: str) -> str:
+    folder = root()
+    try:
+        return (folder / name).read_text(encoding="ascii")
+    except (FileNotFoundError, IsADirectoryError):
+        there = [file.relative_to(folder).as_posix() for file in folder.rglob("*.*")]
+        nearest = difflib.get_close_matches(name, there, n=1, cutoff=0)
+        hint = f"; the nearest is {nearest[0]}" if nearest else ""
+        raise ShaderError(f"{asked_at}no shader file {name} in {folder}{hint}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ShaderError(f"{name}:{line}: only ASCII is portable GLSL") from None
+    except OSError as error:
+        raise ShaderError(f"{asked_at}{name}: {error.strerror or error}") from None

@@ -1,0 +1,1 @@
+"""Engine ``lanes``: many targets at once, in registers."""

@@ -1,0 +1,188 @@
+"""What the engines share in which many work groups compute one table, dispatch after dispatch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.engines import gl
+from glsw.engines.base import Progress, Ties
+from glsw.engines.gl import ComputeEngine
+from glsw.scoring.scoring import Scoring
+
+PARTS = gl.DIRECTIONS
+"""The storage buffer of the best cells of the parts: of columns, rows or blocks of a table."""
+_MOST_PAIRS = 65535
+_COLLECTORS = 64  # invocations in a work group of best.comp
+_HARDWARE_CELLS, _SOFTWARE_CELLS = 2**28, 2**24  # in a step
+
+
+class Sizes(NamedTuple):
+    """What a pair takes.
+
+    Attributes
+    ----------
+    bytes : int
+        In the buffer of rows, `gl.TOPS`.
+    parts : int
+        Parts of its table, each of which keeps its best cell.
+    cells : int
+        Cells computed in a step.
+    """
+
+    bytes: int
+    parts: int
+    cells: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Pairs that are computed together, the longest queries first.
+
+    Parameters
+    ----------
+    batch : Batch
+        The N pairs, none with an empty sequence.
+    defines : mapping
+        What is compiled into the shaders: the task and the tie rule.
+    """
+
+    batch: Batch
+    defines: Mapping[str, int | None]
+
+    @property
+    def m(self) -> npt.NDArray[np.int64]:
+        """Lengths of the queries, shape (N,)."""
+        return self.batch.query_lengths
+
+    @property
+    def n(self) -> npt.NDArray[np.int64]:
+        """Lengths of the targets, shape (N,)."""
+        return self.batch.target_lengths
+
+    @property
+    def rows(self) -> int:
+        """Length of the longest query."""
+        return int(self.m[0])
+
+    @property
+    def columns(self) -> int:
+        """Length of the longest target."""
+        return int(self.n.max())
+
+
+class PartsEngine(ComputeEngine):
+    """Base of engines whose work groups share tables and leave the best cell of each part.
+
+    Parameters
+    ----------
+    workgroup : int, optional
+        Invocations in a work group: a power of two.
+    memory : int
+        Bytes of device memory for a chunk of pairs, sequences not counted; a single pair takes
+        what it needs.
+
+    Attributes
+    ----------
+    memory_used : int
+        Bytes that the largest chunk took so far.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        workgroup: int | None = None,
+        memory: int = 2**30,
+    ) -> None:
+        super().__init__(scoring, device, workgroup=workgroup)
+        most = self.device.info.limits["max_work_group_invocations"]
+        if workgroup is not None and not (2 <= workgroup <= most and workgroup.bit_count() == 1):
+            raise ValueError(f"workgroup {workgroup}: a power of two from 2 to {most} expected")
+        self._memory = memory
+        self.memory_used = 0
+
+    @abstractmethod
+    def sizes(self, rows: int, columns: int) -> Sizes:
+        """Return what each pair takes in a chunk of so many rows and columns at most."""
+
+    @abstractmethod
+    def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
+        """Return the number of steps of a chunk, and what dispatches step k."""
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> npt.NDArray[np.int32]:
+        """Return the best cell of each pair, see `Engine.best`."""
+        defines = {"ENDS": 1 if ends else None, "TIES_ANY": 1 if ends and ties == "any" else None}
+        found = np.zeros((len(batch), 4), dtype=np.int32)
+        for chosen in self._chunks(batch):
+            chunk = Chunk(batch.select(chosen), defines)
+            self._prepare(chunk)
+            total, step = self.schedule(chunk)
+            reported = 0
+            for part in self._pace.slices(total):
+                for k in part:
+                    step(k)
+                done = chunk.batch.cells * part.stop // total
+                progress(done - reported)
+                reported = done
+            found[chosen] = self._collect(chunk)
+        return found[:, :3]
+
+    def _chunks(self, batch: Batch) -> Iterator[npt.NDArray[np.intp]]:
+        """Cut the pairs into chunks of targets within a factor of 2, the longest queries first."""
+        info = self.device.info
+        cells = _SOFTWARE_CELLS if info.software else _HARDWARE_CELLS
+        m, n = batch.query_lengths, batch.target_lengths
+        todo = np.flatnonzero((m > 0) & (n > 0))
+        bins = np.frexp(n[todo].astype(np.float64))[1]
+        order = todo[np.lexsort((-m[todo], -bins))]
+        for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
+            while len(part):
+                each = self.sizes(int(m[part[0]]), int(n[part].max()))
+                room = self._memory // (each.bytes + 16 * each.parts)
+                block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.parts)
+                count = max(1, min(room, block, cells // each.cells, _MOST_PAIRS))
+                yield part[:count]
+                part = part[count:]
+
+    def _prepare(self, chunk: Chunk) -> None:
+        """Upload sequences and pairs, and make room."""
+        batch = chunk.batch
+        pairs = np.zeros(len(batch), gl.PAIR)
+        pairs["query_length"], pairs["target_length"] = chunk.m, chunk.n
+        pairs["query"] = batch.queries.offsets[batch.query_index]
+        pairs["target"] = batch.targets.offsets[batch.target_index]
+        size, parts, _ = self.sizes(chunk.rows, chunk.columns)
+        self.upload_sequences(batch)
+        self.upload(gl.PAIRS, pairs)
+        self.reserve(gl.TOPS, len(batch) * size)
+        self.zero(PARTS, len(batch) * parts * 16)
+        self.reserve(gl.BEST, len(batch) * 16)
+        self.memory_used = max(
+            self.memory_used, len(batch) * (size + parts * 16 + 16 + gl.PAIR.itemsize)
+        )
+
+    def dispatch(self, program: moderngl.ComputeShader, groups: int, pairs: int, /) -> None:
+        """Run so many work groups for each of so many pairs, and let what follows see it."""
+        program.run(groups, pairs)
+        self.device.ctx.memory_barrier()
+
+    def _collect(self, chunk: Chunk) -> npt.NDArray[np.int32]:
+        """Return the best cells of the pairs from those of their parts, shape (N, 4)."""
+        program = self.program("best.comp", WORKGROUP=_COLLECTORS, **chunk.defines)
+        program["parts"] = self.sizes(chunk.rows, chunk.columns).parts
+        program.run(len(chunk.batch))
+        self.device.ctx.memory_barrier()
+        self.device.check(f"computing with engine {self.name!r}")
+        return self.download(gl.BEST, (np.int32, 4), len(chunk.batch))

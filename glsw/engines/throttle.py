@@ -1,0 +1,77 @@
+"""Work in slices of time, so that no watchdog ends it and progress can be shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import Device, Fence
+
+SECONDS = 0.1
+"""What is queued before the device is waited for; watchdogs bite from 0.5 s on."""
+
+
+class Pace:
+    """How many passes or dispatches to queue at once, learnt from the last ones.
+
+    Parameters
+    ----------
+    device : Device
+    first : int
+        How many to try with.
+    """
+
+    def __init__(self, device: Device, first: int = 16) -> None:
+        self._device = device
+        self._count = first
+
+    def slices(self, total: int) -> Iterator[range]:
+        """Cut ``range(total)`` into slices that each take about `SECONDS`.
+
+        When the next slice is asked for, what was queued for the last one is waited for.
+        """
+        start = 0
+        while start < total:
+            began = time.perf_counter()
+            part = range(start, min(start + self._count, total))
+            yield part
+            self._device.ctx.finish()
+            self._learn(len(part), time.perf_counter() - began)
+            start = part.stop
+
+    def overlapping(self, room: npt.NDArray[np.int64], most: int) -> Iterator[range]:
+        """Cut ``range(N)`` as `slices`, and wait for the slice before the last one.
+
+        So the device has work while the next slice is prepared, and while a slice runs out.
+
+        Parameters
+        ----------
+        room : ndarray of int64, shape (N + 1,)
+            The memory that is needed before each.
+        most : int
+            The memory that a slice may need, at most, unless one alone needs more.
+        """
+        total = len(room) - 1
+        start, done = 0, time.perf_counter()
+        running: list[tuple[int, Fence]] = []
+        while start < total or running:
+            if start < total:
+                fitting = int(np.searchsorted(room, room[start] + most, "right")) - 1
+                part = range(start, min(start + self._count, max(fitting, start + 1), total))
+                yield part
+                running.append((len(part), self._device.fence()))
+                start = part.stop
+            if len(running) > 1 or start == total:
+                count, fence = running.pop(0)
+                fence.wait()
+                now = time.perf_counter()
+                self._learn(count, now - done)
+                done = now
+
+    def _learn(self, count: int, seconds: float) -> None:
+        """Change the size of slices after one of ``count``; a small rest says little about it."""
+        if count >= self._count or seconds > SECONDS:
+            self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))

@@ -1,0 +1,202 @@
+"""How a column of three letters or gaps scores: one question for all three, or pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, Alphabet
+
+Scheme = Literal["identity", "sum-of-pairs"]
+SCHEMES: tuple[Scheme, ...] = ("identity", "sum-of-pairs")
+_LARGEST = 2**23 - 1
+"""The highest score: engines keep it and the place of a cell in one number."""
+
+
+class Costs(NamedTuple):
+    """What a column with gaps costs, given the column before it.
+
+    Parameters
+    ----------
+    opens : int
+        No gap goes on: the column follows one that aligns other sequences, or is the first.
+    extends : int
+        The same sequences have a gap as in the column before.
+    mixed : int
+        One of the two pairs of a letter and a gap goes on, the other begins.
+    """
+
+    opens: int
+    extends: int
+    mixed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring3:
+    """What the columns of an alignment of three sequences score.
+
+    Make one with `identity` or `sum_of_pairs`.
+
+    Parameters
+    ----------
+    scheme : {"identity", "sum-of-pairs"}
+        See the two constructors.
+    pairs : Scoring
+        Alphabet, substitution matrix and gap costs; with "identity" its match and mismatch are
+        those of three letters.
+
+    Notes
+    -----
+    With linear gaps, ``gap_open == gap_extend``, every column stands for itself. Affine gaps look
+    at the column before, and at that only (*quasi-natural* gap costs, Altschul 1989):
+
+    - "identity": a column with gaps costs ``gap_extend`` if the same sequences have a gap in the
+      column before, else ``gap_open``.
+    - "sum-of-pairs": each pair with a letter against a gap costs ``gap_extend`` if in the column
+      before the same one of the two has a letter and the other a gap, else ``gap_open``. A gap of
+      a pair within which a column has gaps in both its sequences is thus opened again after it;
+      natural costs, those of the pair with such columns taken out, would count it once.
+
+    Examples
+    --------
+    >>> Scoring3.identity().costs
+    Costs(opens=1, extends=1, mixed=1)
+    >>> Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)).costs
+    Costs(opens=24, extends=2, mixed=13)
+    """
+
+    scheme: Scheme
+    pairs: Scoring
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            names = " or ".join(map(repr, SCHEMES))
+            raise ValueError(f"scheme {self.scheme!r}: {names} expected")
+        if not isinstance(self.pairs, Scoring):
+            raise TypeError(f"pairs must be a Scoring, not {type(self.pairs).__name__}")
+        if self.scheme == "identity" and self.match_and_mismatch[1] > 0:
+            mismatch = self.display(self.match_and_mismatch[1])
+            raise ValueError(f"mismatch {mismatch} must not be more than 0")
+
+    @classmethod
+    def identity(
+        cls,
+        match: float = 1,
+        mismatch: float = -1,
+        gap_open: float = 1,
+        gap_extend: float | None = None,
+        *,
+        alphabet: Alphabet = DNA,
+    ) -> Scoring3:
+        """Return a scoring that asks whether all three letters are equal (Sudo et al. 2012, eq. 2).
+
+        Parameters
+        ----------
+        match : float
+            Score of three equal letters. An ambiguous letter, such as N, equals none.
+        mismatch : float
+            Score of any other three letters.
+        gap_open, gap_extend : float
+            Costs, positive numbers, of a column with one gap or two: see `Scoring3`. Without
+            ``gap_extend`` gaps are linear, as in the paper.
+        alphabet : Alphabet
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Scoring.match_mismatch`; if ``mismatch`` is more than 0.
+        """
+        extension = gap_open if gap_extend is None else gap_extend
+        pairs = Scoring.match_mismatch(match, mismatch, gap_open, extension, alphabet=alphabet)
+        return cls("identity", pairs)
+
+    @classmethod
+    def sum_of_pairs(cls, pairs: Scoring | None = None) -> Scoring3:
+        """Return a scoring that adds what the three pairs of a column score.
+
+        Two letters score as in the matrix, the row being that of the earlier sequence; a letter
+        against a gap costs a gap, and a gap against a gap nothing. Every column with gaps thus
+        has two pairs that cost.
+
+        Parameters
+        ----------
+        pairs : Scoring, optional
+            BLOSUM62 with 11/1 in BLAST's words unless given.
+        """
+        return cls("sum-of-pairs", Scoring.blast() if pairs is None else pairs)
+
+    @property
+    def match_and_mismatch(self) -> tuple[int, int]:
+        """What three equal letters score, and any other three, with "identity"."""
+        if self.pairs.match_and_mismatch is None:
+            raise ValueError(
+                f"scheme 'identity' has one match and one mismatch, {self.name} has more"
+            )
+        match, mismatch, _ = self.pairs.match_and_mismatch
+        return match, mismatch if len(self.alphabet) > 1 else -_LARGEST
+
+    @property
+    def name(self) -> str:
+        """The scheme and the matrix."""
+        return f"{self.scheme} {self.pairs.name}"
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The alphabet of all three sequences."""
+        return self.pairs.alphabet
+
+    @property
+    def linear(self) -> bool:
+        """Whether every position of a gap costs the same."""
+        return self.pairs.linear
+
+    @property
+    def costs(self) -> Costs:
+        """What columns with gaps cost, in integer units."""
+        opens, extends = self.pairs.gap_open, self.pairs.gap_extend
+        if self.scheme == "identity":
+            return Costs(opens, extends, opens)
+        return Costs(2 * opens, 2 * extends, opens + extends)
+
+    @property
+    def maximum(self) -> int:
+        """The highest score of a column, in integer units."""
+        return self.pairs.maximum if self.scheme == "identity" else 3 * self.pairs.maximum
+
+    @property
+    def pairs_gain(self) -> bool:
+        """Whether two letters against a gap can score above 0.
+
+        If not, every best alignment begins and ends with three letters.
+        """
+        return self.scheme != "identity" and self.pairs.maximum > self.costs.extends
+
+    def bounds(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return scores that triples of these lengths, shape (N, 3), cannot exceed, shape (N,).
+
+        In integer units.
+
+        >>> Scoring3.identity(match=2).bounds(np.array([[100, 200, 300]])).tolist()
+        [200]
+        """
+        low, middle, _ = np.sort(lengths.astype(np.int64), axis=1).T
+        gain: npt.NDArray[np.int64] = max(0, self.maximum) * low
+        return gain + self.pairs.maximum * (middle + low) if self.pairs_gain else gain
+
+    def check(self, lengths: npt.NDArray[np.int64]) -> None:
+        """Raise ValueError if a triple of lengths, shape (N, 3), could score 2^23 or more."""
+        bounds = self.bounds(lengths)
+        if len(bounds) and bounds.max() > _LARGEST:
+            worst = int(bounds.argmax())
+            raise ValueError(
+                f"lengths {', '.join(map(str, lengths[worst].tolist()))} could score "
+                f"{bounds[worst]} with {self.name}, more than {_LARGEST}"
+            )
+
+    def display(self, score: int) -> int | float:
+        """Return a score of integer units in units of the matrix as published."""
+        return self.pairs.display(score)

@@ -1,0 +1,55 @@
+"""The best alignments of pairs: from the device, or traced back on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from glsw.batch import Batch
+from glsw.engines import Engine
+from glsw.engines.base import Progress, Ties
+from glsw.paths import Ends
+from glsw.results import Alignment
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import Record
+from glsw.traceback import best_end, coordinates_of_runs, from_end_to_end, trace
+
+
+def traced(
+    engine: Engine,
+    batch: Batch,
+    records: Sequence[tuple[Record, Record]],
+    ties: Ties,
+    unknown: str | None,
+    progress: Progress | None = None,
+) -> Iterator[Alignment]:
+    """Yield the best alignment of each pair, of which ``records`` has query and target."""
+    scoring = engine.scoring
+    paths = None
+    if batch.masks is not None and not engine.masks:
+        ends = _ends_on_host(batch, scoring, progress)
+    elif paths := engine.paths(batch, ties=ties, progress=progress):
+        ends = paths.ends
+    else:
+        ends = engine.ends(batch, ties=ties, progress=progress)
+    for p, (query, target) in enumerate(records):
+        end = int(ends.query_end[p]), int(ends.target_end[p])
+        if paths:
+            coordinates = coordinates_of_runs(paths[p], *end)
+        else:
+            coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
+        if not scoring.local:
+            coordinates = from_end_to_end(coordinates, *map(len, batch.pair(p)))
+        score = scoring.display(int(ends.score[p]))
+        yield Alignment(score, query, target, coordinates, scoring, unknown)
+
+
+def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:
+    found = np.empty((len(batch), 3), np.int32)
+    for p in range(len(batch)):
+        query, target = batch.pair(p)
+        found[p] = best_end(query, target, scoring, batch.mask(p))
+        if progress:
+            progress(len(query) * len(target))
+    return Ends(*found.T)

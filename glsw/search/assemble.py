@@ -1,0 +1,360 @@
+"""From the best sequences of a search to its results: aligned, and how significant they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch, Mask
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.results import Alignment, Hit, Hsp, SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import traced
+from glsw.search.limits import Limits, _units, least_score
+from glsw.search.ranking import Keys, numbers_of, scores_of
+from glsw.search.scan import Found, added
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.query import Searched
+from glsw.sequences.records import Record
+from glsw.statistics import Statistics, Unavailable, for_search
+
+_TOGETHER = 4096  # pairs that are aligned at once
+_RESIDUES = 2**24  # of these, so that there is room for what masks them
+_MANY = 2**14  # scores, from which the least that counts is found before their E-values
+
+
+class Query(NamedTuple):
+    """A query as given, and its views: what is searched, nothing if all of it is masked."""
+
+    record: Record
+    views: list[Searched]
+
+
+def best_views(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
+    """Return the hits of any view of a query, each sequence once, and which view finds it best.
+
+    Among views that score equally the first one is the best. If each list has the ``top`` best
+    hits of a view, the first ``top`` of those returned are the best of all: what is ahead of a
+    sequence in the list of its best view is ahead of it here.
+
+    Examples
+    --------
+    >>> ranking = Ranking(top=None, least=1)
+    >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1])]
+    >>> keys, views = best_views([ranking.best(row, np.arange(3)) for row in rows])
+    >>> numbers_of(keys).tolist(), scores_of(keys).tolist(), views.tolist()
+    ([1, 0, 2], [7, 6, 1], [0, 1, 1])
+    """
+    joined = np.concatenate([np.empty(0, np.int64), *keys])
+    views = np.repeat(np.arange(len(keys)), np.array([len(each) for each in keys], np.int64))
+    order = np.lexsort((views, joined))
+    _, first = np.unique(numbers_of(joined[order]), return_index=True)
+    chosen = order[np.sort(first)]
+    return joined[chosen], views[chosen]
+
+
+def search_results(
+    engine: Engine,
+    answered: Sequence[tuple[Query, list[Found]]],
+    database: Database,
+    limits: Limits,
+    ties: Ties,
+    unknown: str | None,
+) -> Iterator[SearchResult]:
+    """Yield the results of queries, given with what was found for each of their views.
+
+    Hits of several queries are aligned together, which takes hardware no longer than those of one.
+
+    Raises
+    ------
+    ValueError
+        If E-values are asked for, and there are no statistics for the scoring or the scores.
+    """
+    some: list[_Listed] = []
+    pairs = 0
+    for query, found in answered:
+        listed = _Listed.of(query, found, database, limits, engine.scoring)
+        if some and pairs + listed.pairs > _TOGETHER:
+            yield from _aligned(engine, some, database, limits, ties, unknown)
+            some, pairs = [], 0
+        some.append(listed)
+        pairs += listed.pairs
+    if some:
+        yield from _aligned(engine, some, database, limits, ties, unknown)
+
+
+@dataclass(eq=False)
+class _Listed:
+    """A query with the sequences that its result lists.
+
+    Parameters
+    ----------
+    query : Query
+    found : list of Found
+        For each view.
+    keys : ndarray of int64, shape (hits,)
+    views : ndarray of int64, shape (hits,)
+        Which view found each hit best.
+    bits, evalues : list of float or None
+        Of each hit.
+    statistics : Statistics
+    pairs : int
+        How many are aligned at first.
+    """
+
+    query: Query
+    found: list[Found]
+    keys: Keys
+    views: npt.NDArray[np.int64]
+    bits: Sequence[float | None]
+    evalues: Sequence[float | None]
+    statistics: Statistics
+    pairs: int
+
+    @classmethod
+    def of(
+        cls, query: Query, found: list[Found], database: Database, limits: Limits, scoring: Scoring
+    ) -> _Listed:
+        """Choose what is listed before anything is aligned."""
+        statistics = _statistics(query, found, database, limits, scoring)
+        lengths = np.array([len(each.codes) for each in query.views], np.int64)
+        every, top = [each.keys for each in found], limits.ranking.top
+        if limits.evalue is not None:
+            top = None if statistics.available else 0
+            if statistics.available and sum(map(len, every)) > _MANY:
+                targets = database.sequences.lengths
+                least = least_score(statistics, limits.evalue, lengths, targets, scoring)
+                every = [each[scores_of(each) >= least] for each in every]
+        keys, views = (each[:top] for each in best_views(every))
+        bits: Sequence[float | None] = [None] * len(keys)
+        evalues = bits
+        if statistics.available:
+            targets = database.sequences.lengths[database.rank[numbers_of(keys)]]
+            expected = statistics.evalue(scores_of(keys), lengths[views], targets)
+            limit = np.inf if limits.evalue is None else limits.evalue
+            chosen = np.flatnonzero(expected <= limit)[: limits.ranking.top]
+            keys, views = keys[chosen], views[chosen]
+            bits = statistics.bits(scores_of(keys), targets[chosen]).tolist()
+            evalues = expected[chosen].tolist()
+        pairs = len(keys) * (1 if limits.max_hsps == 1 else len(query.views))
+        return cls(query, found, keys, views, bits, evalues, statistics, pairs)
+
+    def hsp(self, alignment: Alignment, view: int) -> Hsp:
+        """Return a further alignment of a hit with its statistics."""
+        searched = self.query.views[view]
+        if not self.statistics.available:
+            return Hsp(alignment, searched.view)
+        score = _units(alignment)
+        target = len(alignment.target) // alignment.scoring.alphabet.width
+        bits = self.statistics.bits(score, target)
+        evalue = self.statistics.evalue(score, len(searched.codes), target)
+        return Hsp(alignment, searched.view, bits, evalue)
+
+
+def _statistics(
+    query: Query, found: Sequence[Found], database: Database, limits: Limits, scoring: Scoring
+) -> Statistics:
+    """Return what E-values come from; an error or warning if they are needed and there are none.
+
+    The scores of all views are counted together: there is one fit for a query.
+    """
+    if not query.views:
+        return Unavailable("all residues of the query are masked")
+    histogram = None
+    for each in found:
+        histogram = added(histogram, each.histogram)
+    longest = max(len(each.codes) for each in query.views)
+    size = len(database), database.residues
+    try:
+        made = for_search(scoring, longest, *size, histogram=histogram, method=limits.statistics)
+    except ValueError as error:
+        made = Unavailable(str(error))
+    if isinstance(made, Unavailable):
+        if limits.evalue is not None or limits.statistics == "fit":
+            limits.lacks(query.record, f"no E-values: {made.reason}")
+        elif limits.further is not None:
+            limits.lacks(
+                query.record, f"max_hsps None without min_score or E-values: {made.reason}"
+            )
+    return made
+
+
+@dataclass(eq=False)
+class _Subject:
+    """A hit in the making.
+
+    Parameters
+    ----------
+    of : _Listed
+        The query.
+    number : int
+        The original number in the database.
+    target : Record
+    views : list of int
+        Which views of the query are aligned with it.
+    bits, evalue : float or None
+        Of the best alignment.
+    next : dict of int to Alignment
+        For some of the views the best alignment that shares no pair with those before it.
+    hsps : list of Hsp
+        Those before it, of all views.
+    """
+
+    of: _Listed
+    number: int
+    target: Record
+    views: list[int]
+    bits: float | None
+    evalue: float | None
+    next: dict[int, Alignment] = field(default_factory=dict)
+    hsps: list[Hsp] = field(default_factory=list)
+
+    @property
+    def residues(self) -> int:
+        """Letters of all pairs that are aligned at first, both sides."""
+        return sum(len(self.of.query.views[v].codes) + len(self.target) for v in self.views)
+
+    def mask(self, view: int) -> Mask:
+        """Return what the alignments of a view before the next one align."""
+        codes, made = self.of.query.views[view].codes, self.of.query.views[view].view
+        paths = [hsp.alignment.coordinates for hsp in self.hsps if hsp.view == made]
+        mask = Mask.nothing(len(codes))
+        return mask.with_alignment(_one_after_another(paths)) if paths else mask
+
+    def take(self, limits: Limits) -> int | None:
+        """Add the best of the next alignments; return its view if there may be another."""
+        while self.next:
+            view = min(self.next, key=lambda v: (-self.next[v].score, v))
+            alignment, searched = self.next.pop(view), self.of.query.views[view]
+            if not self.hsps:
+                hsp = Hsp(alignment, searched.view, self.bits, self.evalue)
+            elif _units(alignment) < limits.ranking.least:
+                return None
+            else:
+                hsp = self.of.hsp(alignment, view)
+                if limits.further is not None and (hsp.evalue or 0) > limits.further:
+                    continue
+            self.hsps.append(hsp)
+            endless = limits.further is not None and not self.of.statistics.available
+            return None if endless or len(self.hsps) == limits.max_hsps else view
+        return None
+
+
+def _one_after_another(paths: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return one path of the aligned pairs of several, which lead to each other by gaps.
+
+    >>> _one_after_another([np.array([[0, 2], [5, 7]]), np.array([[3, 4], [1, 2]])]).tolist()
+    [[0, 2, 2, 3, 4], [5, 7, 1, 1, 2]]
+    """
+    pieces = [paths[0]]
+    for path in paths[1:]:
+        pieces += [np.array([[pieces[-1][0, -1]], [path[1, 0]]]), path]
+    return np.concatenate(pieces, axis=1)
+
+
+def _aligned(
+    engine: Engine,
+    listed: Sequence[_Listed],
+    database: Database,
+    limits: Limits,
+    ties: Ties,
+    unknown: str | None,
+) -> Iterator[SearchResult]:
+    """Align some hits at a time, round by round: all, then the views of those that want more."""
+    start = time.perf_counter()
+    hits = [list(_subjects(each, database, limits)) for each in listed]
+    every = [subject for each in hits for subject in each]
+    for subjects in _slices(every):
+        rounds = _Rounds(engine, subjects, database, ties, unknown)
+        todo = [(k, view) for k, subject in enumerate(subjects) for view in subject.views]
+        masked = False
+        while todo:
+            rounds.align(todo, masked=masked)
+            taken = ((k, subjects[k].take(limits)) for k in dict.fromkeys(k for k, _ in todo))
+            todo = [(k, view) for k, view in taken if view is not None]
+            masked = True
+    seconds = (time.perf_counter() - start) / max(1, len(every))
+    for each, made in zip(listed, hits, strict=True):
+        cells = sum(len(view.codes) for view in each.query.views) * database.residues
+        yield SearchResult(
+            query=each.query.record,
+            hits=tuple(Hit(k, hit.target, tuple(hit.hsps)) for k, hit in enumerate(made, start=1)),
+            cells=cells,
+            seconds=sum(found.seconds for found in each.found) + seconds * len(made),
+            engine=_joined(found.engine for found in each.found) or engine.label,
+            device=_joined(found.device for found in each.found) or engine.where,
+            sequences=len(database),
+            residues=database.residues,
+            memory=max([engine.memory_used, *(found.memory for found in each.found)]),
+            statistics=each.statistics,
+        )
+
+
+def _subjects(listed: _Listed, database: Database, limits: Limits) -> Iterator[_Subject]:
+    every = list(range(len(listed.query.views)))
+    numbers, best = numbers_of(listed.keys).tolist(), listed.views.tolist()
+    for number, view, bits, evalue in zip(numbers, best, listed.bits, listed.evalues, strict=True):
+        views = [view] if limits.max_hsps == 1 else every
+        yield _Subject(listed, number, database[number], views, bits, evalue)
+
+
+def _slices(subjects: Sequence[_Subject]) -> Iterator[list[_Subject]]:
+    """Yield the subjects in turn, so many together that their pairs are few enough."""
+    some: list[_Subject] = []
+    pairs = residues = 0
+    for each in subjects:
+        pairs, residues = pairs + len(each.views), residues + each.residues
+        if some and (pairs > _TOGETHER or residues > _RESIDUES):
+            yield some
+            some, pairs, residues = [], len(each.views), each.residues
+        some.append(each)
+    if some:
+        yield some
+
+
+class _Rounds:
+    """The sequences of queries and hits side by side, of which some pairs are aligned at a time."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        subjects: Sequence[_Subject],
+        database: Database,
+        ties: Ties,
+        unknown: str | None,
+    ) -> None:
+        self._engine, self._subjects, self._ties, self._unknown = engine, subjects, ties, unknown
+        self._first: dict[_Listed, int] = {}
+        codes: list[npt.NDArray[np.uint8]] = []
+        for each in dict.fromkeys(subject.of for subject in subjects):
+            self._first[each] = len(codes)
+            codes += [view.codes for view in each.query.views]
+        self._queries = Sequences.of(codes)
+        places = database.rank[np.array([each.number for each in subjects], np.int64)].tolist()
+        self._targets = Sequences.of([database.view(slice(k, k + 1)).residues for k in places])
+
+    def align(self, todo: Sequence[tuple[int, int]], *, masked: bool) -> None:
+        """Find the next alignments of subjects, given by number, and views."""
+        pairs = [(self._subjects[k], view) for k, view in todo]
+        batch = Batch(
+            self._queries,
+            self._targets,
+            np.array([self._first[each.of] + view for each, view in pairs], np.int32),
+            np.array([k for k, _ in todo], np.int32),
+            tuple(each.mask(view) for each, view in pairs) if masked else None,
+        )
+        records = [(each.of.query.views[view].record, each.target) for each, view in pairs]
+        found = traced(self._engine, batch, records, self._ties, self._unknown)
+        for (each, view), alignment in zip(pairs, found, strict=True):
+            each.next[view] = alignment
+
+
+def _joined(names: Iterator[str]) -> str:
+    return " and ".join(dict.fromkeys(filter(None, names)))

@@ -1,0 +1,184 @@
+"""Which hits and which of their alignments a search lists."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_left
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.results import Alignment
+from glsw.scoring.scoring import Scoring
+from glsw.search.ranking import Ranking
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import Record
+from glsw.statistics import Method, Statistics, for_search, histogram_for
+
+_FURTHER = 10.0  # E-value of the last alignment of a hit, if nothing else is said
+_LENGTHS = 2**20  # pairs of lengths whose E-values are computed together
+
+
+class Limits(NamedTuple):
+    """What of the hits a result lists.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        How many hits, and the least score of them and of their further alignments.
+    evalue : float, optional
+        The largest E-value of hits.
+    max_hsps : int or None
+        Alignments of a hit at most, None for all.
+    statistics : str
+        The method, see `glsw.statistics.for_search`.
+    further : float, optional
+        The largest E-value of further alignments of a hit.
+    strict : bool
+        Whether a query without the statistics that are needed is an error, or else a warning.
+    """
+
+    ranking: Ranking
+    evalue: float | None = None
+    max_hsps: int | None = 1
+    statistics: Method = "auto"
+    further: float | None = None
+    strict: bool = True
+
+    def scanned(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
+        """Return what a scan has to keep for the hits to be among it.
+
+        With an E-value these are all sequences of at least the score that it asks for, where that
+        is known before, so that the best are taken of those that have the E-value.
+        """
+        if self.evalue is None:
+            return self.ranking
+        ranking = self.ranking._replace(top=None)
+        if ranking.counted is not None or not len(queries):
+            return ranking
+        longest = int(queries.lengths.max())
+        size = len(database), database.residues
+        statistics = for_search(scoring, longest, *size, method=self.statistics)
+        lengths = database.sequences.lengths
+        least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
+        return ranking._replace(least=max(ranking.least, least))
+
+    def lacks(self, query: Record, what: str) -> None:
+        """Raise ValueError for a query alone, warn of one among others."""
+        if self.strict:
+            raise ValueError(f"query {query.id}: {what}")
+        left = "" if self.evalue is None else "; it has no hits"
+        warnings.warn(f"query {query.id}: {what}{left}", RuntimeWarning, stacklevel=2)
+
+
+def limits_for(
+    scoring: Scoring,
+    top: int | None,
+    min_score: float,
+    evalue: float | None,
+    max_hsps: int | None,
+    statistics: Method,
+) -> Limits:
+    """Return limits from numbers in units of the matrix.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of them cannot be, or is in vain: E-values where there are none for the scoring, all
+        alignments of a hit where neither an E-value nor a score ends them.
+    """
+    top, max_hsps = _count("top", top), _count("max_hsps", max_hsps)
+    _check_number("min_score", min_score)
+    if evalue is not None:
+        _check_number("evalue", evalue)
+    if evalue is not None and not evalue > 0:
+        raise ValueError(f"evalue {evalue}: more than 0 expected")
+    for name, number in (("min_score", min_score), ("evalue", evalue)):
+        if number is not None and not math.isfinite(number):
+            raise ValueError(f"{name} {number}: a finite number expected")
+    counted = histogram_for(scoring, statistics)
+    if not scoring.local:
+        if max_hsps != 1:
+            raise ValueError(f"max_hsps {max_hsps}: from end to end there is 1 alignment of a hit")
+        if evalue is not None or statistics not in ("auto", "none"):
+            raise ValueError("E-values are for local alignments, not for those from end to end")
+        counted, statistics = None, "none"
+    if evalue is not None:
+        if statistics == "none":
+            raise ValueError(f"evalue {evalue:g}: no statistics are asked for")
+        histogram_for(scoring, "fit")  # an error if there are none
+    if statistics == "karlin-altschul":
+        for_search(scoring, 1, 1, 1, method=statistics)
+    further = evalue
+    if max_hsps is None and evalue is None and not min_score > 1:
+        further = _FURTHER
+        if counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available:
+            raise ValueError(
+                "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
+                "a hit without statistics"
+            )
+    width = None if counted is None else counted.width
+    ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
+    evalue, further = (None if each is None else float(each) for each in (evalue, further))
+    return Limits(ranking, evalue, max_hsps, statistics, further)
+
+
+def _count(name: str, number: Any) -> int | None:
+    if number is None:
+        return None
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise TypeError(f"{name} must be a whole number or None, not {type(number).__name__}")
+    count = int(number)
+    if count < 1:
+        raise ValueError(f"{name} {count}: at least 1, or None for all, expected")
+    return count
+
+
+def _check_number(name: str, number: Any) -> None:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{name} must be a number, not {type(number).__name__}")
+
+
+def least_score(
+    statistics: Statistics,
+    evalue: float,
+    queries: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    scoring: Scoring,
+) -> int:
+    """Return the least score that has this E-value with any of the lengths.
+
+    As the least of `Statistics.cutoff`, found for all lengths together.
+
+    Examples
+    --------
+    >>> scoring = Scoring.blast()
+    >>> statistics = for_search(scoring, 218, 4403, 1354446)
+    >>> lengths = np.array([100, 201, 350])
+    >>> least_score(statistics, 0.027, np.array([218]), lengths, scoring)
+    68
+    >>> statistics.cutoff(0.027, 218, lengths).tolist()
+    [68, 70, 71]
+    """
+    some, others = (np.unique(each[each > 0]) for each in (queries, targets))
+    if not len(some) or not len(others):
+        return 1
+    step = max(1, _LENGTHS // len(others))
+    rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
+    limit = evalue * (1 + 1e-9)  # rounding is not to leave out any
+
+    def enough(score: int) -> bool:
+        scores = np.array([score])
+        return any(bool((statistics.evalue(scores, row, others) <= limit).any()) for row in rows)
+
+    highest = scoring.bound(int(some[-1]), int(others[-1]))
+    return 1 + bisect_left(range(1, highest + 1), True, key=enough)
+
+
+def _units(alignment: Alignment) -> int:
+    """Return a score in integer units."""
+    return round(alignment.score * alignment.scoring.scale)

@@ -1,0 +1,1 @@
+"""Sequences: alphabets, files, databases, and how queries are prepared."""

@@ -1,0 +1,310 @@
+"""The format of an indexed database: reading its parts and writing it at once or not at all."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import mmap
+import os
+import secrets
+import struct
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.fasta import Entry
+
+_Path: TypeAlias = str | os.PathLike[str]
+
+_MAGIC = b"\x89GLSW\r\n\x1a"
+_MARK = 0x01020304
+_VERSION = 1
+_PREFACE = struct.Struct("=8sIIQQII")
+_ALIGNMENT = 64
+_NUMBERS = ("title_offsets", "order", "rank", "offsets")
+_CHECKED_AT_ONCE = 1 << 26  # bytes of these sections that are checked whenever a file is opened
+_PIECE = 1 << 24
+
+
+_PATHS = (str, os.PathLike)
+
+
+# reading
+
+
+class _File:
+    """A file of this format, its preface and table of contents checked, and mapped."""
+
+    def __init__(self, path: _Path) -> None:
+        self.path = os.path.abspath(path)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            offset, length, self.stamp = self._preface(file.read(_PREFACE.size), size)
+            file.seek(offset)
+            contents = file.read(length)
+            if zlib.crc32(contents) != self.stamp:
+                raise self._corrupt("table of contents")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            table = json.loads(contents)
+            spelled = table["alphabet"]
+            letters = spelled["letters"]
+            spelled["letters"] = letters if isinstance(letters, str) else tuple(letters)
+            self.alphabet = Alphabet(**spelled)
+            self.sections = {
+                name: (int(each["offset"]), int(each["bytes"]), int(each["crc32"]))
+                for name, each in table["sections"].items()
+            }
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise self._corrupt("table of contents") from None
+        if sum(self._section(name)[1] for name in _NUMBERS) <= _CHECKED_AT_ONCE:
+            self.verify(_NUMBERS)
+
+    def section(self, name: str, kind: type[Any]) -> npt.NDArray[Any]:
+        """Return a section as an array that is no copy."""
+        start, length, _ = self._section(name)
+        try:
+            return np.frombuffer(memoryview(self._map)[start : start + length], dtype=kind)
+        except ValueError:
+            raise self._corrupt(name) from None
+
+    def verify(self, names: Iterable[str]) -> None:
+        """Compare sections with their checksums."""
+        for name in names:
+            start, length, expected = self._section(name)
+            checksum = 0
+            for at in range(start, start + length, _PIECE):
+                checksum = zlib.crc32(self._map[at : min(at + _PIECE, start + length)], checksum)
+            if checksum != expected:
+                raise self._corrupt(name)
+
+    def _section(self, name: str) -> tuple[int, int, int]:
+        if name not in self.sections:
+            raise self._corrupt(f"no {name}")
+        return self.sections[name]
+
+    def _preface(self, preface: bytes, size: int) -> tuple[int, int, int]:
+        """Return where the table of contents is, its length and its checksum."""
+        if not preface.startswith(_MAGIC):
+            raise ValueError(f"{self.path}: not a glsw database")
+        if len(preface) < _PREFACE.size:
+            raise ValueError(f"{self.path}: truncated database, {size} bytes")
+        _, mark, number, offset, length, stamp, checksum = _PREFACE.unpack(preface)
+        if mark == int.from_bytes(_MARK.to_bytes(4, "little"), "big"):
+            raise ValueError(
+                f"{self.path}: database of a machine of the other byte order, index it anew here"
+            )
+        if mark == _MARK and number > _VERSION:
+            raise ValueError(
+                f"{self.path}: database of format {number}, this glsw reads formats up to "
+                f"{_VERSION}"
+            )
+        if zlib.crc32(preface[:-4]) != checksum or mark != _MARK or number != _VERSION:
+            raise self._corrupt("preface")
+        if size < offset + length:
+            raise ValueError(f"{self.path}: truncated database, {size} of {offset + length} bytes")
+        if size > offset + length:
+            raise self._corrupt(f"{size} bytes instead of {offset + length}")
+        return offset, length, stamp
+
+    def _corrupt(self, what: str) -> ValueError:
+        return ValueError(f"{self.path}: corrupt database ({what})")
+
+
+class _Titles:
+    """Ids and descriptions by the original number of the sequence."""
+
+    def __init__(self, text: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+        self._text, self._offsets = text, offsets
+
+    def __getitem__(self, k: int) -> tuple[str, str]:
+        start, middle, end = self._offsets[2 * k : 2 * k + 3].tolist()
+        name, description = (
+            self._text[a:b].tobytes().decode("utf-8", "replace")
+            for a, b in ((start, middle), (middle, end))
+        )
+        return name, description
+
+    def fits(self, count: int) -> bool:
+        return len(self._offsets) == 2 * count + 1 and self._offsets[-1] == len(self._text)
+
+
+def _masks(alphabet: Alphabet) -> bool:
+    """Return whether lower-case letters are read as the one for anything.
+
+    >>> _masks(PROTEIN), _masks(PROTEIN.lower_case_masked())
+    (False, True)
+    """
+    anything = alphabet.anything
+    return anything is not None and all(
+        alphabet.aliases.get(each.lower()) == anything
+        for each in alphabet.letters
+        if each.lower() not in alphabet.letters
+    )
+
+
+def _letters(alphabet: Alphabet) -> str:
+    letters = alphabet.letters
+    shown = letters if isinstance(letters, str) else f"{letters[0]} ... {letters[-1]}"
+    return f"{alphabet.name} ({shown})"
+
+
+def _check_out(out: str, sources: list[str], force: bool) -> None:
+    folder = os.path.dirname(out) or "."
+    if out == "-":
+        raise ValueError("a database cannot go to standard output, it needs the name of a file")
+    if not os.path.isdir(folder):
+        raise ValueError(f"{out}: there is no folder {folder}")
+    if not os.path.exists(out):
+        return
+    if not os.path.isfile(out):
+        raise ValueError(f"{out}: it is a folder or device, not a file to overwrite")
+    for source in sources:
+        if source != "-" and os.path.samefile(source, out):
+            raise ValueError(f"{out}: it is an input, and would be overwritten")
+    if not force and not is_database(out):
+        raise ValueError(f"{out}: it exists and is no database; --force overwrites it")
+
+
+@contextlib.contextmanager
+def _appearing(path: str) -> Iterator[IO[bytes]]:
+    """Give a file that takes its name when it is complete and on the disk, or vanishes."""
+    part = f"{path}.{secrets.token_hex(4)}.part"
+    try:
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    with contextlib.suppress(OSError):  # there are systems where folders cannot be opened
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool: IO[bytes]) -> None:
+    """Write a database, by way of a file of the residues in their original order."""
+    file.write(bytes(_PREFACE.size))
+    sections: dict[str, dict[str, int]] = {}
+
+    def section(name: str, pieces: Iterable[Any]) -> None:
+        file.write(bytes(-file.tell() % _ALIGNMENT))
+        start, checksum = file.tell(), 0
+        for piece in pieces:
+            file.write(piece)
+            checksum = zlib.crc32(piece, checksum)
+        sections[name] = {"offset": start, "bytes": file.tell() - start, "crc32": checksum}
+
+    counted, title_ends = array.array("q"), array.array("q", [0])
+    section("titles", _spooled(entries, spool, counted, title_ends))
+    section("title_offsets", [np.array(title_ends, np.int64)])
+    lengths = np.array(counted, np.int64)
+    order, rank = _sorted(lengths)
+    section("order", [order])
+    section("rank", [rank])
+    section("offsets", [_offsets(lengths[order])])
+    section("residues", _gathered(spool, lengths, order))
+    table = {
+        "alphabet": {
+            "name": alphabet.name,
+            "letters": alphabet.letters,
+            "aliases": dict(alphabet.aliases),
+            "ambiguous": alphabet.ambiguous,
+        },
+        "sequences": len(lengths),
+        "residues": int(lengths.sum()),
+        "program": f"glsw {_program_version()}",
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "sections": sections,
+    }
+    contents = json.dumps(table).encode("utf-8")
+    start = file.tell()
+    file.write(contents)
+    file.seek(0)
+    checksum = zlib.crc32(contents)
+    preface = _PREFACE.pack(_MAGIC, _MARK, _VERSION, start, len(contents), checksum, 0)[:-4]
+    file.write(preface + struct.pack("=I", zlib.crc32(preface)))
+
+
+def _spooled(
+    entries: Iterable[Entry],
+    spool: IO[bytes],
+    lengths: array.array[int],
+    title_ends: array.array[int],
+) -> Iterator[bytes]:
+    """Yield the titles while the rest of the entries goes where it belongs."""
+    end = 0
+    for name, description, codes in entries:
+        spool.write(codes)
+        lengths.append(len(codes))
+        first, rest = name.encode("utf-8"), description.encode("utf-8")
+        title_ends.append(end + len(first))
+        end += len(first) + len(rest)
+        title_ends.append(end)
+        yield first + rest
+    spool.flush()
+
+
+def _sorted(
+    lengths: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the order by descending length, and the place of each sequence in it."""
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank
+
+
+def _offsets(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _gathered(
+    spool: IO[bytes], lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> Iterator[bytes]:
+    """Yield the residues in that order, many sequences at a time."""
+    if not lengths.any():
+        return
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    with (
+        mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ) as residues,
+        memoryview(residues) as view,
+    ):
+        for at in range(0, len(order), 1 << 12):
+            some = order[at : at + (1 << 12)]
+            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
+            yield b"".join([view[start:end] for start, end in bounds])
+
+
+def _program_version() -> str:
+    try:
+        return version("glsw")
+    except PackageNotFoundError:  # a plain checkout
+        return "0+unknown"
+
+
+def is_database(path: _Path) -> bool:
+    """Return whether a path is a file that begins as those of :func:`makedb` do.
+
+    What is no regular file, such as a pipe, is not read.
+    """
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC

@@ -1,0 +1,338 @@
+"""Views of a query: what is searched for it, its strands or frames, with letters masked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+from Bio import BiopythonWarning
+from Bio.Data import CodonTable
+from Bio.Seq import translate
+
+from glsw.sequences.alphabet import DNA, Alphabet, complement_of
+from glsw.sequences.records import Record
+
+Strand = Literal["both", "plus", "minus"]
+STRANDS: tuple[Strand, ...] = get_args(Strand)
+FRAMES = (1, 2, 3)
+
+_SHORTEST_DUST = 4  # letters that the library asks for
+_Codes = npt.NDArray[np.uint8]
+
+
+class MaskedError(ValueError):
+    """A query has no residue that is not masked."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How what was searched was made of the query as given.
+
+    Parameters
+    ----------
+    length : int
+        Letters of the query as given.
+    strand : {1, -1}
+        -1 for the reverse complement.
+    frame : int
+        0 if the query was not translated; 1, 2, 3 for the frames of the plus strand, which begin
+        at its first, second and third letter, -1, -2, -3 for those of the minus strand.
+    rna : bool
+        Whether the query as given has U and no T, and so its reverse complement.
+
+    Examples
+    --------
+    >>> View(100).place(0, 10), View(100, -1).place(0, 10)
+    ((1, 10), (100, 91))
+    >>> View(100, 1, frame=2).place(0, 10), View(100, -1, frame=-1).place(0, 10)
+    ((2, 31), (100, 71))
+    """
+
+    length: int
+    strand: int = 1
+    frame: int = 0
+    rna: bool = field(default=False, compare=False)
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and last letter of the query as given, counted from 1.
+
+        ``start`` and ``end`` are half-open, counted from 0 in what was searched; on the minus
+        strand the first letter stands behind the last.
+        """
+        if self.frame:
+            shift = abs(self.frame) - 1
+            start, end = shift + 3 * start, shift + 3 * end
+        if self.strand < 0:
+            return self.length - start, self.length - end + 1
+        return start + 1, end
+
+
+class Searched(NamedTuple):
+    """A view of a query, its letters and their codes.
+
+    Parameters
+    ----------
+    view : View
+    record : Record
+        Named as the query; letters that are masked are in lower case.
+    codes : ndarray of uint8, shape (letters,)
+        Masked letters have the code of the one for anything.
+    """
+
+    view: View
+    record: Record
+    codes: _Codes
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How queries are read, before they are compared with anything.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        That of the scoring.
+    strand : {"both", "plus", "minus"}, optional
+        Which strands of DNA; both, unless given, if that is what the alphabet is for.
+    genetic_code : int, optional
+        NCBI's number of the code by which DNA is translated into the letters of the alphabet, in
+        three frames of each strand.
+    lower_case_mask : bool
+        Whether lower-case letters become the one for anything.
+    mask_low_complexity : bool
+        Whether stretches of low complexity do, see `low_complexity`.
+    unknown : str, optional
+        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+
+    Raises
+    ------
+    ValueError
+        If the alphabet does not allow for what is asked, or there is no such code.
+
+    Examples
+    --------
+    >>> reading = Reading(DNA)
+    >>> for each in reading.views(Record("q", "", "AACGN")):
+    ...     print(each.view.strand, each.record.letters, each.codes)
+    1 AACGN [ 0  0  1  2 14]
+    -1 NCGTT [14  1  2  3  3]
+    """
+
+    alphabet: Alphabet
+    strand: Strand | None = None
+    genetic_code: int | None = None
+    lower_case_mask: bool = False
+    mask_low_complexity: bool = False
+    unknown: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.strand not in (*STRANDS, None):
+            raise ValueError(f"strand {self.strand!r}: {', '.join(STRANDS)} expected")
+        if self.genetic_code is not None:
+            _codons(self.genetic_code, self.alphabet)
+        elif self.strand in ("both", "minus") and not self.alphabet.nucleotides:
+            raise ValueError(
+                f"strand {self.strand!r}: the {self.alphabet.name} alphabet has no complements, "
+                "only DNA has two strands"
+            )
+        if self.lower_case_mask or self.mask_low_complexity:
+            self.alphabet.lower_case_masked()
+        if self.mask_low_complexity:
+            low_complexity("", self.alphabet)
+
+    @property
+    def letters(self) -> Alphabet:
+        """The alphabet of queries as given."""
+        return self.alphabet if self.genetic_code is None else DNA
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """The strands, 1 and -1."""
+        two = self.genetic_code is not None or self.alphabet.nucleotides
+        strand = self.strand or ("both" if two else "plus")
+        return {"both": (1, -1), "plus": (1,), "minus": (-1,)}[strand]
+
+    @property
+    def count(self) -> int:
+        """Views of a query."""
+        return len(self.signs) * (1 if self.genetic_code is None else len(FRAMES))
+
+    def residues(self, length: int) -> int:
+        """Return the residues of all views of a query of so many letters.
+
+        >>> from glsw.sequences.alphabet import PROTEIN
+        >>> Reading(DNA).residues(100), Reading(PROTEIN, genetic_code=1).residues(100)
+        (200, 196)
+        """
+        each = [length] if self.genetic_code is None else [(length - k) // 3 for k in range(3)]
+        return len(self.signs) * sum(max(0, n) for n in each)
+
+    def views(self, record: Record) -> list[Searched]:
+        """Return the views of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
+
+        Codons that may mean several amino acids become what Biopython makes of them, mostly X;
+        what is left after the last whole codon is dropped.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
+            the query.
+        """
+        of_letters = self._strands if self.genetic_code is None else self._frames
+        made = [
+            Searched(view, self._named(record, letters), self._encode(letters, record.id))
+            for view, letters in of_letters(record)
+        ]
+        if self.lower_case_mask or self.mask_low_complexity:
+            letter = self.alphabet.anything
+            anything = self.alphabet.encode(letter or "")
+            residues = sum(len(each.codes) for each in made)
+            if residues and all((each.codes == anything).all() for each in made):
+                length = len(record.letters) // self.letters.width
+                raise MaskedError(f"query {record.id}: all {length} residues are masked")
+        return made
+
+    def _strands(self, record: Record) -> Iterator[tuple[View, str]]:
+        self._encode(record.letters, record.id)
+        letters = self._soft_masked(record.letters)
+        rna = self.alphabet.nucleotides and is_rna(letters)
+        for sign in self.signs:
+            view = View(len(letters) // self.alphabet.width, sign, rna=rna)
+            yield view, letters if sign > 0 else reversed_strand(letters, rna)
+
+    def _frames(self, record: Record) -> Iterator[tuple[View, str]]:
+        assert self.genetic_code is not None
+        table = _codons(self.genetic_code, self.alphabet)
+        unknown = None if self.unknown is None else DNA.anything
+        given = DNA.encode(record.letters, name=record.id, unknown=unknown)
+        for sign in self.signs:
+            codes = given if sign > 0 else _COMPLEMENT[given[::-1]]
+            lower = np.frombuffer(record.letters.encode("ascii", "replace"), np.uint8)[::sign] >= 97
+            for frame in FRAMES:
+                stop = frame - 1 + max(0, len(codes) - frame + 1) // 3 * 3
+                codons = codes[frame - 1 : stop].reshape(-1, 3)
+                letters = table[tuple(codons.T)]
+                if self.lower_case_mask:
+                    letters[lower[frame - 1 : stop].reshape(-1, 3).any(axis=1)] |= 0x20
+                text = letters.tobytes().decode("ascii")
+                yield View(len(codes), sign, sign * frame), self._soft_masked(text)
+
+    def _soft_masked(self, letters: str) -> str:
+        """Return letters with those of low complexity in lower case, if they are to be masked."""
+        if not self.mask_low_complexity:
+            return letters
+        stretches = low_complexity(letters, self.alphabet)
+        if not self.lower_case_mask:
+            letters = letters.upper()
+        pieces, at = [], 0
+        for start, end in stretches:
+            pieces += [letters[at:start], letters[start:end].lower()]
+            at = end
+        return "".join([*pieces, letters[at:]])
+
+    def _encode(self, letters: str, name: str) -> _Codes:
+        return self._masked.encode(letters, name=name, unknown=self.unknown)
+
+    @cached_property
+    def _masked(self) -> Alphabet:
+        masked = self.lower_case_mask or self.mask_low_complexity
+        return self.alphabet.lower_case_masked() if masked else self.alphabet
+
+    @staticmethod
+    def _named(record: Record, letters: str) -> Record:
+        same = letters == record.letters
+        return record if same else Record(record.id, record.description, letters)
+
+
+def is_rna(letters: str) -> bool:
+    """Return whether there is U, and no T.
+
+    >>> is_rna("ACGu"), is_rna("ACGUT"), is_rna("ACG")
+    (True, False, False)
+    """
+    return any(u in letters for u in "Uu") and not any(t in letters for t in "Tt")
+
+
+def reversed_strand(letters: str, rna: bool) -> str:
+    """Return the reverse complement, with U or with T; gaps stay gaps.
+
+    >>> reversed_strand("AAC-Gn", False), reversed_strand("AAC-Gn", True)
+    ('nC-GTT', 'nC-GUU')
+    """
+    turned = complement_of(letters)[::-1]
+    return turned.translate(_T_TO_U) if rna else turned
+
+
+_T_TO_U = str.maketrans("Tt", "Uu")
+
+
+def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], ...]:
+    """Return the stretches of low complexity, half-open and counted from 0.
+
+    For DNA they are those of DUST, as in blastn (Morgulis et al. 2006, "A fast and symmetric DUST
+    implementation", Journal of Computational Biology 13), for proteins those of tantan (Frith
+    2011, "A new repeat-masking method", Nucleic Acids Research 39), by the library pydustmasker.
+
+    Raises
+    ------
+    ValueError
+        If the alphabet is neither, or the library is not installed.
+    """
+    if not alphabet.nucleotides and not alphabet.amino_acids:
+        raise ValueError(
+            f"low complexity is known of DNA and proteins, not of the {alphabet.name} alphabet"
+        )
+    try:
+        from pydustmasker import DustMasker, TantanMasker
+    except ImportError:
+        raise ValueError(
+            "masking low complexity needs pydustmasker 3 or newer: pip install glsw[mask]"
+        ) from None
+    if alphabet.nucleotides:
+        enough = len(letters) >= _SHORTEST_DUST
+        return DustMasker(letters.upper().replace("U", "T")).intervals if enough else ()
+    return TantanMasker(letters.upper(), protein=True).intervals if letters else ()
+
+
+_COMPLEMENT = DNA.encode(complement_of(DNA.decode(range(len(DNA)))))
+"""For each code of DNA that of the complement."""
+
+
+@lru_cache(maxsize=32, typed=True)
+def _codons(genetic_code: int, alphabet: Alphabet) -> _Codes:
+    """Return the letter (ASCII) of an alphabet for each codon of codes of DNA, all of IUPAC.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such genetic code, or the alphabet is not one of proteins.
+    """
+    if isinstance(genetic_code, bool) or not isinstance(genetic_code, int):
+        raise TypeError(f"genetic_code must be a number, not {type(genetic_code).__name__}")
+    known = sorted(CodonTable.unambiguous_dna_by_id)
+    if genetic_code not in known:
+        raise ValueError(f"genetic code {genetic_code}: there are {', '.join(map(str, known))}")
+    if not alphabet.amino_acids:
+        raise ValueError(
+            f"translated queries need a scoring of proteins, not of the {alphabet.name} alphabet"
+        )
+    with warnings.catch_warnings():  # of codons that are stops and amino acids: these are taken
+        warnings.simplefilter("ignore", BiopythonWarning)
+        words = "".join("".join(codon) for codon in product(DNA.letters, repeat=3))
+        letters: str = translate(words, table=genetic_code)  # type: ignore[no-untyped-call]
+    for letter in sorted(set(letters) - set(alphabet.letters)):
+        if alphabet.anything is None:
+            raise ValueError(
+                f"translated queries need the letters * and X, the {alphabet.name} alphabet "
+                f"({alphabet.letters}) lacks one"
+            )
+        letters = letters.replace(letter, alphabet.anything)
+    codons = np.frombuffer(letters.encode("ascii"), np.uint8)
+    return codons.reshape((len(DNA),) * 3)

@@ -1,0 +1,256 @@
+"""Sequences from files, strings and Biopython's objects, all as records of letters."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from Bio.Seq import MutableSeq, Seq, UndefinedSequenceError
+from Bio.SeqIO.FastaIO import SimpleFastaParser
+from Bio.SeqIO.QualityIO import FastqGeneralIterator
+from Bio.SeqRecord import SeqRecord
+
+from glsw.sequences.alphabet import Alphabet
+
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A named sequence.
+
+    Parameters
+    ----------
+    id : str
+        The first word of its title.
+    description : str
+        The rest of its title, perhaps empty.
+    letters : str
+        The residues, without white space.
+
+    Examples
+    --------
+    >>> record = Record("P69905", "alpha globin", "MVLSPADK")
+    >>> len(record)
+    8
+    """
+
+    id: str
+    description: str
+    letters: str
+
+    def __len__(self) -> int:
+        return len(self.letters)
+
+
+Single: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]
+Source: TypeAlias = Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]
+
+
+def read(path: str | os.PathLike[str]) -> Iterator[Record]:
+    r"""Yield the records of a FASTA or FASTQ file, plain or gzip (told by its content).
+
+    Parameters
+    ----------
+    path : str or path
+        The file; ``"-"`` is standard input.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is empty, neither FASTA nor FASTQ, truncated or corrupt; one line naming the path.
+
+    Notes
+    -----
+    A record without a name gets the id ``record N``, counted from 1. Records are read as they are
+    asked for, so that an error later in the file comes after the records before it.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.fasta")
+    ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
+    ...     for record in read(path):
+    ...         print(record)
+    Record(id='a', description='first one', letters='ACGTAC')
+    Record(id='record 2', description='', letters='TT')
+    """
+    path = os.fspath(path)
+    if not isinstance(path, str):
+        raise TypeError(f"a path must be str, got {type(path).__name__}")
+    shown = "standard input" if path == "-" else path
+    with contextlib.ExitStack() as stack:
+        stream = _standard_input() if path == "-" else stack.enter_context(open(path, "rb"))
+        try:
+            yield from _records(stream, shown)
+        except EOFError:
+            raise ValueError(f"{shown}: truncated gzip file") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{shown}: corrupt gzip file ({error})") from None
+
+
+def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> list[Record]:
+    """Return the sequences in ``source`` as records.
+
+    Parameters
+    ----------
+    source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
+        A str is always letters and a path object always a file. A one-dimensional array of
+        integers is codes.
+    what : str
+        What error messages and the ids of nameless sequences call it, such as "query".
+    alphabet : Alphabet, optional
+        The letters of codes.
+
+    Raises
+    ------
+    TypeError
+        If ``source``, or one of its items, is of another kind.
+    ValueError
+        From :func:`read`, or if an array has no alphabet or holds other numbers than codes.
+
+    Examples
+    --------
+    >>> as_records("MKV", what="query")
+    [Record(id='query', description='', letters='MKV')]
+    >>> [record.id for record in as_records(["MKV", Record("x", "", "MK")], what="target")]
+    ['target 1', 'x']
+    """
+    if is_single(source):
+        return [_record(source, what, alphabet)]
+    if isinstance(source, os.PathLike):
+        return list(read(source))
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
+    if isinstance(source, np.ndarray) and source.ndim == 0:
+        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
+    records: list[Record] = []
+    for number, item in enumerate(source, start=1):
+        name = f"{what} {number}"
+        if is_single(item):
+            records.append(_record(item, name, alphabet))
+        elif isinstance(item, os.PathLike):
+            records.extend(read(item))
+        else:
+            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}")
+    return records
+
+
+def is_single(source: object) -> bool:
+    """Return whether ``source`` is one sequence, not a collection or a file.
+
+    >>> is_single("ACGT"), is_single(["ACGT"])
+    (True, False)
+    """
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1 and source.dtype.kind in "iu"
+    return isinstance(source, str | bytes | Seq | MutableSeq | SeqRecord | Record)
+
+
+_EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+def _record(item: object, name: str, alphabet: Alphabet | None) -> Record:
+    """Return one sequence as a record."""
+    if isinstance(item, Record):
+        return item
+    if isinstance(item, str):
+        return Record(name, "", str(item))
+    if isinstance(item, bytes):
+        return Record(name, "", item.decode("latin-1"))
+    if isinstance(item, np.ndarray):
+        if alphabet is None:
+            raise ValueError(f"{name}: an array of codes needs an alphabet")
+        return Record(name, "", alphabet.decode(item, name=name))
+    if isinstance(item, SeqRecord):
+        nameless = item.id in (None, "", "<unknown id>")
+        name = name if nameless else str(item.id)
+        title = "" if item.description == "<unknown description>" else item.description or ""
+        first, _, rest = title.partition(" ")
+        return Record(name, rest.strip() if first == item.id else title, _letters(item.seq, name))
+    return Record(name, "", _letters(item, name))
+
+
+def _letters(seq: object, name: str) -> str:
+    if not isinstance(seq, Seq | MutableSeq):
+        raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
+    try:
+        return str(seq)
+    except UndefinedSequenceError:
+        raise ValueError(f"{name}: its letters are undefined, only its length is known") from None
+
+
+def _standard_input() -> io.BufferedReader:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    stream = sys.stdin.buffer
+    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
+
+
+def _records(stream: io.BufferedReader, shown: str) -> Iterator[Record]:
+    """Yield the records of a stream of bytes, and leave it open."""
+    empty = not stream.peek(1)
+    if stream.peek(2).startswith(_GZIP):
+        stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 16)
+    _skip_blank(stream)
+    start = stream.peek(20)[:20]
+    if not start:
+        raise ValueError(f"{shown}: {'empty file' if empty else 'no sequences, only blank lines'}")
+    if start[:1] not in (b">", b"@"):
+        begin = start.splitlines()[0].decode("latin-1")
+        raise ValueError(f"{shown}: not FASTA or FASTQ, it begins with {begin!a}")
+    text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
+    try:
+        titled = _fasta(text) if start[:1] == b">" else _fastq(text, shown)
+        for number, (title, letters) in enumerate(titled, start=1):
+            first, description = [*title.split(None, 1), "", ""][:2]
+            name = first or f"record {number}"
+            if not letters.isascii():
+                at = next(k for k, letter in enumerate(letters) if not letter.isascii())
+                raise ValueError(
+                    f"{shown}: {name}: {letters[at]!a} at position {at + 1} is not a letter"
+                )
+            yield Record(name, description.rstrip(), letters)
+    finally:
+        text.detach()
+
+
+def _skip_blank(stream: io.BufferedReader) -> None:
+    """Skip a byte order mark and blank lines."""
+    if stream.peek(3).startswith(_BYTE_ORDER_MARK):
+        stream.read(3)
+    while stream.peek(1)[:1].isspace():
+        stream.read(1)
+
+
+def _fasta(text: io.TextIOWrapper) -> Iterator[tuple[str, str]]:
+    for title, letters in SimpleFastaParser(text):  # type: ignore[no-untyped-call]
+        yield title, "".join(letters.split())
+
+
+def _fastq(text: io.TextIOWrapper, shown: str) -> Iterator[tuple[str, str]]:
+    try:
+        for title, letters, _ in FastqGeneralIterator(text):
+            yield title, letters
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{shown}: truncated or malformed FASTQ: {reason}") from None

@@ -1,0 +1,1 @@
+"""Time series as words of letters, and the segments that channels of a recording share."""

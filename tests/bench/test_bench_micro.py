@@ -1,0 +1,315 @@
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from bench import ceilings, kernels, loops, micro
+from bench.ceilings import TRAFFIC, Case, bound
+from glsw.device import shader
+
+RESULT = {"name", "unit", "value", "spread", "repeats", "check", "left_out", "what", "form"}
+HARDWARE = {"software": False, "subgroup_size": 32, "half": True}
+SOFTWARE = {"software": True, "subgroup_size": 0, "half": False}
+
+
+@pytest.fixture
+def bench(device, tmp_path):
+    """Run it with tiny sizes: exit status and the document that it wrote."""
+
+    def bench(*arguments):
+        output = tmp_path / "out.json"
+        common = ["--device", str(device.info.index), "--output", str(output), "--memory", "4"]
+        status = micro.main([*arguments, *common])
+        return status, json.loads(output.read_text())
+
+    return bench
+
+
+def size_for(device):
+    return loops.SOFTWARE if device.info.software else loops.HARDWARE
+
+
+# the benchmark
+
+
+def test_every_rate_is_checked_and_positive(bench, device, capsys):
+    status, document = bench("--budget", "1")
+    assert status == 0
+    assert document["benchmark"] == "micro"
+    named = {result["name"]: result for result in document["results"]}
+    assert list(named) == document["settings"]["names"]
+    for name, result in named.items():
+        assert set(result) == RESULT
+        if result["left_out"]:
+            assert "half" in name or not device.info.compute
+            assert result["value"] is None
+            continue
+        assert result["value"] > 0
+        assert result["repeats"] >= 1
+        assert result["check"]["pairs"] > 0
+        assert result["check"]["wrong"] == 0
+    assert bool(named["half add max"]["left_out"]) is not device.info.half
+    assert {result["unit"] for result in named.values()} == {"op/s", "byte/s", "cell/s", "s"}
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in named)
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("fragment int32 add max", "max(x - less, y)", "max(x - less, y - less)"),
+        ("int32 add", "x + y", "x + y + number(1, 1)"),
+        ("recurrence affine", "max(c.t, e)", "c.t"),
+        ("recurrence3 linear", "max(two, one) - gap_cost()", "two - gap_cost()"),
+        ("shared bandwidth", "found ^= ", "found += "),
+        ("storage write", "4 * place(k) + shift", "4 * place(k)"),
+        ("storage copy", "coming[k] + uint(shift)", "coming[k]"),
+        ("storage cached", "k < EACH; ++k) found", "k < EACH - 1; ++k) found"),
+        ("uniform block words", "at & (SIZE - 1)]", "at & (SIZE - 2)]"),
+        ("texture lookup", "place >> 5", "place >> 6"),
+        ("dispatch", "+= 1", "= 1"),
+        ("draw", "r + number", "r - number"),
+    ],
+)
+def test_wrong_shader_is_not_timed(bench, device, monkeypatch, capsys, name, right, wrong):
+    if not device.info.compute and "fragment" not in name:
+        pytest.skip("no compute shaders")
+    assemble, changed = shader.assemble, []
+
+    def broken(file, defines=None):
+        source, origins = assemble(file, defines)
+        changed.append(right in source)
+        return source.replace(right, wrong), origins
+
+    monkeypatch.setattr(shader, "assemble", broken)
+    monkeypatch.setattr(device, "programs", {})
+    status, document = bench("--names", name, "--budget", "0.2")
+    assert any(changed)
+    assert status == 1
+    (result,) = document["results"]
+    assert result["value"] is result["left_out"] is None
+    assert result["repeats"] == 0
+    assert result["check"]["wrong"] > 0
+    printed = capsys.readouterr()
+    assert "WRONG" in printed.out
+    assert f"WRONG: {name}: " in printed.err
+
+
+def test_without_compute_shaders(run_under):
+    code = (
+        "import sys; from bench import micro; sys.exit(micro.main(['--budget', '0.5', '--names',"
+        "'int32 add,fragment int32 add max,fragment recurrence affine,texture lookup,draw']))"
+    )
+    lines = run_under("softpipe", code).splitlines()
+    assert "no compute shaders" in next(line for line in lines if line.startswith("int32 add"))
+    assert sum("op/s" in line or "cell/s" in line for line in lines) == 2
+
+
+def test_no_such_device(capsys):
+    assert micro.main(["--device", "no such device"]) == 2
+    error = capsys.readouterr().err
+    assert "no such device" in error
+    assert error.count("\n") == 1
+
+
+def test_unknown_name_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        micro.main(["--names", "int32 divide"])
+    assert "int32 divide" in capsys.readouterr().err
+
+
+# loops
+
+
+LOOPS = {
+    "add": lambda size, k: kernels.chains("add", 16, k * size.rounds),
+    "max": lambda size, k: kernels.chains("max", 16, k * size.rounds),
+    "add max": lambda size, k: kernels.chains("add max", 16, k * size.rounds),
+    "cells": lambda size, k: kernels.recurrence("cells", 8, 2, k * size.turns, linear=False),
+    "rows": lambda size, k: kernels.recurrence("rows", 16, 2, k * size.turns, linear=True),
+    "cells3": lambda size, k: kernels.recurrence3(4, k * size.turns, linear=True),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_twice_the_work_takes_about_twice_the_time(device, name):
+    if not device.info.compute:
+        pytest.skip("no compute shaders")
+    size = size_for(device)
+    groups = 2048 if device.info.software else 16384
+    once, twice = (loops.Loop(device, LOOPS[name](size, k), size) for k in (1, 2))
+    assert twice.work == 2 * once.work
+    runs = {"once": (once, groups), "rounds": (twice, groups), "groups": (once, 2 * groups)}
+    seconds = dict.fromkeys(runs, math.inf)
+    for _ in range(9):  # by turns, as other programs may run beside
+        for key, (loop, count) in runs.items():
+            start = time.process_time()
+            with device.timer() as timer:
+                found = loop.run(count)
+            spent = time.process_time() - start if device.info.software else timer.seconds
+            assert loop.check(count, found).passed
+            seconds[key] = min(seconds[key], spent)
+    assert 1.3 < seconds["rounds"] / seconds["once"] < 3.5
+    assert 1.3 < seconds["groups"] / seconds["once"] < 3.5
+    once.release()
+    twice.release()
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_scores_of_the_recurrence_stay_exact_in_half(linear):
+    for size in (loops.HARDWARE, loops.SOFTWARE):
+        for kind in ("half", "float"):
+            for rows, step in micro.SHAPES[kind]:
+                _, best = kernels.tables(rows, step, size.turns, linear, 2)
+                assert 0 < best < 2048
+
+
+def test_recurrence_is_that_of_a_table():
+    """Without rows above, the first ``step`` columns are those of a local alignment."""
+    rows, opened, extended = 8, kernels.COSTS["gap_open"], kernels.COSTS["gap_extend"]
+    scores = kernels.made_up(np.arange(kernels.SEEDS), rows)
+    best = 0
+    for seed in range(kernels.SEEDS):
+        h, e = np.zeros((rows + 1, 3), int), np.full((rows + 1, 3), -opened)
+        f = np.full((rows + 1, 3), -opened)
+        for j in (1, 2):
+            for i in range(1, rows + 1):
+                s = scores[seed, (i - 1 + 5 * (j - 1)) % rows]
+                e[i, j] = max(h[i, j - 1] - opened, e[i, j - 1] - extended)
+                f[i, j] = max(h[i - 1, j] - opened, f[i - 1, j] - extended)
+                h[i, j] = max(0, h[i - 1, j - 1] + s, e[i, j], f[i, j])
+        best = max(best, int(h.max()))
+    assert kernels.tables(rows, 2, 1, False, 1)[1] == best
+
+
+# ceilings
+
+
+def test_ceilings_by_hand():
+    # 10 strips of 128 x 8 rows; 4096 columns are 2048 steps, and 127 more: 17 tiles of 128 steps
+    m, n = 10 * 1024, 4096
+    need = TRAFFIC["blocked"](Case("blocked", (m, n), 1, linear=False, subgroup=32))
+    assert need.dispatches == 17 + 2 * 9
+    assert need.compute == "recurrence affine"
+    assert need.shared == 2.5 + 4
+    lanes = 2 * 8 * (8 + 2 + 1) * 128  # in and out of each tile of 128 steps of 2 x 8 x 128 cells
+    assert need.storage == pytest.approx(
+        (9 * 8 + 10 * 9) / m + lanes / (128 * 2 * 8 * 128) * 16 / 17
+    )
+    rates = {
+        "recurrence affine": 2e12,
+        "shared bandwidth": 3.25e13,
+        "storage read": 2e12,
+        "dispatch": 1e-5,
+    }
+    result = {
+        "engine": "blocked",
+        "peer": False,
+        "scoring": "DNA 5/-4, gaps 11, 1",
+        "lengths": [m, n],
+        "count": 1,
+        "cells": m * n,
+        "task": "ends",
+        "device": {"median": 1e-3},
+        "wall": {"median": 2e-3},
+    }
+    limit = bound(result, rates, HARDWARE)
+    assert [each.resource for each in limit.ceilings] == [
+        "dispatches",
+        "compute",
+        "shared memory",
+        "storage",
+    ]
+    assert limit.lowest.cells_per_second == pytest.approx(m * n / 35e-5)
+    assert limit.cells_per_second == pytest.approx(m * n / 1e-3)
+    assert limit.share == pytest.approx(0.35)
+    assert limit.ceilings[2].cells_per_second == pytest.approx(3.25e13 / 6.5)
+    assert limit.intensity == pytest.approx(10 / need.storage)
+    assert limit.operations_per_second == pytest.approx(10 * m * n / 1e-3)
+    assert "35 dispatches of 10 us" in limit.lowest.reason
+
+
+@pytest.mark.parametrize(
+    ("engine", "case", "expected"),
+    [
+        # 4 strips of 128 rows of a query of 512, or 8 of 64
+        ("diagonal", Case("", (512, 512), 100), {"dispatches": 1, "storage": 9 / 512}),
+        (
+            "diagonal",
+            Case("", (512, 512), 100, software=True),
+            {"dispatches": 8 * 4, "storage": (8 * 7 + 9 * 8) / 512, "shared": 2.5},
+        ),
+        ("wavefront", Case("", (100, 200), 1), {"dispatches": 299, "storage": 36}),
+        ("scan blocks", Case("", (100, 200), 1), {"dispatches": 200, "storage": 29}),
+        # 8 doublings reach 199 columns
+        ("scan single-stage", Case("", (100, 200), 1, best=5), {"dispatches": 900}),
+        # 32 lanes of 16 columns: 8 blocks; 4096 rows are 64 strips
+        ("scan fused", Case("", (4096, 4096), 1, subgroup=32), {"dispatches": 64 + 8 - 1}),
+        # tiles of 8 x 8: 64 x 64
+        ("fragment", Case("", (512, 512), 100), {"draws": 127}),
+        # 375 rows are 2 strips of 8 x 24
+        (
+            "lanes int32",
+            Case("", (375, 300.0), 1, linear=False, matching=False, subgroup=32),
+            {"shared": 4, "storage": (16 + 2) / 375, "dispatches": 1},
+        ),
+        (
+            "lanes f16",
+            Case("", (375, 300.0), 1, matching=False, subgroup=32),
+            {"shared": 2, "storage": (8 + 2) / 375, "compute": "recurrence half linear"},
+        ),
+        (
+            "lanes int32",
+            Case("", (64, 300.0), 1, matching=False, software=True),
+            {"shared": 0, "block": 4, "dispatches": 2, "words": True},
+        ),
+        ("subtable", Case("", (512, 512, 512), 1), {"dispatches": 16 + 8 + 16 - 2, "shared": 2.5}),
+        ("plane", Case("", (10, 20, 30), 1), {"dispatches": 58, "storage": 20}),
+    ],
+)
+def test_what_engines_need(engine, case, expected):
+    need = TRAFFIC[engine](case)
+    found = {key: getattr(need, key) for key in expected}
+    assert found == pytest.approx(expected) if "compute" not in expected else found == expected
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"engine": "cpu"},
+        {"engine": "pyopal", "peer": True},
+        {"engine": "auto", "used": "auto: lanes, diagonal"},
+        {"engine": "blocked", "lengths": [2**19, 2**19]},
+        {"engine": "plane", "scoring": "unheard of"},
+    ],
+)
+def test_no_ceilings(changes):
+    result = {
+        "engine": "diagonal",
+        "peer": False,
+        "scoring": "DNA 1/-1, linear gaps 2",
+        "lengths": [10, 10],
+        "count": 1,
+        "cells": 100,
+        "task": "ends",
+        "wall": None,
+        "device": None,
+    }
+    rates = {"recurrence linear": 1e9}
+    assert bound(result, rates, HARDWARE).share is None
+    assert bound(result | changes, rates, HARDWARE) is None
+    assert bound(result, rates, None) is None
+    assert bound(result, {}, HARDWARE) is None
+
+
+def test_rates_and_roofs():
+    results = [{"name": "recurrence affine", "value": 2.0}, {"name": "dispatch", "value": None}]
+    rates = ceilings.rates_of(results)
+    assert rates == {"recurrence affine": 2.0}
+    (roof,) = ceilings.roofs(rates)
+    assert roof.at(5) == 20
+    slopes = ceilings.roofs({"storage read": 3.0, "recurrence half linear": 1.0}, "linear")
+    assert [(each.slope, each.at(2)) for each in slopes] == [(False, 6.0), (True, 6.0)]
+    assert all(math.isfinite(each.height) for each in slopes)

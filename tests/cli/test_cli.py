@@ -1,0 +1,895 @@
+"""The command line: what it prints, and that bad input is one line and status 2."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import gzip
+import io
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import glsw
+import glsw.cli
+from glsw.cli import main
+from glsw.device.device import Device, DeviceError
+from glsw.device.shader import ShaderError
+from glsw.engines import Reference
+from glsw.output import FORMATS
+from glsw.scoring.scoring import Scoring
+from glsw.search.pool import Answer, Task, answer
+
+ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "demo"
+QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"
+DATABASE = ">t1 far\nPPPPPP\n>t2 near\nPAWHE\n>t3\nMKVLAWHEAG\n"
+SUMMARY = re.compile(
+    r"glsw: (\d+) cells in [\d.]+ s, [\d.e+-]+ GCUPS, engine reference on CPU\n", re.ASCII
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder of small inputs, good and bad."""
+    contents = {
+        "queries.fasta": QUERIES,
+        "query.fasta": ">q1 first\nHEAGAWGHEE\n",
+        "db.fasta": DATABASE,
+        "dna.fasta": ">d\nACGTACGTTT\n",
+        "masked.fasta": ">soft\npawhe\n",
+        "letter.fasta": ">bad one\nMKVLJAW\n",
+        "empty.fasta": "",
+        "blank.fasta": "\n\n",
+        "not.fasta": "hello\n",
+        "half.fastq": "@r\nACGT\n+\nII\n",
+        "long.fasta": ">long\n" + "A" * 200_000 + "\n",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "db.fasta.gz").write_bytes(gzip.compress(DATABASE.encode()))
+    (tmp_path / "cut.fasta.gz").write_bytes(gzip.compress(DATABASE.encode() * 99)[:60])
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def process(
+    words: str,
+    folder: Path,
+    *,
+    code: str = "",
+    env: Mapping[str, str] | None = None,
+    **streams: int,
+) -> subprocess.Popen[bytes]:
+    """Start the program in a process of its own, where Ctrl-C works even if it is ignored here."""
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"{code}\nfrom glsw.cli import main\nsys.exit(main())"
+    )
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *shlex.split(words)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+        **(pipes | streams),
+    )
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+# results
+
+
+def test_search_prints_what_the_library_finds(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("search queries.fasta db.fasta --engine reference --format tsv")
+    aligner = glsw.Aligner(engine="reference")
+    expected = [
+        (result.query.id, str(hit.rank), hit.target.id, str(hit.score), hit.alignment.cigar)
+        for result in aligner.search(Path("queries.fasta"), Path("db.fasta"))
+        for hit in result
+    ]
+    keys = ("query", "rank", "target", "score", "cigar")
+    assert done.status == 0
+    assert [tuple(row[key] for key in keys) for row in rows(done.out)] == expected
+    assert len(expected) > 3
+
+
+def test_default_format_is_the_list_and_the_alignments(
+    run: Callable[..., SimpleNamespace],
+) -> None:
+    search = "search queries.fasta db.fasta --engine reference"
+    table, both = run(f"{search} --format table").out, run(search).out
+    hits = len(rows(run(f"{search} --format tsv").out))
+    assert [table.count("query q1"), table.count("query q2")] == [1, 1]
+    assert [both.count("Query= q1"), both.count("Query= q2")] == [1, 1]
+    assert (table.count("Identities = "), both.count("Identities = ")) == (0, hits)
+
+
+def test_summary_counts_the_cells_of_all_queries(run: Callable[..., SimpleNamespace]) -> None:
+    summary = SUMMARY.fullmatch(run("search queries.fasta db.fasta --engine reference").err)
+    assert summary
+    assert int(summary[1]) == (10 + 6) * (6 + 5 + 10)
+
+
+@pytest.mark.parametrize(
+    ("options", "targets"),
+    [
+        ("--top 1", ["t3"]),
+        ("--top 2", ["t3", "t2"]),
+        ("--top 0", ["t3", "t2"]),
+        ("--min-score 17", ["t3"]),
+        ("--min-score 1000", []),
+    ],
+)
+def test_hits_are_limited(
+    options: str, targets: list[str], run: Callable[..., SimpleNamespace]
+) -> None:
+    done = run(f"search query.fasta db.fasta --engine reference --format tsv {options}")
+    assert [row["target"] for row in rows(done.out)] == targets
+
+
+def test_hits_are_ten_unless_told(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "many.fasta").write_text("".join(f">t{k}\nPAWHEAE\n" for k in range(12)))
+    search = "search query.fasta many.fasta --engine reference --format tsv"
+    assert len(rows(run(search).out)) == 10
+    assert len(rows(run(f"{search} --top 0").out)) == 12
+
+
+def test_align_prints_one_alignment(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align query.fasta dna.fasta --engine reference --unknown X")
+    aligner = glsw.Aligner(engine="reference", unknown="X")
+    assert done.status == 0
+    assert done.out == f"{aligner.align(Path('query.fasta'), Path('dna.fasta'))}\n\n"
+    assert SUMMARY.fullmatch(done.err)
+    (row,) = rows(
+        run("align query.fasta dna.fasta --engine reference --unknown X --format tsv").out
+    )
+    assert (row["query"], row["target"]) == ("q1", "d")
+
+
+def test_align_of_nothing_in_common(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "other.fasta").write_text(">other\nCCC\n")
+    done = run("align query.fasta other.fasta --engine reference")
+    assert (done.status, done.out) == (0, "query q1: no alignment\n\n")
+
+
+REPEATS = "align copies.fasta unit.fasta --engine reference --match 2 --mismatch -3 --gapopen 9"
+
+
+@pytest.fixture
+def repeats(files: Path) -> None:
+    unit = "ACCGTTAGCATG"
+    (files / "copies.fasta").write_text(f">copies\n{unit}TTT{unit}CC{unit}\n")
+    (files / "unit.fasta").write_text(f">unit\n{unit}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"),
+    [
+        ("", ["30"]),
+        ("--max-alignments 2", ["30", "16"]),
+        ("--max-alignments 3 --min-score 20", ["30", "16", "1"]),
+        ("--max-alignments 0 --min-score 20", ["30", "16", "1"]),
+        ("--max-alignments 0 --min-score 24.5", []),
+    ],
+)
+@pytest.mark.usefixtures("repeats")
+def test_align_several_times(
+    options: str, starts: list[str], run: Callable[..., SimpleNamespace]
+) -> None:
+    done = run(f"{REPEATS} {options} --format tsv")
+    found = rows(done.out)
+    assert [row["query_start"] for row in found] == starts
+    assert [row["rank"] for row in found] == [str(k + 1) for k in range(len(starts))]
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == 41 * 12 * max(1, len(starts))
+
+
+@pytest.mark.usefixtures("repeats")
+def test_several_alignments_as_text(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{REPEATS} --max-alignments 2")
+    aligner = glsw.Aligner(Scoring.match_mismatch(2, -3, 11, 2), engine="reference")
+    found = aligner.alignments(Path("copies.fasta"), Path("unit.fasta"), max_alignments=2)
+    assert done.out == "".join(f"{alignment}\n\n" for alignment in found)
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "many"])
+def test_bad_number_of_alignments(number: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{REPEATS} --max-alignments {number}")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "--max-alignments" in done.err
+
+
+def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring:
+    kept = []
+
+    def aligner(scoring: Scoring, **_: object) -> None:
+        kept.append(scoring)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(glsw.cli.pairs, "Aligner", aligner)
+    assert main(words.split()) == 2
+    return kept[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "gaps"),
+    [
+        ("", "BLOSUM62", (12, 1)),
+        ("--matrix pam250 --gapopen 10 --gapextend 2", "PAM250", (12, 2)),
+        ("--gapopen 0 --gapextend 8", "BLOSUM62", (8, 8)),
+        ("--match 2 --mismatch -3", "match 2 mismatch -3", (7, 2)),
+        ("--match 5 --mismatch -4 --gapopen 8 --gapextend 6", "match 5 mismatch -4", (14, 6)),
+        ("--dna", "DNA 2/-3", (7, 2)),
+        ("--dna --match 1 --mismatch -2 --gapopen 0 --gapextend 3", "DNA 1/-2", (3, 3)),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_gap_costs_are_in_the_words_of_blast(
+    options: str, name: str, gaps: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring = captured_scoring(f"search query.fasta db.fasta {options}", monkeypatch)
+    assert (scoring.name, (scoring.gap_open, scoring.gap_extend)) == (name, gaps)
+
+
+def test_decimal_costs_make_decimal_scores(run: Callable[..., SimpleNamespace]) -> None:
+    options = "--matrix GONNET1992 --gapopen 9.5 --gapextend 0.5 --engine reference --format tsv"
+    (row, *_) = rows(run(f"search query.fasta db.fasta {options}").out)
+    assert re.fullmatch(r"\d+\.\d", row["score"])
+
+
+def test_dna_is_searched_by_match_and_mismatch(run: Callable[..., SimpleNamespace]) -> None:
+    options = "--match 2 --mismatch -3 --engine reference --format tsv"
+    (row,) = rows(run(f"search dna.fasta dna.fasta {options}").out)
+    assert (row["score"], row["cigar"]) == ("20", "10=")
+
+
+GENE = "CCGGCGTGGCATGAAGCAGAA"  # PAWHEAE
+TURNED = "TTCTGCTTCATGCCACGCCGG"
+
+
+@pytest.fixture
+def gene(files: Path) -> None:
+    (files / "gene.fasta").write_text(f">gene\n{TURNED}\n")
+    (files / "genome.fasta").write_text(f">far\n{'AT' * 9}\n>near\nAT{GENE}TA{TURNED[:15]}\n")
+    (files / "proteins.fasta").write_text(">t1\nMKVPAWHEAEG\n>t2\nPAWHEKPAWHE\n")
+
+
+def tabular(done: SimpleNamespace) -> list[list[str]]:
+    assert done.status == 0, done.err
+    return [line.split("\t") for line in done.out.splitlines()]
+
+
+@pytest.mark.usefixtures("gene")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand both", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand minus", [["near", "42", "1", "21", "23", "3"]]),
+        ("--strand plus", [["near", "30", "1", "15", "26", "40"]]),
+        (
+            "--max-hsps 2",
+            [["near", "42", "1", "21", "23", "3"], ["near", "30", "1", "15", "26", "40"]],
+        ),
+        ("--max-hsps 0 --min-score 43", []),
+        ("--evalue 1e-9", []),
+    ],
+)
+def test_strands(options: str, expected: list[list[str]], run: Callable[..., Any]) -> None:
+    words = "search gene.fasta genome.fasta --dna --engine reference --min-score 20"
+    columns = "--format 'blast-tab sseqid score qstart qend sstart send'"
+    assert tabular(run(f"{words} {columns} {options}")) == expected
+
+
+@pytest.mark.usefixtures("gene")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", ["t1 44 21 1 -1", "t2 35 21 7 -1"]),
+        ("--strand minus --evalue 1e-5", ["t1 44 21 1 -1"]),
+        ("--genetic-code 2 --top 1", ["t1 44 21 1 -1"]),
+        ("--strand plus", []),
+        ("--max-hsps 2", ["t1 44 21 1 -1", "t2 35 21 7 -1", "t2 35 21 7 -1"]),
+    ],
+)
+def test_translated(options: str, expected: list[str], run: Callable[..., Any]) -> None:
+    words = "search gene.fasta proteins.fasta --translated --engine reference --min-score 30"
+    columns = "--format 'blast-tab sseqid score qstart qend qframe'"
+    assert [" ".join(line) for line in tabular(run(f"{words} {columns} {options}"))] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("", "Karlin-Altschul"),
+        ("--statistics karlin-altschul", "Karlin-Altschul"),
+        ("--statistics none", "not asked for"),
+    ],
+)
+def test_statistics_are_named(options: str, name: str, run: Callable[..., Any]) -> None:
+    done = run(f"search query.fasta db.fasta --engine reference --format table {options}")
+    assert done.status == 0
+    assert name in done.out
+    assert (" bits  E-value " in done.out) == (name != "not asked for")
+
+
+def test_lower_case_is_masked(run: Callable[..., Any], files: Path) -> None:
+    (files / "soft.fasta").write_text(">soft\nPAwhe\n>plain\nPAWHE\n")
+    search = "search query.fasta soft.fasta --engine reference --format tsv"
+    assert [row["score"] for row in rows(run(search).out)] == ["16", "16"]
+    masked = rows(run(f"{search} --lower-case-mask").out)
+    assert [row["target"] for row in masked] == ["plain", "soft"]
+    assert run("makedb --lower-case-mask soft.fasta soft").status == 0
+    assert rows(run(search.replace("soft.fasta", "soft")).out)[0]["target"] == "plain"
+    assert glsw.Database.open("soft")[0].letters == "PAXXX"
+    align = "align query.fasta one.fasta --engine reference --format tsv --lower-case-mask"
+    (files / "one.fasta").write_text(">soft\nPAwhe\n")
+    assert rows(run(align).out)[0]["score"] == masked[1]["score"]
+
+
+def test_low_complexity_is_masked(run: Callable[..., Any], files: Path) -> None:
+    (files / "low.fasta").write_text(f">low\n{TURNED}{'A' * 40}\n")
+    (files / "poly.fasta").write_text(f">poly\n{'A' * 50}\n")
+    search = "search low.fasta poly.fasta --dna --engine reference --format tsv --min-score 20"
+    assert len(rows(run(search).out)) == 1
+    assert rows(run(f"{search} --mask-low-complexity").out) == []
+
+
+def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search {DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'} --format tsv --top 3")
+    found = [(row["query"].split("|")[1], row["target"].split("|")[1]) for row in rows(done.out)]
+    assert found[:3] == [("P05093", "P05093"), ("P05093", "Q95328"), ("P05093", "Q9GMC8")]
+    assert found[3] == ("O35495", "O35495")
+    assert len(found) == 6
+    assert f"{(508 + 469) * 237892} cells" in done.err
+
+
+def test_devices_are_listed(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("devices")
+    assert done.out == "".join(f"{info}\n" for info in glsw.devices())
+    assert done.status == 0
+
+
+# input and output
+
+
+def test_gzip_is_read(run: Callable[..., SimpleNamespace]) -> None:
+    search = "search queries.fasta {} --engine reference --format tsv"
+    assert run(search.format("db.fasta.gz")).out == run(search.format("db.fasta")).out
+
+
+@pytest.mark.parametrize("inputs", ["queries.fasta -", "- db.fasta"])
+def test_standard_input_is_read(inputs: str, files: Path) -> None:
+    words = f"search {inputs} --engine reference --format tsv"
+    piped = gzip.compress(DATABASE.encode()) if inputs.endswith("-") else QUERIES.encode()
+    with process(words, files, stdin=subprocess.PIPE) as started:
+        out, err = started.communicate(piped)
+    assert started.returncode == 0, err
+    assert [row["target"] for row in rows(out.decode())][:3] == ["t3", "t2", "t3"]
+
+
+def test_output_file_holds_what_would_be_printed(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    search = "search queries.fasta db.fasta --engine reference --format tsv"
+    printed = run(search).out
+    done = run(f"{search} --output folder/höhe.tsv")
+    assert (done.status, done.out) == (0, "")
+    assert (files / "folder" / "höhe.tsv").read_text(encoding="utf-8") == printed
+
+
+def test_names_and_descriptions_hold_any_letter(files: Path) -> None:
+    (files / "größe 1.fasta").write_text(">é µ-opioid → β\nPAWHEAE\n", encoding="utf-8")
+    words = "search query.fasta 'größe 1.fasta' --engine reference"
+    for encoding in ("utf-8", "ascii"):
+        with process(words, files, env={"PYTHONIOENCODING": encoding}) as started:
+            out, err = started.communicate()
+        assert started.returncode == 0, err
+        assert ("→ β" in out.decode("utf-8")) == (encoding == "utf-8")
+
+
+def test_finished_queries_are_written_before_the_next_starts(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.chdir(files)
+    scan = Reference.scan
+
+    def watched(self: Reference, *arguments: Any, **options: Any) -> Any:
+        seen.append(Path("out").read_text() if Path("out").exists() else "none")
+        return scan(self, *arguments, **options)
+
+    monkeypatch.setattr(Reference, "scan", watched)
+    words = "search queries.fasta db.fasta --engine reference --format table --output out"
+    assert main(words.split()) == 0
+    assert seen[0] == "none"
+    assert seen[1].startswith("query q1 (10 letters)")
+    assert Path("out").read_text().startswith(seen[1])
+
+
+@pytest.mark.parametrize("silenced", [False, True])
+def test_progress_bar_is_shown_on_a_terminal(silenced: bool, files: Path) -> None:
+    words = "search queries.fasta db.fasta --engine reference"
+    terminal, its_end = pty.openpty()
+    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    with process(words + " --no-progress" * silenced, files, stderr=its_end) as started:
+        started.communicate()
+    os.close(its_end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert started.returncode == 0
+    assert ("cell/s" in shown) is not silenced
+    assert shown.splitlines()[-1].lstrip("\r ").startswith("glsw: 336 cells in ")
+
+
+# bad input
+
+SEARCH = "search query.fasta db.fasta --engine reference"
+BAD = {
+    "missing file": ("search missing.fasta db.fasta", "missing.fasta: No such file or directory"),
+    "missing database": ("search query.fasta no/db", "no/db: No such file or directory"),
+    "folder": ("search query.fasta folder", "folder: Is a directory"),
+    "empty file": ("search query.fasta empty.fasta", "empty.fasta: empty file"),
+    "blank lines": ("search blank.fasta db.fasta", "blank.fasta: no sequences"),
+    "not FASTA": ("search not.fasta db.fasta", "not.fasta: not FASTA or FASTQ"),
+    "malformed FASTQ": ("search half.fastq db.fasta", "half.fastq: truncated or malformed FASTQ"),
+    "truncated gzip": ("search query.fasta cut.fasta.gz", "cut.fasta.gz: truncated gzip"),
+    "standard input twice": ("search - -", "standard input ('-') can be read only once"),
+    "letter": (
+        "search query.fasta letter.fasta --engine reference",
+        "bad: letter 'J' at position 5 is not in the protein alphabet",
+    ),
+    "letter of a query": (
+        "search letter.fasta db.fasta --engine reference",
+        "bad: letter 'J' at position 5 is not in the protein alphabet",
+    ),
+    "protein as DNA": (
+        f"{SEARCH} --match 2 --mismatch -3",
+        "q1: letter 'E' at position 2 is not in the DNA alphabet",
+    ),
+    "unknown not in the alphabet": (f"{SEARCH} --unknown J", "unknown letter 'J' is not in"),
+    "unknown matrix": (f"{SEARCH} --matrix BLOSUM26", "did you mean BLOSUM62?"),
+    "match with DNA and a matrix": (f"{SEARCH} --dna --matrix PAM30", "PAM30 and --dna exclude"),
+    "DNA match of a half": (f"{SEARCH} --dna --match 1.5 --mismatch -2", "match 1.5: a whole num"),
+    "protein as DNA of blastn": (f"{SEARCH} --dna", "q1: letter 'E' at position 2 is not in the D"),
+    "protein translated": (
+        f"{SEARCH} --translated",
+        "q1: letter 'E' at position 2 is not in the D",
+    ),
+    "DNA translated into DNA": (
+        "search dna.fasta dna.fasta --dna --translated",
+        "translated queries need a scoring of proteins, not of the DNA alphabet",
+    ),
+    "unknown genetic code": (
+        "search dna.fasta db.fasta --translated --genetic-code 8",
+        "genetic code 8: there are 1, 2, 3, 4, 5, 6, 9,",
+    ),
+    "genetic code of nothing": (f"{SEARCH} --genetic-code 1", "--genetic-code 1 is for --transl"),
+    "half a genetic code": (f"{SEARCH} --genetic-code 1.5", "--genetic-code: 1.5: a whole number"),
+    "unknown strand": (f"{SEARCH} --strand top", "argument --strand: invalid choice: 'top'"),
+    "strand of a protein": (f"{SEARCH} --strand minus", "the protein alphabet has no complements"),
+    "negative E-value": (f"{SEARCH} --evalue -1", "evalue -1: more than 0 expected"),
+    "E-value that is no number": (f"{SEARCH} --evalue low", "--evalue: 'low' is not a number"),
+    "E-value without statistics": (
+        f"{SEARCH} --evalue 1 --statistics none",
+        "evalue 1: no statistics are asked for",
+    ),
+    "E-value of too few scores": (
+        f"{SEARCH} --evalue 1 --gapopen 5 --gapextend 3",
+        "query q1: no E-values: 1 scores are too few",
+    ),
+    "E-value of global scores": (
+        "search dna.fasta dna.fasta --evalue 1 --match 5 --mismatch -1 --engine reference",
+        "no local statistics exist: the expected score of two random residues is",
+    ),
+    "constants that nobody published": (
+        f"{SEARCH} --statistics karlin-altschul --gapopen 5 --gapextend 3",
+        "no Karlin-Altschul constants are published for BLOSUM62 with gapopen 5",
+    ),
+    "unknown statistics": (f"{SEARCH} --statistics best", "--statistics: invalid choice: 'best'"),
+    "negative number of alignments": (f"{SEARCH} --max-hsps -1", "--max-hsps: -1: a whole number"),
+    "only masked letters": (
+        "search masked.fasta db.fasta --engine reference --lower-case-mask",
+        "query soft: all 5 residues are masked",
+    ),
+    "masks that the alphabet has no letter for": (
+        f"{SEARCH} --matrix GONNET1992 --lower-case-mask",
+        "the GONNET1992 alphabet (ACDEFGHIKLMNPQRSTVWY) has no X or N",
+    ),
+    "masks to index": (
+        "makedb --alphabet GONNET1992 --lower-case-mask db.fasta out",
+        "the GONNET1992 alphabet (ACDEFGHIKLMNPQRSTVWY) has no X or N",
+    ),
+    "columns of a format without": (f"{SEARCH} --format 'sam score'", "format sam has no columns"),
+    "negative penalty": (f"{SEARCH} --gapopen -11", "argument --gapopen: -11: costs are not neg"),
+    "negative extension": (f"{SEARCH} --gapextend -1", "argument --gapextend: -1: costs are not"),
+    "absurd penalty": (f"{SEARCH} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
+    "infinite penalty": (f"{SEARCH} --gapopen inf", "argument --gapopen: 'inf' is not a number"),
+    "penalty of too many decimals": (f"{SEARCH} --gapopen 0.123456", "more than 4 decimals"),
+    "penalty of letters": (f"{SEARCH} --gapextend one", "'one' is not a number"),
+    "positive mismatch": (f"{SEARCH} --match 2 --mismatch 3", "such as -3"),
+    "match without mismatch": (f"{SEARCH} --match 2", "--match and --mismatch are given together"),
+    "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
+    "no match": (f"{SEARCH} --match 0 --mismatch -3", "match 0 must be more than 0"),
+    "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "more than 1000000"),
+    "query beyond the texture limit": ("search long.fasta db.fasta --engine fragment", "texture l"),
+    "unknown engine": (f"{SEARCH} --engine warp", "unknown engine 'warp'; there are auto, ref"),
+    "unknown device": ("search query.fasta db.fasta --device voodoo", "no device 'voodoo'"),
+    "unknown device number": ("search query.fasta db.fasta --device 99", "no device 99"),
+    "output folder missing": (f"{SEARCH} --output no/out", "--output no/out: there is no folder"),
+    "output is a folder": (f"{SEARCH} --output folder", "--output folder: it is a folder"),
+    "output is an input": (f"{SEARCH} --output db.fasta", "it is an input"),
+    "unknown format": (f"{SEARCH} --format xml", "argument --format: unknown format 'xml'"),
+    "unknown ties": (f"{SEARCH} --ties all", "argument --ties: invalid choice: 'all'"),
+    "negative number of hits": (f"{SEARCH} --top -1", "argument --top: -1: a whole number"),
+    "half a hit": (f"{SEARCH} --top 1.5", "argument --top: 1.5: a whole number of 0 or more"),
+    "score that is no number": (f"{SEARCH} --min-score nan", "'nan' is not a number"),
+    "unknown option": (f"{SEARCH} --speed 9", "unrecognized arguments: --speed 9"),
+    "abbreviated option": (f"{SEARCH} --gapo 9", "unrecognized arguments: --gapo 9"),
+    "no command": ("", "arguments are required: COMMAND (see glsw --help)"),
+    "unknown command": ("find query.fasta", "invalid choice: 'find'"),
+    "no database": ("search query.fasta", "required: DB (see glsw search --help)"),
+    "no file to index": ("makedb none.fasta out", "none.fasta: No such file or directory"),
+    "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),
+    "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter 'J' at position 5"),
+    "index over a file": ("makedb db.fasta query.fasta", "query.fasta: it exists and is no data"),
+    "index over the input": ("makedb --force db.fasta db.fasta", "db.fasta: it is an input"),
+    "index to standard output": ("makedb db.fasta -", "cannot go to standard output"),
+    "unknown alphabet": (
+        "makedb --alphabet BLOSUM26 db.fasta out",
+        "neither protein nor dna, and unknown matrix 'BLOSUM26', did you mean BLOSUM62?",
+    ),
+    "several queries to align": (
+        "align queries.fasta query.fasta",
+        "queries.fasta: one sequence expected, 2 found",
+    ),
+    "several targets to align": (
+        "align query.fasta db.fasta",
+        "db.fasta: one sequence expected, 3 found",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_status_2(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
+    if words.startswith(("search", "align")) and "--output" not in words:
+        words += " --output out"
+    done = run(words)
+    assert done.status == 2
+    assert done.err.startswith("glsw: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+    assert done.out == ""
+    assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+
+
+def test_bad_input_leaves_an_old_file_as_it_is(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "out").write_text("old")
+    assert run("search letter.fasta db.fasta --engine reference --output out").status == 2
+    assert (files / "out").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (DeviceError("no OpenGL 3.3 device;\ninstall one"), "no OpenGL 3.3 device; install one"),
+        (ShaderError("fragment.frag:7: oh\nthe log\n"), "fragment.frag:7: oh"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("cannot allocate 9 TiB"), "out of memory: cannot allocate 9 TiB"),
+        (PermissionError(13, "Permission denied", "db"), "db: Permission denied"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+    ],
+)
+def test_other_errors_are_one_line(
+    error: Exception,
+    line: str,
+    run: Callable[..., SimpleNamespace],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(glsw.cli.pairs, "Aligner", fail)
+    done = run("search query.fasta db.fasta")
+    assert (done.status, done.out, done.err) == (2, "", f"glsw: {line}\n")
+
+
+def test_output_without_permission(
+    run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # the superuser may write anywhere
+    done = run(f"{SEARCH} --output out")
+    assert (done.status, done.err) == (2, "glsw: --output out: no permission to write\n")
+    assert not (files / "out").exists()
+
+
+def test_no_device_at_all(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> None:
+        raise DeviceError("no OpenGL 3.3 device")
+
+    monkeypatch.setattr(glsw.cli.devices, "devices", none)
+    done = run("devices")
+    assert (done.status, done.err) == (2, "glsw: no OpenGL 3.3 device\n")
+
+
+# databases
+
+
+@pytest.mark.parametrize(
+    ("words", "alphabet"),
+    [
+        ("db.fasta", "protein"),
+        ("--unknown X db.fasta.gz letter.fasta", "protein"),
+        ("--alphabet DNA dna.fasta", "DNA"),
+        ("--force --alphabet nuc.4.4 dna.fasta", "NUC.4.4"),
+    ],
+)
+def test_makedb(
+    words: str, alphabet: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    if "--force" in words:
+        (files / "out").write_text("not needed any more")
+    done = run(f"makedb {words} out")
+    assert (done.status, done.out) == (0, "")
+    database = glsw.Database.open(files / "out")
+    assert database.alphabet.name == alphabet
+    counts = f"{len(database)} sequences, {database.residues} residues, {alphabet} alphabet"
+    assert re.fullmatch(rf"glsw: out: {counts}, in [\d.]+ s\n", done.err)
+    assert not list(files.glob("*.part"))
+
+
+@pytest.fixture
+def indexed(run: Callable[..., SimpleNamespace]) -> None:
+    assert run("makedb db.fasta db").status == 0
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_database_is_searched_like_its_file(
+    form: str, run: Callable[..., SimpleNamespace]
+) -> None:
+    words = f"search queries.fasta {{}} --engine reference --format {form}"
+    done = run(words.format("db"))
+    assert (done.status, done.out) == (0, run(words.format("db.fasta")).out)
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == (10 + 6) * (6 + 5 + 10)
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("search query.fasta cut", "cut: truncated database"),
+        ("search dna.fasta db --match 2 --mismatch -3", "db: its alphabet is protein"),
+        ("search db db.fasta", "db: not FASTA or FASTQ"),
+        ("align query.fasta db", "db: not FASTA or FASTQ"),
+        ("search query.fasta db --output db", "--output db: it is an input"),
+    ],
+)
+def test_databases_that_cannot_be_searched(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "cut").write_bytes((files / "db").read_bytes()[:-9])
+    done = run(f"{words} --engine reference")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
+# devices
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize("database", ["db", "db.fasta"])
+def test_two_devices_write_the_same(
+    database: str, run: Callable[..., SimpleNamespace], device: Device
+) -> None:
+    search = f"search queries.fasta {database} --engine diagonal --format tsv --device"
+    one = run(f"{search} {device.info.index}")
+    two = run(f"{search} {device.info.index},{device.info.index}")
+    assert (two.status, two.out) == (0, one.out)
+    assert two.out.count("\n") > 3
+    cells = f"{(10 + 6) * (6 + 5 + 10)} cells"
+    assert cells in two.err
+
+
+@pytest.mark.parametrize("words", ["--device 0,77", "--device 77", "--device 0,x"])
+def test_devices_that_are_not_there(words: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search query.fasta db.fasta --engine diagonal {words}")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "glsw: no device " in done.err
+
+
+def test_alignments_take_one_device(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align query.fasta query.fasta --device 0,0")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "no device '0,0'" in done.err
+
+
+def dies_once(flag: str, choice: bytes, task: Task) -> Answer:
+    try:
+        Path(flag).touch(exist_ok=False)
+    except FileExistsError:
+        return answer(choice, task)
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_reported(
+    run: Callable[..., SimpleNamespace],
+    device: Device,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = "search queries.fasta db.fasta --engine diagonal --format tsv --device"
+    expected = run(f"{words} {device.info.index}").out
+    monkeypatch.setattr(glsw.search.pool, "answer", partial(dies_once, str(tmp_path / "flag")))
+    done = run(f"{words} {device.info.index},{device.info.index}")
+    assert (done.status, done.out) == (0, expected)
+    first, summary = done.err.splitlines()
+    assert re.fullmatch(
+        r"glsw: device \d+: its process died; part \d+ of \d+ of the search is computed again",
+        first,
+    )
+    assert "cells in" in summary
+
+
+def children_of(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    return [int(child) for child in listed.read_text().split()] if listed.exists() else []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system has no /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_with_the_program(number: int, files: Path, device: Device) -> None:
+    (files / "long.fasta").write_text(f">q\n{'HEAGAWGHEE' * 300}\n")
+    (files / "many.fasta").write_text("".join(f">{k}\n{'PAWHEAE' * 300}\n" for k in range(3000)))
+    index = device.info.index
+    words = f"search long.fasta many.fasta --engine diagonal --device {index},{index} --output out"
+    with process(words, files, start_new_session=True) as started:
+        children: list[int] = []
+        deadline = time.monotonic() + 30
+        while len(children) < 3:  # two, and one that tracks resources
+            assert time.monotonic() < deadline
+            assert started.poll() is None, started.communicate()
+            children = children_of(started.pid)
+            time.sleep(0.02)
+        time.sleep(1)
+        begun = time.monotonic()
+        if number == signal.SIGINT:
+            os.killpg(started.pid, number)  # as a terminal does
+        else:
+            started.kill()
+        _, err = started.communicate(timeout=30)
+        assert time.monotonic() - begun < 5
+    if number == signal.SIGINT:
+        lines = [line for line in err.splitlines() if b"software renderer" not in line]
+        assert (started.returncode, lines) == (130, [b"glsw: interrupted"])
+    assert not (files / "out").exists()
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{child}/cmdline").exists() and alive(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended may still be listed."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_what_is_faster_without_a_gpu(
+    installed: bool,
+    run: Callable[..., SimpleNamespace],
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: installed or None)
+    line = "glsw: engine 'cpu' searches several times faster here"
+    line += "\n" if installed else ", after pip install glsw[cpu]\n"
+    words = f"search queries.fasta db.fasta --device {device.info.index}"
+    assert run(words).err.count(line) == device.info.software
+    assert line not in run(f"{words} --engine diagonal").err
+    assert line not in run(f"align query.fasta query.fasta --device {device.info.index}").err
+
+
+# ends
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "search --help"])
+def test_help_and_version(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(words.split())
+    out = " ".join(capsys.readouterr().out.split())
+    if words == "--version":
+        assert out == f"glsw {glsw.__version__}"
+    else:
+        assert "exit status: 0 when done" in out
+    if words.startswith("search"):
+        assert "at 11/1 that is 12 for the first residue" in out
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "glsw", "--version"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout) == (0, f"glsw {glsw.__version__}\n")
+
+
+@pytest.mark.parametrize("form", ["tsv", "pairwise"])
+def test_a_reader_that_is_gone_is_no_error(form: str, files: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = f"search queries.fasta db.fasta --engine reference --format {form}"
+    with process(words, files, stdout=writer) as started:
+        os.close(writer)
+        _, err = started.communicate()
+    assert (started.returncode, err) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_full_disk(files: Path) -> None:
+    with (
+        open("/dev/full", "w") as full,
+        process(SEARCH, files, stdout=full) as started,
+    ):
+        _, err = started.communicate()
+    assert (started.returncode, err) == (2, b"glsw: No space left on device\n")
+
+
+def test_interrupt_keeps_finished_queries(files: Path) -> None:
+    (files / "two.fasta").write_text(f">short\nHEAGAWGHEE\n>endless\n{'HEAGAWGHEE' * 2000}\n")
+    (files / "db.fasta").write_text(f">t\n{'PAWHEAE' * 2000}\n")
+    words = "search two.fasta db.fasta --engine reference --format tsv --output out"
+    with process(words, files) as started:
+        written = files / "out"
+        deadline = time.monotonic() + 30
+        while not (written.exists() and "short" in written.read_text()):
+            assert time.monotonic() < deadline
+            assert started.poll() is None, started.communicate()
+            time.sleep(0.02)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err) == (130, b"", b"glsw: interrupted\n")
+    assert [row["query"] for row in rows(written.read_text())] == ["short"]
+
+
+def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
+    # The signal comes while the device is being opened.
+    code = (
+        "import os, glsw\n"
+        "def interrupted(*_, **__): os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.modules['glsw.engines.spec'].open_device = interrupted"
+    )
+    words = "search query.fasta db.fasta --engine fragment --output out"
+    with process(words, files, code=code) as started:
+        _, err = started.communicate()
+    assert (started.returncode, err) == (130, b"glsw: interrupted\n")
+    assert not (files / "out").exists()

@@ -1,0 +1,493 @@
+"""The command ``glsw align3``: what it prints, and that bad input is one line and status 2."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import gzip
+import io
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import Bio.Align
+import pytest
+from Bio import AlignIO
+
+import glsw.cli
+from glsw.align3 import Aligner3
+from glsw.cli import main
+from glsw.device.device import Device
+from glsw.engines.three import ENGINES3
+from glsw.engines.three.reference import Reference3
+from glsw.output import three
+from glsw.output.three import FORMATS3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.alphabet import DNA
+
+ROOT = Path(__file__).parents[2]
+WORDS = {"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWHEE"}
+ALIGN = "align3 a.fasta b.fasta c.fasta --engine reference"
+DNA_FILES = "align3 x.fasta y.fasta z.fasta --engine reference"
+SUMMARY = re.compile(
+    r"glsw: (\d+) cells in [\d.]+ s, [\d.e+-]+ GCUPS, engine reference on CPU\n", re.ASCII
+)
+TEXT = """\
+a a first
+b b
+c c and last
+score 65, identities 4/7 (57.1%), gaps 1/7 (14.3%)
+
+a  4 GAWGHEE 10
+b  1 PAW-HEA 6
+c  1 GAW-HEE 6
+     .** **.
+
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder of small inputs, good and bad."""
+    contents = {
+        "a.fasta": f">a first\n{WORDS['a']}\n",
+        "b.fasta": f">b\n{WORDS['b']}\n",
+        "c.fasta": f">c and last\n{WORDS['c']}\n",
+        "x.fasta": ">x\nTTACGTACGACCT\n",
+        "y.fasta": ">y\nACGACGACC\n",
+        "z.fasta": ">z\nGGACGTTACGACG\n",
+        "two.fasta": ">one\nMKV\n>two\nMKV\n",
+        "letter.fasta": ">bad one\nMKVLJAW\n",
+        "empty.fasta": "",
+        "nothing.fasta": ">nothing\n\n",
+        "half.fastq": "@r\nACGT\n+\nII\n",
+        "read.fastq": "@c\nGAWHEE\n+\nIIIIII\n",
+        "name.fasta": f">{'long' * 12} with  a\ttab\n{WORDS['a'] * 9}\n",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "b.fasta.gz").write_bytes(gzip.compress(contents["b.fasta"].encode()))
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def process(words: str, folder: Path, **streams: int) -> subprocess.Popen[bytes]:
+    """Start the program in a process of its own, where Ctrl-C works even if it is ignored here."""
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from glsw.cli import main\nsys.exit(main())"
+    )
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *shlex.split(words)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        **(pipes | streams),
+    )
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+# results
+
+
+def test_text(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(ALIGN)
+    assert (done.status, done.out) == (0, TEXT)
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == 10 * 7 * 6
+
+
+@pytest.mark.parametrize("engine", ENGINES3)
+def test_engines_print_the_same(
+    engine: str, run: Callable[..., SimpleNamespace], device: Device
+) -> None:
+    where = f" --device {device.info.index}" if ENGINES3[engine].requires else ""
+    done = run(f"align3 a.fasta b.fasta c.fasta --engine {engine}{where}")
+    assert (done.status, done.out) == (0, TEXT)
+    assert "420 cells in " in done.err
+    assert f"engine {engine} on " in done.err
+
+
+@pytest.mark.parametrize("count", [1, 3, 0])
+def test_rows_are_what_the_library_finds(count: int, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{ALIGN} --format tsv --max-alignments {count}")
+    aligner = Aligner3(engine="reference")
+    expected = list(aligner.alignments(*WORDS.values(), max_alignments=count or None))
+    found = rows(done.out)
+    assert len(found) == len(expected) >= max(count, 1)
+    for rank, (row, alignment) in enumerate(zip(found, expected, strict=True), start=1):
+        assert tuple(row) == three.COLUMNS
+        assert None not in row.values()
+        assert (row["rank"], row["score"]) == (str(rank), str(alignment.score))
+        columns = list(zip(*(row[f"{name}_row"] for name in WORDS), strict=True))
+        identities = sum(len(set(column)) == 1 for column in columns)
+        assert int(row["columns"]) == len(columns) == alignment.shape[1]
+        assert int(row["identities"]) == identities
+        assert float(row["identity"]) == pytest.approx(100 * identities / len(columns), abs=0.005)
+        assert int(row["gaps"]) == sum("-" in column for column in columns)
+        for k, (name, word) in enumerate(WORDS.items()):
+            start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
+            assert (row[name], row[f"{name}_row"]) == (name, alignment[k])
+            assert word[start - 1 : end] == alignment[k].replace("-", "")
+            assert int(row[f"{name}_length"]) == len(word)
+    summary = SUMMARY.fullmatch(done.err)
+    assert summary
+    assert int(summary[1]) == 420 * len(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "scores"),
+    [
+        ("", ["65"]),
+        ("--max-alignments 3", ["65", "41", "34"]),
+        ("--max-alignments 0 --min-score 34", ["65", "41", "34"]),
+        ("--max-alignments 0 --min-score 40.5", ["65", "41"]),
+        ("--min-score 65", ["65"]),
+        ("--max-alignments 0 --min-score 66", []),
+    ],
+)
+def test_alignments_are_limited(
+    options: str, scores: list[str], run: Callable[..., SimpleNamespace]
+) -> None:
+    done = run(f"{ALIGN} --format tsv {options}")
+    assert [row["score"] for row in rows(done.out)] == scores
+    assert SUMMARY.fullmatch(done.err)
+
+
+@pytest.mark.parametrize("form", FORMATS3)
+@pytest.mark.parametrize("third", ["nothing.fasta", "c.fasta --min-score 99"])
+def test_nothing_found(form: str, third: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"align3 a.fasta b.fasta {third} --engine reference --gapextend 11 --format {form}")
+    name = "nothing" if "nothing" in third else "c"
+    expected = {"text": f"a, b, {name}: no alignment\n\n", "tsv": FORMATS3["tsv"].header}
+    assert (done.status, done.out) == (0, expected.get(form, ""))
+    assert SUMMARY.fullmatch(done.err)
+
+
+def test_several_texts_follow_one_another(run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"{ALIGN} --max-alignments 2")
+    assert done.out.startswith(TEXT)
+    second = "\n\na 1 HEA 3\nb 4 HEA 6\nc 4 HEE 6\n    **.\n\n"
+    assert done.out.endswith(f"score 41, identities 2/3 (66.7%), gaps 0/3 (0.0%){second}")
+
+
+@pytest.mark.parametrize("names", ["a.fasta b.fasta c.fasta", "name.fasta name.fasta b.fasta"])
+def test_biopython_reads_clustal_and_fasta(names: str, run: Callable[..., SimpleNamespace]) -> None:
+    words = f"align3 {names} --engine reference --max-alignments 2 --format"
+    table = rows(run(f"{words} tsv").out)
+    clustal, fasta = run(f"{words} clustal").out, run(f"{words} fasta").out
+    assert len(table) == 2
+    both = (
+        list(AlignIO.parse(io.StringIO(clustal), "clustal")),
+        list(AlignIO.parse(io.StringIO(fasta), "fasta", seq_count=3)),
+    )
+    for found in both:
+        for alignment, row in zip(found, table, strict=True):
+            for record, name in zip(alignment, "abc", strict=True):
+                place = f"/{row[f'{name}_start']}-{row[f'{name}_end']}"
+                assert str(record.seq) == row[f"{name}_row"]
+                assert record.id.endswith(place)
+                assert row[name].startswith(record.id.removesuffix(place))
+    one = Bio.Align.read(io.StringIO(run(f"{words} clustal --max-alignments 1").out), "clustal")
+    marks = one.column_annotations["clustal_consensus"]
+    assert marks.count("*") == int(table[0]["identities"])
+    if names.startswith("a"):
+        assert marks == ".** **."
+        assert ">c/1-6 and last\nGAW-HEE\n" in fasta
+
+
+def test_long_rows_are_broken(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align3 name.fasta name.fasta name.fasta --engine reference --format text")
+    lines = done.out.splitlines()
+    word = WORDS["a"] * 9
+    assert lines[0] == f"a {'long' * 12} with  a\ttab"
+    assert lines[5:10] == [
+        *(f"{name}  1 {word[:60]} 60" for name in "abc"),
+        f"{'':5}{'*' * 60}",
+        "",
+    ]
+    assert lines[10:14] == [*(f"{name} 61 {word[60:]} 90" for name in "abc"), f"{'':5}{'*' * 30}"]
+
+
+def test_codons_are_counted(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    for name, word in (("x", "ATGGCCAAATTTGGG"), ("y", "GCCAAATTT"), ("z", "GCCAAATTTGGG")):
+        (files / f"{name}.fasta").write_text(f">{name}\n{word}\n")
+    words = f"{DNA_FILES} --matrix SCHNEIDER --gapopen 20 --gapextend 3 --format"
+    (row,) = rows(run(f"{words} tsv").out)
+    assert [row[f"{name}_length"] for name in "abc"] == ["5", "3", "4"]
+    assert (row["a_start"], row["a_end"], row["columns"], row["identities"]) == ("2", "4", "3", "3")
+    done = run(f"{words} text")
+    assert "identities 3/3 (100.0%), gaps 0/3 (0.0%)\n" in done.out
+    assert "a 2 GCCAAATTT 4\nb 1 GCCAAATTT 3\nc 1 GCCAAATTT 3\n    *********\n" in done.out
+
+
+# scoring
+
+
+def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring3:
+    kept: list[Scoring3] = []
+
+    def aligner(scoring: Scoring3, **_: object) -> None:
+        kept.append(scoring)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(glsw.cli.align3, "Aligner3", aligner)
+    assert main(words.split()) == 2
+    return kept[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme", "name", "gaps"),
+    [
+        ("", "sum-of-pairs", "BLOSUM62", (12, 1)),
+        ("--matrix pam250 --gapopen 10 --gapextend 2", "sum-of-pairs", "PAM250", (12, 2)),
+        ("--match 2 --mismatch -3", "sum-of-pairs", "match 2 mismatch -3", (7, 2)),
+        ("--scheme sum-of-pairs --gapopen 0", "sum-of-pairs", "BLOSUM62", (1, 1)),
+        ("--scheme identity", "identity", "match 1 mismatch -1", (1, 1)),
+        ("--scheme identity --match 5 --mismatch -4", "identity", "match 5 mismatch -4", (1, 1)),
+        ("--scheme identity --gapopen 3", "identity", "match 1 mismatch -1", (4, 1)),
+        ("--scheme identity --gapextend 2", "identity", "match 1 mismatch -1", (2, 2)),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_scoring(
+    options: str,
+    scheme: str,
+    name: str,
+    gaps: tuple[int, int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scoring = captured_scoring(f"align3 x.fasta y.fasta z.fasta {options}", monkeypatch)
+    assert (scoring.scheme, scoring.pairs.name) == (scheme, name)
+    assert (scoring.pairs.gap_open, scoring.pairs.gap_extend) == gaps
+    assert (scoring.alphabet == DNA) == ("match" in name)
+
+
+@pytest.mark.parametrize(
+    ("options", "scoring"),
+    [
+        ("--scheme identity", Scoring3.identity()),
+        (
+            "--match 2 --mismatch -1 --gapopen 1 --gapextend 1",
+            Scoring3.sum_of_pairs(Scoring.match_mismatch(2, -1, 2, 1)),
+        ),
+        ("--scheme identity --match 1.5 --mismatch -0.5", Scoring3.identity(1.5, -0.5, 1)),
+    ],
+)
+def test_dna(
+    options: str, scoring: Scoring3, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (row,) = rows(run(f"{DNA_FILES} {options} --format tsv").out)
+    paths = [files / f"{name}.fasta" for name in "xyz"]
+    expected = Aligner3(scoring, engine="reference").align(*paths)
+    assert row["score"] == str(expected.score)
+    assert [row[f"{name}_row"] for name in "abc"] == [expected[k] for k in range(3)]
+    assert expected.score > 5
+
+
+# input and output
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_standard_input_is_read(k: int, files: Path) -> None:
+    names = ["a.fasta", "b.fasta", "c.fasta"]
+    piped = (files / names[k]).read_bytes()
+    names[k] = "-"
+    words = f"align3 {' '.join(names)} --engine reference"
+    with process(words, files, stdin=subprocess.PIPE) as started:
+        out, err = started.communicate(piped)
+    assert started.returncode == 0, err
+    assert out.decode() == TEXT
+
+
+def test_fastq_and_gzip_are_read(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("align3 a.fasta b.fasta.gz read.fastq --engine reference")
+    assert (done.status, done.out) == (0, TEXT.replace("c c and last", "c c"))
+
+
+def test_output_file_holds_what_would_be_printed(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    done = run(f"{ALIGN} --output folder/höhe.txt")
+    assert (done.status, done.out) == (0, "")
+    assert (files / "folder" / "höhe.txt").read_text(encoding="utf-8") == TEXT
+
+
+def test_alignments_are_written_before_the_next_is_computed(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.chdir(files)
+    disjoint = Reference3.disjoint
+
+    def watched(self: Reference3, *arguments: Any, **options: Any) -> Any:
+        for found in disjoint(self, *arguments, **options):
+            seen.append(Path("out").read_text() if Path("out").exists() else "none")
+            yield found
+
+    monkeypatch.setattr(Reference3, "disjoint", watched)
+    assert main(f"{ALIGN} --output out --max-alignments 3".split()) == 0
+    whole = Path("out").read_text()
+    assert seen[:2] == ["none", TEXT]
+    assert len(seen) == 3
+    assert whole.startswith(seen[2])
+    assert len(whole) > len(seen[2]) > len(TEXT)
+
+
+@pytest.mark.parametrize("silenced", [False, True])
+def test_progress_bar_is_shown_on_a_terminal(silenced: bool, files: Path) -> None:
+    terminal, its_end = pty.openpty()
+    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    with process(f"{ALIGN}{' --no-progress' * silenced}", files, stderr=its_end) as started:
+        started.communicate()
+    os.close(its_end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert started.returncode == 0
+    assert ("cell/s" in shown) is not silenced
+    assert shown.splitlines()[-1].lstrip("\r ").startswith("glsw: 420 cells in ")
+
+
+def test_interrupt_keeps_what_is_written(files: Path) -> None:
+    (files / "long.fasta").write_text(f">long\n{WORDS['a'] * 15}\n")
+    words = "align3 long.fasta long.fasta long.fasta --engine reference --max-alignments 0"
+    with process(f"{words} --format tsv --output out", files) as started:
+        written = files / "out"
+        deadline = time.monotonic() + 60
+        while not (written.exists() and "\n1\t" in written.read_text()):
+            assert time.monotonic() < deadline
+            assert started.poll() is None, started.communicate()
+            time.sleep(0.02)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err) == (130, b"", b"glsw: interrupted\n")
+    found = rows(written.read_text())
+    assert [row["rank"] for row in found] == [str(k + 1) for k in range(len(found))]
+    assert written.read_text().endswith("\n")
+
+
+@pytest.mark.parametrize("form", FORMATS3)
+def test_a_reader_that_is_gone_is_no_error(form: str, files: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with process(f"{ALIGN} --format {form}", files, stdout=writer) as started:
+        os.close(writer)
+        _, err = started.communicate()
+    assert (started.returncode, err) == (141, b"")
+
+
+# bad input
+
+BAD = {
+    "missing file": ("align3 none.fasta b.fasta c.fasta", "none.fasta: No such file or directory"),
+    "missing third file": ("align3 a.fasta b.fasta none", "none: No such file or directory"),
+    "folder": ("align3 a.fasta folder c.fasta", "folder: Is a directory"),
+    "empty file": ("align3 a.fasta b.fasta empty.fasta", "empty.fasta: empty file"),
+    "malformed FASTQ": ("align3 a.fasta half.fastq c.fasta", "half.fastq: truncated or malformed"),
+    "several sequences": (
+        "align3 a.fasta two.fasta c.fasta",
+        "two.fasta: one sequence expected, 2 found",
+    ),
+    "standard input twice": ("align3 - b.fasta -", "standard input ('-') can be read only once"),
+    "standard input thrice": ("align3 - - -", "standard input ('-') can be read only once"),
+    "only two files": ("align3 a.fasta b.fasta", "required: C (see glsw align3 --help)"),
+    "four files": (f"{ALIGN} a.fasta", "unrecognized arguments: a.fasta"),
+    "letter": (
+        "align3 a.fasta b.fasta letter.fasta --engine reference",
+        "bad: letter 'J' at position 5 is not in the protein alphabet",
+    ),
+    "protein as DNA": (
+        f"{ALIGN} --scheme identity",
+        "a: letter 'E' at position 2 is not in the DNA alphabet",
+    ),
+    "unknown not in the alphabet": (f"{ALIGN} --unknown J", "unknown letter 'J' is not in"),
+    "unknown scheme": (f"{ALIGN} --scheme pairs", "argument --scheme: invalid choice: 'pairs'"),
+    "matrix and identity": (
+        f"{ALIGN} --scheme identity --matrix PAM30",
+        "--matrix PAM30 and --scheme identity exclude one another",
+    ),
+    "match without mismatch": (f"{ALIGN} --match 2", "--match and --mismatch are given together"),
+    "mismatch without match": (
+        f"{ALIGN} --scheme identity --mismatch -2",
+        "--match and --mismatch are given together or not at all",
+    ),
+    "match with matrix": (f"{ALIGN} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
+    "unknown matrix": (f"{ALIGN} --matrix BLOSUM26", "did you mean BLOSUM62?"),
+    "negative penalty": (f"{ALIGN} --gapopen -11", "argument --gapopen: -11: costs are not neg"),
+    "absurd penalty": (f"{ALIGN} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
+    "unknown engine": ("align3 a.fasta b.fasta c.fasta --engine auto", "unknown engine 'auto'; th"),
+    "unknown device": ("align3 a.fasta b.fasta c.fasta --device voodoo", "no device 'voodoo'"),
+    "several devices": ("align3 a.fasta b.fasta c.fasta --device 0,0", "no device '0,0'"),
+    "device of an engine without": (f"{ALIGN} --device 0", "engine 'reference' runs on the CPU"),
+    "memory of an engine without": (f"{ALIGN} --memory 1G", "'reference' takes no memory limit"),
+    "ties": (f"{ALIGN} --ties any", "unrecognized arguments: --ties any"),
+    "unknown format": (f"{ALIGN} --format pairwise", "argument --format: invalid choice"),
+    "half an alignment": (f"{ALIGN} --max-alignments 1.5", "argument --max-alignments: 1.5: a wh"),
+    "score that is no number": (f"{ALIGN} --min-score nan", "'nan' is not a number"),
+    "output folder missing": (f"{ALIGN} --output no/out", "--output no/out: there is no folder"),
+    "output is an input": (f"{ALIGN} --output c.fasta", "--output c.fasta: it is an input"),
+    "abbreviated option": (f"{ALIGN} --max 9", "unrecognized arguments: --max 9"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_status_2(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
+    done = run(words if "--output" in words else f"{words} --output out")
+    assert done.status == 2
+    assert done.err.startswith("glsw: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+    assert done.out == ""
+    assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["align3", "--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "gap costs are per column",
+        "score of equal letters, with --mismatch; with identity 1",
+        "(11, with --match 5, with identity 0)",
+        "(1, with --match 2, with identity 1)",
+        f"{', '.join(ENGINES3)} (subtable)",
+        "exit status: 0 when done",
+    ):
+        assert words in out
+    with pytest.raises(SystemExit, match="0"):
+        main(["align", "--help"])
+    assert "identity" not in capsys.readouterr().out
+
+
+def test_identity_of_proteins(tmp_path, capsys):
+    paths = []
+    for name, letters in zip("abc", ("HEAGAWGHEE", "PAWHEAE", "GAWHEE"), strict=True):
+        paths.append(tmp_path / f"{name}.fasta")
+        paths[-1].write_text(f">{name}\n{letters}\n")
+    files = [str(path) for path in paths]
+    identity = ["--scheme", "identity", "--engine", "reference", "--format", "tsv"]
+    assert main(["align3", *files, *identity]) == 2
+    assert "is not in the DNA alphabet" in capsys.readouterr().err
+    assert main(["align3", *files, *identity, "--alphabet", "protein"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("1\t3\t")
+    assert main(["align3", *files, "--alphabet", "protein"]) == 2
+    assert "--alphabet is for --scheme identity" in capsys.readouterr().err

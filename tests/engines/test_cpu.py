@@ -1,0 +1,243 @@
+"""Engine ``cpu``: threads and jobs, what goes to the host, and a library that is missing."""
+
+import gzip
+import subprocess
+import sys
+
+import cases
+import numpy as np
+import parasail
+import pytest
+from Bio.SeqIO.FastaIO import SimpleFastaParser
+from cases import CASES, judge
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import glsw.engines.cpu as module
+from glsw import Aligner
+from glsw.batch import Batch, Mask
+from glsw.device.device import DeviceError
+from glsw.engines.cpu import Cpu
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, custom
+from glsw.sequences.encoded import Sequences
+
+NAMES = ("BLOSUM62 12 1", "DNA 4 4", "limit 900 1", "asymmetric 7 2", "two letters 0 0")
+A = np.zeros(1000, np.uint8)
+
+
+@pytest.fixture
+def small_jobs(monkeypatch):
+    """Jobs of a few pairs, ranges of two."""
+    monkeypatch.setattr(module, "_LANES", 2)
+    monkeypatch.setattr(module, "_SMALLEST", 500)
+    monkeypatch.setattr(module, "_LARGEST", 500)
+
+
+def blosum62_of_parasail(query, targets, gaps):
+    """Return scores by parasail; with linear gaps only its scan is right."""
+    return [parasail.sw_scan_32(query, t, *gaps, parasail.blosum62).score for t in targets]
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("name", NAMES)
+def test_jobs_and_threads_do_not_matter(name, threads):
+    judge(Cpu(CASES[name].scoring, threads=threads), CASES[name])
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_every_pair_is_in_one_job():
+    batch = cases.shared(3)
+    engine = Cpu(CASES["DNA 10 1"].scoring)
+    chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
+    search = module._Search(engine._aligner, engine._database(batch.targets), batch, chosen, False)
+    jobs = list(search._jobs(threads=2))
+    assert len(jobs) > 5
+    assert max(len(job) for job in jobs) > 1
+    ranges = [pairs for job in jobs for pairs in job]
+    assert [p for pairs in ranges for p in pairs] == list(range(len(chosen)))
+    for pairs in ranges:
+        assert len(set(search._query[pairs.start : pairs.stop].tolist())) == 1
+        lengths = batch.target_lengths[search._pairs[pairs.start : pairs.stop]]
+        assert (np.diff(lengths) <= 0).all()
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_are_at_least_one(threads):
+    with pytest.raises(ValueError, match=f"threads {threads}: at least 1 expected"):
+        Cpu(CASES["DNA 4 4"].scoring, threads=threads)
+
+
+@pytest.mark.parametrize("match", [1, 3, 127, 128, 200])
+def test_edges_of_8_16_and_32_bits(match):
+    scoring = Scoring.match_mismatch(match, -match, 2, 1, alphabet=cases.AB)
+    edges = [bound // match for bound in (127, 128, 255, 256, 32767, 32768, 65535, 65536)]
+    lengths = [n + more for n in edges for more in (-1, 0, 1, 2) if 0 < n + more < len(A)]
+    batch = Batch.one_to_many(A, [A[:n] for n in lengths])
+    assert Cpu(scoring).scores(batch).tolist() == [match * n for n in lengths]
+    ends = Cpu(scoring).ends(batch, ties="any")
+    assert ends.score.tolist() == [match * n for n in lengths]
+    assert ends.query_end.tolist() == ends.target_end.tolist() == lengths
+
+
+@pytest.mark.parametrize("gap_open", [126, 127, 128, 129, 255, 256, 32766, 32767, 32768, 65536])
+@pytest.mark.parametrize("linear", [False, True])
+def test_gap_costs_at_the_edges_of_8_and_16_bits(gap_open, linear):
+    rng = np.random.default_rng(gap_open)
+    scoring = Scoring.match_mismatch(100, -90, gap_open, gap_open if linear else 1, alphabet=DNA)
+    queries = [rng.integers(0, 4, m).astype(np.uint8) for m in (40, 90, 700)]
+    pairs = [(q, cases.mutated(rng, 4, q)) for q in queries for _ in range(3)]
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    assert Cpu(scoring).scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
+
+
+def test_every_number_of_letters():
+    rng = np.random.default_rng(7)
+    for letters, simd in ((1, True), (2, True), (25, True), (26, True), (27, False), (64, False)):
+        alphabet = custom(tuple(f"{k:03}" for k in range(letters)))
+        matrix = rng.integers(-200, 201, (letters, letters))
+        scoring = Scoring(matrix, alphabet, 250, 30, "drawn")
+        engine = Cpu(scoring)
+        assert (engine._aligner is not None) == simd
+        pairs = [rng.integers(0, letters, (2, 30)).astype(np.uint8) for _ in range(9)]
+        case = cases.Case("drawn", scoring, Batch.pairwise(*zip(*pairs, strict=True)))
+        judge(engine, case)
+
+
+def test_largest_entries_are_not_rounded():
+    matrix = np.array([[10**6 - 1, -(10**6)], [-(10**6), 1]])
+    scoring = Scoring(matrix, cases.AB, 9, 1, "large")
+    scores = Cpu(scoring).scores(Batch.one_to_many(A[:100], [A[:99]]))
+    assert scores.tolist() == [99 * (10**6 - 1)]
+
+
+def test_decimal_matrix():
+    scoring = Scoring.named("GONNET1992", 10.5, 0.7)
+    rng = np.random.default_rng(8)
+    query = rng.integers(0, 20, 60).astype(np.uint8)
+    targets = [cases.mutated(rng, 20, query) for _ in range(40)]
+    judge(Cpu(scoring), cases.Case("decimal", scoring, Batch.one_to_many(query, targets)))
+
+
+def test_long_pairs_go_to_the_host(monkeypatch):
+    case = CASES["BLOSUM62 12 1"]
+    monkeypatch.setattr(module, "_LONG", 300)
+    finished = []
+    engine = Cpu(case.scoring)
+    scores = engine.scores(case.batch, progress=finished.append)
+    assert scores.tolist() == case.expected.score.tolist()
+    assert sum(finished) == case.batch.cells
+    assert max(finished) > 300
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_interruption_leaves_the_other_jobs(monkeypatch):
+    done = []
+    cells_of = module._Search._cells_of
+    monkeypatch.setattr(
+        module._Search, "_cells_of", lambda *args: done.append(1) or cells_of(*args)
+    )
+
+    def interrupt(cells):
+        raise KeyboardInterrupt
+
+    targets = Sequences.of([A[:300]] * 2000)
+    engine = Cpu(CASES["DNA 4 4"].scoring, threads=2)
+    with pytest.raises(KeyboardInterrupt):
+        engine.scores(Batch.one_to_many(A[:300], targets), progress=interrupt)
+    assert len(done) < 500
+    del done[:]
+    assert set(engine.scores(Batch.one_to_many(A[:300], targets)).tolist()) == {1500}
+    assert len(done) == 1000
+
+
+def test_targets_are_encoded_once():
+    batch = cases.shared(4)
+    engine = Cpu(CASES["DNA 4 4"].scoring)
+    first = engine._database(batch.targets)
+    engine.scores(batch)
+    assert engine._database(batch.targets) is first
+    assert engine._database(cases.shared(5).targets) is not first
+    parts = [cases.shared(seed).targets for seed in (4, 5)]
+    for part, scores in zip(parts, engine.scan(batch.queries, parts), strict=True):
+        for query, found in zip(batch.queries, scores, strict=True):
+            expected = engine.scores(Batch.one_to_many(query, part))
+            assert found.tolist() == expected.tolist()
+
+
+def test_masks_are_refused():
+    batch = Batch.pairwise([A[:3]], [A[:3]]).masked([Mask.nothing(3)])
+    with pytest.raises(ValueError, match="engine 'cpu' takes no masks"):
+        Cpu(CASES["DNA 4 4"].scoring).scores(batch)
+
+
+def test_it_runs_without_a_device():
+    aligner = Aligner(engine="cpu")
+    assert aligner.score("HEAGAWGHEE", "PAWHEAE") == 17
+    result = aligner.search("HEAGAWGHEE", ["PPPPPP", "PAWHEAE"])
+    assert [hit.score for hit in result] == [17]
+    assert result.engine == "cpu"
+    assert "pyopal" in result.device
+    assert "thread" in result.device
+    with pytest.raises(ValueError, match="engine 'cpu' runs on the CPU and takes no device"):
+        Aligner(engine="cpu", device=0)
+
+
+def test_the_processor_has_a_name(monkeypatch, tmp_path):
+    assert module._processor()
+    monkeypatch.setattr(module, "Path", lambda _: tmp_path / "missing")
+    assert module._processor()
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyopal", None)
+    with pytest.raises(DeviceError) as caught:
+        Aligner(engine="cpu")
+    assert str(caught.value) == "engine 'cpu' needs pyopal: pip install glsw[cpu]"
+
+
+def test_the_library_is_not_imported_before_it_is_needed():
+    code = "import sys, glsw; sys.exit('pyopal' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@st.composite
+def large_cases(draw):
+    """Matrices of large numbers, and repeats that make high scores and ties."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    letters = draw(st.integers(1, 26))
+    unit = draw(st.sampled_from((1, 8, 60, 200, 4000)))
+    matrix = rng.integers(-unit, unit + 1, (letters, letters))
+    gap_extend = draw(st.integers(0, unit))
+    gap_open = gap_extend + draw(st.sampled_from((0, 0, 1, unit)))
+    scoring = Scoring(matrix, custom(module.LETTERS[:letters]), gap_open, gap_extend, "drawn")
+    sequences = [
+        np.resize(rng.integers(0, letters, rng.integers(1, 20)), n).astype(np.uint8)
+        for n in rng.integers(0, 120, draw(st.integers(2, 12)))
+    ]
+    index = rng.integers(0, len(sequences), (2, 8)).astype(np.int32)
+    both = Sequences.of(sequences)
+    return cases.Case("large", scoring, Batch(both, both, *index))
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=large_cases())
+def test_large_numbers(case):
+    judge(Cpu(case.scoring), case)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("gaps", [(12, 1), (9, 9)])
+def test_real_proteins_equal_parasail(data, gaps):
+    with gzip.open(data / "proteins/ecoli_K12_sprot_4403.fasta.gz", "rt") as file:
+        targets = [sequence for _, sequence in SimpleFastaParser(file)][::8]
+    query = (data / "queries/standard20.fasta").read_text().split(">")[1].partition("\n")[2]
+    query = query.replace("\n", "")
+    aligner = Aligner(Scoring.named("BLOSUM62", *gaps), engine="cpu", unknown="X")
+    encode = aligner.scoring.alphabet.encode
+    codes = [encode(target, unknown="X") for target in targets]
+    targets = [aligner.scoring.alphabet.decode(target) for target in codes]
+    expected = blosum62_of_parasail(query, targets, gaps)
+    assert aligner.score(query, targets).tolist() == expected

@@ -1,0 +1,579 @@
+"""Every engine of three sequences, on every case, by the judgement of the reference.
+
+And the reference, by that of the definition: see `naive3`.
+"""
+
+import os
+from itertools import islice, permutations, product
+
+import cases3
+import naive3
+import numpy as np
+import pytest
+from cases import AB, array, codes, mutated
+from cases3 import CASES, Case, build, judge, label
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from glsw.batch import Batch, Triples
+from glsw.engines import Reference
+from glsw.engines.three import ENGINES3
+from glsw.engines.three.reference import Reference3
+from glsw.engines.three.tiles import Shape
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import SCHEMES, Scoring3
+from glsw.sequences.alphabet import custom
+from glsw.sequences.encoded import Sequences
+from glsw.series.sax import mindist_scoring
+
+CONFIGURATIONS = cases3.configurations()
+NAMES = sorted({name for name, _ in CONFIGURATIONS})
+SOME = [
+    CASES[name] for name in ("identity 3 1", "BLOSUM62 8 8", "two letters 2 1", "pairs gain 4 2")
+]
+SYMMETRIC = [
+    case
+    for name, case in CASES.items()
+    if (case.scoring.pairs.matrix == case.scoring.pairs.matrix.T).all()
+][::3]
+# Alphabets of few sizes: each is a program of its own.
+SMALL = {2: AB, 4: custom("ABCD")}
+ONE_EACH = (("reference", {}), *((name, {}) for name in NAMES))
+
+
+def available(name, device):
+    """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
+    requires = ENGINES3[name].requires
+    if requires and requires > device.info.version:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")
+
+
+@pytest.fixture(params=CONFIGURATIONS, ids=label)
+def configuration(request, device):
+    available(request.param[0], device)
+    return request.param
+
+
+@pytest.fixture
+def make(configuration, device):
+    """``make(scoring)``: the engine under test, other than the reference."""
+    return lambda scoring: build(configuration, scoring, device)
+
+
+@pytest.fixture(params=ONE_EACH, ids=label)
+def usual(request, device):
+    """``usual(scoring)``: each engine by its usual options, also the reference."""
+    available(request.param[0], device)
+    return lambda scoring: build(request.param, scoring, device)
+
+
+def alignments(paths):
+    """Return score, end and columns of each alignment, as `naive3.path` does."""
+    ends, scores = map(tuple, paths.ends.end.tolist()), paths.ends.score.tolist()
+    return list(zip(scores, ends, [moves.tolist() for moves in paths.moves], strict=True))
+
+
+def disjoint(engine, triples, most=None):
+    """Return up to so many disjoint alignments of each triple, see `alignments`."""
+    found = [[] for _ in range(len(triples))]
+    if most is None:
+        for t, paths in engine.disjoint(triples):
+            found[t] += alignments(paths)
+        return found
+    for t, each in enumerate(found):
+        for number, paths in islice(engine.disjoint(triples.select(slice(t, t + 1))), most):
+            assert number == 0
+            each += alignments(paths)
+    return found
+
+
+# The oracle and the reference
+
+
+def oracle_scorings():
+    rng = np.random.default_rng(3)
+    matrix = rng.integers(-6, 9, (4, 4))
+    yield Scoring3.identity()
+    yield Scoring3.identity(2, -1, 3, 1)
+    yield Scoring3.identity(2, 0, 1, 0, alphabet=AB)
+    yield Scoring3.identity(1, -1, 0, alphabet=AB)
+    yield Scoring3.identity(1, -1, 1, 1, alphabet=AB)
+    for gaps in ((4, 1), (2, 2), (2, 0), (0, 0), (3, 2), (1, 1)):
+        yield Scoring3.sum_of_pairs(array(matrix, "ABCD", *gaps))
+    yield Scoring3.sum_of_pairs(Scoring.match_mismatch(1, -1, 2, 1, alphabet=AB))
+    yield Scoring3.sum_of_pairs(Scoring.match_mismatch(1, -1, 1, 1, alphabet=AB))
+    yield Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 2, 1))
+    yield Scoring3.sum_of_pairs(mindist_scoring(4, 1, 0.6, 0.2))
+    yield Scoring3.sum_of_pairs()
+
+
+def name_of(value):
+    if isinstance(value, Scoring3):
+        costs = "-".join(map(str, value.costs))
+        return f"{value.name}-{costs}".replace(" ", "-")
+    return None
+
+
+ORACLE = pytest.mark.parametrize("scoring", list(oracle_scorings()), ids=name_of)
+
+
+def random_words(rng, scoring, lengths):
+    """Return three words; letters are few, and now and then any."""
+    letters = len(scoring.alphabet)
+    few = rng.integers(2, 5)
+    return [
+        np.where(
+            rng.random(n) < 0.1, rng.integers(0, letters, n), rng.integers(0, min(few, letters), n)
+        ).astype(np.uint8)
+        for n in lengths
+    ]
+
+
+def test_enumeration_is_complete():
+    # Columns to go from one corner to the other: 3-dimensional Delannoy numbers, 1, 13, 409.
+    for n, expected in enumerate((1, 13, 409)):
+        whole = 0
+        for end, moves in naive3.enumerate_alignments((n, n, n)):
+            steps = [sum(naive3.has_letter(move, s) for move in moves) for s in range(3)]
+            whole += steps == [n, n, n] == list(end)
+        assert whole == (expected if n else 0)
+
+
+@ORACLE
+def test_oracle_equals_all_alignments(scoring):
+    rng = np.random.default_rng(4)
+    for lengths in ((2, 2, 2), (3, 2, 1), (1, 3, 2), (2, 1, 3), (3, 0, 3), (0, 2, 0), (3, 3, 1)):
+        words = random_words(rng, scoring, lengths)
+        h = np.zeros([n + 1 for n in lengths], int)
+        for end, moves in naive3.enumerate_alignments(lengths):
+            h[end] = max(h[end], naive3.alignment_score(words, end, moves, scoring))
+        assert h.tolist() == naive3.heights(words, naive3.columns_table(words, scoring)).tolist()
+
+
+@pytest.mark.parametrize("scoring", [each for each in oracle_scorings() if not each.linear][1:4:2])
+def test_oracle_equals_all_alignments_of_three_letters_each(scoring):
+    words = random_words(np.random.default_rng(5), scoring, (3, 3, 3))
+    best = max(
+        naive3.alignment_score(words, end, moves, scoring)
+        for end, moves in naive3.enumerate_alignments((3, 3, 3))
+    )
+    assert max(best, 0) == naive3.path(words, scoring)[0]
+
+
+@ORACLE
+def test_reference_equals_the_oracle(scoring):
+    rng, engine, scores = np.random.default_rng(6), Reference3(scoring), []
+    for lengths in rng.integers(0, 8, (20, 3)):
+        words = random_words(rng, scoring, lengths)
+        triples = Triples.of([words])
+        expected = naive3.path(words, scoring)
+        assert alignments(engine.paths(triples)) == [expected]
+        ends = engine.ends(triples)
+        assert (int(ends.score[0]), tuple(ends.end[0].tolist())) == expected[:2]
+        h = naive3.heights(words, naive3.columns_table(words, scoring))
+        assert next(engine.tables(triples)).tolist() == h[1:, 1:, 1:].tolist()
+        assert naive3.best_of_pencils(words, scoring) == expected[:2]
+        scores.append(expected[0])
+    assert sum(score > 0 for score in scores) > 5
+
+
+@ORACLE
+def test_disjoint_alignments_of_the_reference_equal_those_of_the_oracle(scoring):
+    rng, count = np.random.default_rng(7), 0
+    for lengths in ((4, 4, 4), (5, 3, 4), (2, 6, 4), (4, 0, 5)):
+        words = random_words(rng, scoring, lengths)
+        expected = list(naive3.disjoint(words, scoring))
+        assert disjoint(Reference3(scoring), Triples.of([words])) == [expected]
+        count += len(expected)
+    assert count >= 2
+
+
+def test_example_by_hand():
+    # ACGT   Score of the columns, all letters equal: 5; a gap: 3, or 1 if it goes on.
+    # A--T
+    # ACGT
+    scoring = Scoring3.identity(5, -4, 3, 1)
+    words = [scoring.alphabet.encode(word) for word in ("TTTACGTTT", "RRATRR", "GGACGTG")]
+    assert naive3.alignment_score(words, (7, 4, 6), [7, 5, 5, 7], scoring) == 5 - 3 - 1 + 5
+    found = alignments(Reference3(scoring).paths(Triples.of([words])))
+    assert found == [(6, (7, 4, 6), [7, 5, 5, 7])] == [naive3.path(words, scoring)]
+
+
+def test_order_of_columns_by_hand():
+    # Gaps cost nothing: on the way back three letters come first, then first and second, ...
+    scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(1, -9, 0, 0, alphabet=AB))
+    for words, expected in (
+        (("A", "A", ""), (1, (1, 1, 0), [3])),
+        (("A", "A", "A"), (3, (1, 1, 1), [7])),
+        # A with A, or B with B: the end is the one earlier in the first sequence.
+        (("AB", "BA", ""), (1, (1, 2, 0), [3])),
+        (("AB", "AB", "B"), (4, (2, 2, 1), [3, 7])),
+        (("AB", "B", "AB"), (4, (2, 1, 2), [5, 7])),
+        (("AAB", "ABA", "BAA"), (6, (2, 3, 3), [7, 2, 7])),
+    ):
+        encoded = [AB.encode(word) for word in words]
+        found = alignments(Reference3(scoring).paths(Triples.of([encoded])))
+        assert found == [expected] == [naive3.path(encoded, scoring)]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_cases_have_every_column(scheme):
+    chosen = [case for case in CASES.values() if case.scoring.scheme == scheme]
+    seen = [set(np.concatenate(case.paths.moves).tolist()) for case in chosen]
+    assert set.union(*seen) == set(range(1, 8))
+    linear = [case.scoring.linear for case in chosen]
+    assert any(len(each) == 7 for each, one in zip(seen, linear, strict=True) if one)
+    assert any(len(each) == 7 for each, one in zip(seen, linear, strict=True) if not one)
+
+
+# All engines
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=label)
+def test_equals_the_reference(make, case):
+    judge(make(case.scoring), case)
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_small_chunks(configuration, device, case):
+    more = cases3.CHUNKED.get(configuration[0], {})
+    judge(build(configuration, case.scoring, device, **more), case)
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_one_triple_at_a_time(make, case):
+    engine = make(case.scoring)
+    for t in range(0, len(case.triples), 3):
+        judge(engine, case.part(slice(t, t + 1)))
+
+
+@pytest.mark.parametrize("name", ["identity 1 1", "identity 3 1", "BLOSUM62 8 8", "BLOSUM62 12 1"])
+def test_longer_sequences(make, name):
+    scoring = CASES[name].scoring
+    rng = np.random.default_rng(8)
+    ancestor = rng.integers(0, 4, 140).astype(np.uint8)
+    triples = Triples.of(
+        [mutated(rng, 4, ancestor[part]) for part in parts]
+        for parts in (
+            (slice(0, 65), slice(0, 64), slice(0, 66)),
+            (slice(0, 140), slice(30, 110), slice(60, 100)),
+            (slice(50, 60), slice(20, 120), slice(0, 140)),
+            (slice(0, 20), slice(0, 140), slice(0, 30)),
+        )
+    )
+    case = Case(name, scoring, triples)
+    for t, (score, end) in enumerate(zip(case.ends.score, case.ends.end, strict=True)):
+        assert (score, tuple(end)) == naive3.best_of_pencils(triples[t], scoring)
+    assert case.ends.score.min() > 4
+    judge(make(scoring), case)
+
+
+@pytest.mark.parametrize("gaps", [(10**6, 10**6), (10**6, 10**5), (10**5, 50_000)])
+def test_largest_scores(usual, gaps):
+    # 2**23 = 8388608
+    engine = usual(
+        Scoring3.sum_of_pairs(Scoring.match_mismatch(10**5, -(10**6), *gaps, alphabet=AB))
+    )
+    letters = np.zeros(28, np.uint8)
+    triples = Triples.of([[letters[:27]] * 3, [letters[:27], letters[:26], letters[:27]]])
+    ends = engine.ends(triples)
+    assert ends.score.tolist() == [8_100_000, 7_800_000]
+    assert ends.end.tolist() == [[27] * 3, [26] * 3]
+    for method in (engine.scores, engine.ends, engine.paths, engine.tables, engine.disjoint):
+        with pytest.raises(ValueError, match="8400000"):
+            list(method(Triples.of([[letters] * 3])))
+
+
+def test_nothing_to_align(usual):
+    engine = usual(Scoring3.sum_of_pairs())
+    nothing = Triples.of([])
+    assert engine.scores(nothing).shape == (0,)
+    assert engine.scores(nothing).dtype == np.int32
+    assert engine.ends(nothing).end.shape == (0, 3)
+    assert len(engine.paths(nothing).moves) == len(engine.paths(nothing).ends) == 0
+    assert list(engine.tables(nothing)) == list(engine.disjoint(nothing)) == []
+
+
+def test_empty_sequences_score_nothing(usual):
+    engine = usual(Scoring3.identity())
+    words = [codes(), codes(0, 1, 2)]
+    triples = Triples.of(list(product(words, repeat=3))[:-1])
+    assert len(triples) == 7
+    paths = engine.paths(triples)
+    assert alignments(paths) == [(0, (0, 0, 0), [])] * 7
+    assert all(moves.dtype == np.uint8 for moves in paths.moves)
+    assert paths.ends.score.dtype == paths.ends.end.dtype == np.int32
+    shapes = [table.shape for table in engine.tables(triples)]
+    assert shapes == [tuple(map(len, triples[t])) for t in range(7)]
+    assert list(engine.disjoint(triples)) == []
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=label)
+def test_columns_add_up_to_the_score(usual, case):
+    for t, (score, end, moves) in enumerate(alignments(usual(case.scoring).paths(case.triples))):
+        words = case.triples[t]
+        assert naive3.alignment_score(words, end, moves, case.scoring) == score, case.describe(t)
+        if score and not case.scoring.pairs_gain:
+            assert moves[0] == moves[-1] == 7, case.describe(t)
+
+
+@pytest.mark.parametrize("case", SYMMETRIC, ids=label)
+def test_order_of_the_three_changes_no_score(usual, case):
+    engine = usual(case.scoring)
+    triples = case.part(slice(12, None, 4)).triples
+    expected = case.ends.score[12::4].tolist()
+    for order in permutations(range(3)):
+        turned = Triples(triples.sequences, triples.index[:, order].copy())
+        assert engine.scores(turned).tolist() == expected, order
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_order_of_the_triples_and_repetition(usual, case):
+    order = np.random.default_rng(3).permutation(len(case.triples))
+    order = np.append(order, order[:20])
+    ends = usual(case.scoring).ends(case.triples.select(order))
+    assert ends.score.tolist() == case.ends.score[order].tolist()
+    assert ends.end.tolist() == case.ends.end[order].tolist()
+
+
+def test_triples_share_sequences(make):
+    for scoring in (Scoring3.identity(2, -1, 2, 1), Scoring3.identity()):
+        judge(make(scoring), Case("shared", scoring, cases3.shared(9)))
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        Scoring.named("BLOSUM62", 3, 3),
+        Scoring.named("BLOSUM62", 1, 1),
+        Scoring.match_mismatch(5, -4, 2, 2),
+        Scoring.match_mismatch(1, -1, 0, 0),
+        Scoring.named("BLOSUM62", 8, 8),
+        array(np.random.default_rng(0).integers(-6, 10, (4, 4)), "ABCD", 2, 2),
+    ],
+    ids=lambda pairs: f"{pairs.name}-{pairs.gap_open}".replace(" ", "-"),
+)
+def test_an_empty_sequence_leaves_the_pair(usual, pairs, place):
+    # Each column of two letters has two gaps against the third sequence, one letter has two too.
+    rng = np.random.default_rng(place)
+    scoring = Scoring3.sum_of_pairs(pairs)
+    best = np.unravel_index(pairs.matrix.argmax(), pairs.matrix.shape)
+    two = []
+    for lengths in rng.integers(1, 40, (8, 2)):
+        words = random_words(rng, scoring, (*lengths, 0))
+        two.append([np.append(word, best[s]).astype(np.uint8) for s, word in enumerate(words[:2])])
+    cost = 2 * pairs.gap_open
+    flat = Scoring(pairs.matrix - cost, pairs.alphabet, cost, cost, "pairs against a gap")
+    expected = Reference(flat).scores(Batch.pairwise(*zip(*two, strict=True))).tolist()
+    assert bool(max(expected)) == (pairs.maximum > cost)
+    triples = Triples.of([*each[:place], codes(), *each[place:]] for each in two)
+    engine = usual(scoring)
+    paths = engine.paths(triples)
+    assert engine.scores(triples).tolist() == paths.ends.score.tolist() == expected
+    for t, (score, end, moves) in enumerate(alignments(paths)):
+        assert end[place] == 0
+        assert naive3.alignment_score(triples[t], end, moves, scoring) == score
+
+
+def test_long_pairs_score_where_short_ones_do_not(usual):
+    # W with W and a gap: 11 - 24, then 11 - 2 each.
+    scoring = Scoring3.sum_of_pairs()
+    w, none = scoring.alphabet.encode("WWWWW"), codes()
+    engine = usual(scoring)
+    for place in range(3):
+        words = [w, w, w]
+        words[place] = none
+        end = tuple(0 if s == place else 5 for s in range(3))
+        paths = engine.paths(Triples.of([words]))
+        assert alignments(paths) == [(-13 + 4 * 9, end, [7 - 2**place] * 5)]
+        # The same within sequences that have letters, before and after a column of three.
+        words[place] = scoring.alphabet.encode("CC")
+        around = [np.concatenate([word, words[place], word]) for word in (w, w)]
+        around.insert(place, words[place])
+        triples = Triples.of([around])
+        (found,) = alignments(engine.paths(triples))
+        assert found[0] == 2 * 27 + 2 * 23
+        assert found[2] == [7 - 2**place] * 5 + [7, 7] + [7 - 2**place] * 5
+        assert engine.ends(triples).score.tolist() == [found[0]]
+
+
+def test_progress_is_all_cells(usual):
+    case = SOME[0]
+    engine = usual(case.scoring)
+    for method in (
+        engine.scores,
+        engine.ends,
+        lambda *args, **to: list(engine.tables(*args, **to)),
+    ):
+        finished = []
+        method(case.triples, progress=finished.append)
+        assert sum(finished) == case.triples.cells
+        assert min(finished) >= 0
+
+
+def test_engines_take_turns_on_a_device(make):
+    first, second = (CASES[name] for name in ("BLOSUM62 12 1", "asymmetric 2 1"))
+    others = Case("others", second.scoring, first.triples)
+    engines = [make(first.scoring), make(second.scoring)]
+    for _ in range(2):
+        judge(engines[0], first)
+        judge(engines[1], others)
+    judge(engines[0], first.part(slice(10, 20)))
+    judge(engines[1], second)
+    judge(engines[0], first)
+
+
+def test_scoring_of_two_is_no_scoring_of_three(usual):
+    with pytest.raises(TypeError, match="scoring must be a Scoring3, not Scoring"):
+        usual(Scoring.named("BLOSUM62"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_device_is_needed(name):
+    scoring = SOME[0].scoring
+    if ENGINES3[name].requires is None:
+        assert ENGINES3[name](scoring, None)
+    else:
+        with pytest.raises(TypeError, match=f"engine '{name}' needs a device"):
+            ENGINES3[name](scoring, None)
+
+
+# Disjoint alignments
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=label)
+def test_disjoint_alignments_equal_those_of_the_reference(make, case):
+    lengths = case.triples.lengths
+    chosen = case.triples.select(np.flatnonzero(lengths.max(axis=1) <= 20))
+    found = disjoint(make(case.scoring), chosen, 3)
+    assert found == disjoint(Reference3(case.scoring), chosen, 3)
+    assert max(map(len, found)) > 1 or case.ends.score.max() == 0
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_all_disjoint_alignments(usual, case):
+    triples = case.triples.select(np.flatnonzero(case.triples.lengths.prod(axis=1) <= 150))
+    found = disjoint(usual(case.scoring), triples)
+    assert max(map(len, found)) > 1
+    for t, each in enumerate(found):
+        words, taken = triples[t], set()
+        assert each == list(naive3.disjoint(words, case.scoring))
+        for score, end, moves in each:
+            assert naive3.alignment_score(words, end, moves, case.scoring) == score > 0
+            cells = naive3.column_ends(end, moves)
+            assert not cells & taken
+            taken |= cells
+        scores = [score for score, _, _ in each]
+        assert scores == sorted(scores, reverse=True)
+        assert naive3.path(words, case.scoring, taken)[0] == 0
+
+
+def test_first_disjoint_alignment_is_that_of_paths(usual):
+    case = SOME[1].part(slice(2, 8))
+    found = disjoint(usual(case.scoring), case.triples, 1)
+    assert [each[0] for each in found] == alignments(case.paths)
+
+
+def test_a_repeat_is_found_twice(usual):
+    scoring = Scoring3.identity(1, -2, 2)
+    words = ["ACGTCATTGACC" * 2, "ACGTCATTGACC", "ACGTCATTGACC"]
+    triples = Triples.of([[scoring.alphabet.encode(word) for word in words]])
+    first, second = disjoint(usual(scoring), triples, 2)[0]
+    assert first == (12, (12, 12, 12), [7] * 12)
+    assert second == (12, (24, 12, 12), [7] * 12)
+
+
+# Hypothesis
+
+
+@st.composite
+def small_cases(draw, longest=12):
+    """Any matrix, any gap costs, numbers beyond 16 bits now and then, and a few short triples."""
+    letters = draw(st.sampled_from(sorted(SMALL)))
+    unit = draw(st.sampled_from((1, 1, 1, 300, 4000, 13_000)))
+    extend = draw(st.integers(0, 5))
+    gaps = extend + draw(st.sampled_from((0, 0, 1, 2, 5))), extend
+    if draw(st.booleans()):
+        match = draw(st.integers(1, 10))
+        mismatch = draw(st.integers(-10, 0))
+        costs = (number * unit for number in (match, mismatch, *gaps))
+        scoring = Scoring3.identity(*costs, alphabet=SMALL[letters])
+    else:
+        row = st.lists(st.integers(-10, 10), min_size=letters, max_size=letters)
+        matrix = np.array(draw(st.lists(row, min_size=letters, max_size=letters))) * unit
+        gap_open, gap_extend = (gap * unit for gap in gaps)
+        pairs = Scoring(matrix, SMALL[letters], gap_open, gap_extend, "drawn")
+        scoring = Scoring3.sum_of_pairs(pairs)
+    sequence = st.lists(st.integers(0, letters - 1), max_size=longest).map(lambda x: codes(*x))
+    words = Sequences.of(draw(st.lists(sequence, min_size=1, max_size=5)))
+    index = st.tuples(*[st.integers(0, len(words) - 1)] * 3)
+    chosen = np.array(draw(st.lists(index, min_size=1, max_size=4)), np.int32)
+    return Case("drawn", scoring, Triples(words, chosen))
+
+
+@settings(max_examples=100, deadline=None)
+@given(case=small_cases(longest=5))
+def test_reference_equals_the_oracle_on_drawn_cases(case):
+    expected = [naive3.path(case.triples[t], case.scoring) for t in range(len(case.triples))]
+    assert alignments(case.paths) == expected
+    ends = Reference3(case.scoring).ends(case.triples)
+    assert ends.score.tolist() == [score for score, _, _ in expected]
+    assert ends.end.tolist() == [list(end) for _, end, _ in expected]
+
+
+def judge_drawn(device, name, data):
+    options = [each for each in CONFIGURATIONS if each[0] == name]
+    configuration, case = data.draw(st.sampled_from(options)), data.draw(small_cases())
+    engine = build(configuration, case.scoring, device)
+    judge(engine, case)
+    if data.draw(st.booleans()):
+        triples = case.triples.select(slice(0, 1))
+        assert disjoint(engine, triples, 4) == disjoint(Reference3(case.scoring), triples, 4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_drawn_cases(device, name, data):
+    available(name, device)
+    judge_drawn(device, name, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_many_drawn_cases(device, name, data):
+    available(name, device)
+    judge_drawn(device, name, data)
+
+
+@pytest.mark.parametrize("memory", [2**21, 2**22])
+def test_triples_too_large_for_a_chunk_stand_in_no_ones_place(memory, device):
+    rng = np.random.default_rng(8)
+    lengths = [(4000, 12, 12), (4, 300, 300), (300, 40, 40), (5, 6, 7), (90, 90, 4)]
+    words = [[rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in lengths]
+    case = Case("unlike lengths", Scoring3.identity(), Triples.of(words))
+    engine = build(("subtable", {}), case.scoring, device, memory=memory)
+    cases3.judge_ends(case, engine.ends(case.triples))
+    cases3.judge_paths(case, engine.paths(case.triples))
+
+
+@pytest.mark.parametrize("shape", [(8, 4, 4, 4), (2, 4, 4, 20), (4, 3, 5, 4), (0, 8, 8, 1)])
+def test_tiles_that_shaders_cannot_have(shape, device):
+    with pytest.raises(ValueError, match="a power of two of lanes"):
+        build(("subtable", {"shape": Shape(*shape)}), Scoring3.identity(), device)
+    with pytest.raises(ValueError, match="depth -1: at least 1"):
+        build(("subtable", {"depth": -1}), Scoring3.identity(), device)
+
+
+@pytest.mark.parametrize("name", ["subtable", "plane"])
+def test_progress_counts_no_faces(name, device):
+    scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 2, 1))
+    assert scoring.pairs_gain
+    triples = Triples.of([[np.zeros(n, np.uint8) for n in (9, 8, 9)]])
+    counted = []
+    build((name, {}), scoring, device).ends(triples, progress=counted.append)
+    assert sum(counted) == 9 * 8 * 9

@@ -1,0 +1,316 @@
+"""The engines on other implementations of OpenGL, and the shaders before another compiler."""
+
+import os
+import shutil
+import subprocess
+from itertools import islice, product
+from pathlib import Path
+
+import cases3
+import pytest
+from cases import (
+    CASES,
+    CORE,
+    END_CASES,
+    END_FEW,
+    FEW,
+    build,
+    configurations,
+    path_configurations,
+    takes,
+)
+
+import glsw.device.shader
+from glsw.batch import Mask
+from glsw.device.shader import assemble, explain, root
+from glsw.engines import ENGINES, TIES
+from glsw.engines.three import ENGINES3
+
+TESTS = str(Path(__file__).parents[1])
+JUDGE = """
+import sys
+sys.path.insert(0, {tests!r})
+import cases
+from glsw.device.device import open_device
+device = open_device(quiet=True)
+print(*device.info.version, *cases.judge_device(device, {names!r}))
+"""
+JUDGE3 = """
+import sys
+sys.path.insert(0, {tests!r})
+import cases3
+from glsw.device.device import open_device
+print(*cases3.judge_device(open_device(quiet=True), {names!r}))
+"""
+
+
+def judged(output):
+    """Return the version of OpenGL and the engines judged there."""
+    major, minor, *names = output.split()
+    return (int(major), int(minor)), set(names)
+
+
+def able(version):
+    return {
+        name for name, engine in ENGINES.items() if engine.requires and engine.requires <= version
+    }
+
+
+# Most of these tests run on the device already: a few cases there, every kind of program elsewhere.
+# zink compiles slowly.
+WHERE = {
+    "llvmpipe": FEW[:1],
+    "zink": (FEW[0], "two letters 0 0", "255 letters", END_FEW[0]),
+    "gl41": CORE,
+    "gl33": (*CORE, *END_FEW),
+    "softpipe": (*FEW, END_FEW[0]),
+}
+
+
+@pytest.mark.parametrize("implementation", WHERE)
+def test_engines_everywhere(run_under, implementation, monkeypatch):
+    # As a default on CPUs only, zink of Mesa 22.3 compiles the values of uniforms into programs:
+    # slow, and compute shaders now and then run with values of an earlier dispatch.
+    monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
+    code = JUDGE.format(tests=TESTS, names=WHERE[implementation])
+    version, engines = judged(run_under(implementation, code))
+    assert engines == able(version)
+    assert "fragment" in engines
+
+
+@pytest.mark.parametrize("implementation", ["zink"])
+def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
+    monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
+    code = JUDGE3.format(tests=TESTS, names=cases3.FEW)
+    engines = run_under(implementation, code).split()
+    assert set(engines) == {name for name, engine in ENGINES3.items() if engine.requires}
+
+
+# glslangValidator
+
+LINEAR = ({}, {"LINEAR": 1})
+SEPARATE = ({}, {"SEPARATE": 1})
+SPAN = ({}, {"FROM_END_TO_END": 1})
+TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
+TILES = (1, 4, 8)
+# Two numbers, a uniform block, shared memory, a texture.
+SCORES = ({"SCORES": 0, "AMBIGUOUS": 20}, *({"SCORES": place} for place in (1, 2, 3)))
+LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
+DIRECTIONS = ({}, {"DIRECTIONS": 1})
+MASKED = ({}, {"MASKED": 1})
+AGAIN, RESTART = ([{name: flag} for flag in (0, 1)] for name in ("AGAIN", "RESTART"))
+PRUNE = ({}, {"PRUNE": 1})
+NUMBERS, PROFILES = (
+    [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("PROFILE", 4))
+)
+COLUMNS = {"STEP": 2, "WORKGROUP": 64}
+CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
+# Three sequences.
+TABLE = ({}, {"TABLE": 1})
+IDENTITY = ({}, {"IDENTITY": 1})
+COLUMN_SCORES = (IDENTITY[1], *SCORES[1:])
+SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
+TILE3 = SHAPE3 | {"WORKGROUP": 64, "ROWS": 32}
+# Microbenchmarks.
+OPERATIONS = [{"OPERATION": number} for number in range(3)]
+MICRO = {"ROWS": 16, "STEP": 2, "TURNS": 64, "WORKGROUP": 64}
+
+
+def permutations(*choices, **defines):
+    """Return each choice of one set of defines from each of the choices."""
+    return [
+        {key: value for part in (defines, *chosen) for key, value in part.items()}
+        for chosen in product(*choices)
+    ]
+
+
+# Every set of defines that a program is compiled with.
+PERMUTATIONS = {
+    "quad.vert": [{}],
+    "profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
+    "fragment.frag": permutations(
+        LINEAR, SEPARATE, SPAN, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
+    ),
+    "diagonal.comp": permutations(
+        LINEAR, SEPARATE, [*MASKED, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, AGAIN, **LANES
+    ),
+    "blocked.comp": permutations(
+        LINEAR, SEPARATE, [*PRUNE, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, **LANES, COLUMNS=128
+    ),
+    "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
+    "traceback.comp": permutations(
+        LINEAR, SEPARATE, SPAN, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1
+    ),
+    "scan.comp": permutations(
+        LINEAR, SCORES, TASKS, ({}, {"SUBGROUPS": 1}), **LANES, COLUMNS=16, NEAR=4
+    ),
+    "scan_blocks.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
+    "scan_carries.comp": permutations(LINEAR, SCORES, **LANES, BLOCK=256),
+    "scan_single.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
+    "scan_step.comp": permutations(LINEAR, SCORES, **LANES),
+    "wavefront.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
+    "lanes.comp": [
+        defines
+        for defines in permutations(
+            LINEAR,
+            NUMBERS,
+            PROFILES,
+            ({}, {"TWO_QUERIES": 1}),
+            ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
+            **CHAINS | COLUMNS,
+        )
+        if (defines["NUMBER"] and defines["PROFILE"]) or "TWO_QUERIES" not in defines
+    ],
+    "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
+    "best.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
+    "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
+    "subtable.comp": permutations(
+        LINEAR,
+        COLUMN_SCORES,
+        [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
+        ({}, {"PACKED": 1}),
+        **{"AGAIN": 0} | TILE3,
+    ),
+    "traceback3.comp": permutations(
+        LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
+    ),
+    "micro/chains.comp": permutations(NUMBERS[:2], OPERATIONS, CHAINS=16, ROUNDS=256, WORKGROUP=64),
+    "micro/chains.frag": permutations(OPERATIONS, NUMBER=0, CHAINS=16, ROUNDS=256),
+    "micro/cells.comp": permutations(LINEAR, **MICRO),
+    "micro/cells.frag": permutations(LINEAR, **MICRO),
+    "micro/rows.comp": permutations(LINEAR, NUMBERS, **MICRO),
+    "micro/cells3.comp": permutations(LINEAR, **MICRO, SIDE=4, IDENTITY=1),
+    "micro/shared.comp": [{"TURNS": 64, "WORKGROUP": 64}],
+    "micro/uniform_block.comp": permutations(
+        [{"WIDTH": width} for width in (1, 4)], TURNS=64, WORKGROUP=64
+    ),
+    "micro/texture.frag": [{"TURNS": 64}],
+    "micro/write.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/read.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/copy.comp": [{"WORKGROUP": 64, "EACH": 8}],
+    "micro/dispatch.comp": [{}],
+    "micro/draw.frag": [{}],
+}
+
+
+def switched(defines):
+    """Return what distinguishes a permutation: which macros are defined, and where scores are."""
+    return frozenset(
+        (key, value if key in ("SCORES", "NUMBER", "PROFILE") else None)
+        for key, value in defines.items()
+        if value is not None
+    )
+
+
+@pytest.fixture(scope="module")
+def validator():
+    found = shutil.which("glslangValidator")
+    if found is None:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing("glslangValidator is not installed (Debian: glslang-tools)")
+    return found
+
+
+def readable(name, defines):
+    """Return the text of a program as the validator knows it, and where its lines come from."""
+    source, origins = assemble(name, defines)
+    if defines.get("NUMBER") == 1:  # it has 16-bit floats as AMD has them, and from 4.5 on
+        source = source.replace("#version 430", "#version 450")
+        source = source.replace("#extension GL_NV_gpu_shader5 : enable", "")
+    return source, origins
+
+
+def validate(validator, name, defines):
+    source, origins = readable(name, defines)
+    stage = name.rpartition(".")[2]
+    done = subprocess.run(
+        [validator, "--stdin", "-S", stage], input=source, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{defines}: " + explain(
+        f"\n{done.stdout}", {stage: origins}, name
+    )
+    assert "WARNING" not in done.stdout, f"{name} {defines}: {done.stdout}"
+
+
+@pytest.mark.parametrize("name", PERMUTATIONS)
+def test_validator_reads_every_permutation(validator, name, tmp_path):
+    # All at once, which is faster; one by one only to say which is wrong.
+    kind, files = name.rpartition(".")[2], []
+    for number, defines in enumerate(PERMUTATIONS[name]):
+        files.append(tmp_path / f"{number}.{kind}")
+        files[-1].write_text(readable(name, defines)[0])
+    done = subprocess.run([validator, *files], capture_output=True, text=True)
+    if done.returncode or "WARNING" in done.stdout:
+        for defines in PERMUTATIONS[name]:
+            validate(validator, name, defines)
+        raise AssertionError(done.stdout)
+
+
+def test_permutations_are_of_every_shader():
+    kinds = ("vert", "frag", "comp")
+    files = [path for kind in kinds for path in root().rglob(f"*.{kind}")]
+    assert {path.relative_to(root()).as_posix() for path in files} == set(PERMUTATIONS)
+
+
+def engines_named(name, case, device):
+    """Return the engine with the first and the last of the options it is judged with."""
+    chosen = []
+    for every in (configurations(), path_configurations()):
+        own = [each for each in every if each[0] == name and takes(each, case.scoring)]
+        chosen += own[:1] + own[1:][-1:]
+    return [build(configuration, case.scoring, device) for configuration in chosen]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, kind in ENGINES.items() if kind.requires))
+def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
+    programs = []
+    compute, render = glsw.device.shader.compute, glsw.device.shader.render
+
+    def watched_compute(device, name, **defines):
+        programs.append((name, defines))
+        return compute(device, name, **defines)
+
+    def watched_render(device, vertex, fragment, **defines):
+        programs.append((fragment, defines))
+        return render(device, vertex, fragment, **defines)
+
+    monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
+    monkeypatch.setattr(glsw.device.shader, "render", watched_render)
+    some = [CASES[each].part(slice(100, 103)) for each in (*FEW, "two letters 2 1", "255 letters")]
+    some += [END_CASES[each].part(slice(30, 33)) for each in (*END_FEW, "insertions, linear")]
+    for case in some:
+        for engine in engines_named(name, case, device):
+            engine.scores(case.batch)
+            for ties in TIES:
+                engine.ends(case.batch, ties=ties)
+                engine.paths(case.batch, ties=ties)
+            if engine.masks and case.scoring.local:
+                masks = [Mask.nothing(int(m)) for m in case.batch.query_lengths]
+                engine.paths(case.batch.masked(masks))
+    assert programs
+    for name, defines in programs:
+        assert switched(defines) in map(switched, PERMUTATIONS[name]), (name, defines)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in ENGINES3.items() if kind.requires])
+def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatch):
+    programs = []
+    compute = glsw.device.shader.compute
+
+    def watched_compute(device, name, **defines):
+        programs.append((name, defines))
+        return compute(device, name, **defines)
+
+    monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
+    for case_name in cases3.FEW:
+        case = cases3.CASES[case_name].part(slice(0, 3))
+        for configuration in cases3.configurations():
+            if configuration[0] == name:
+                engine = cases3.build(configuration, case.scoring, device)
+                engine.ends(case.triples)
+                engine.paths(case.triples)
+                list(islice(engine.tables(case.triples), 3))
+                next(engine.disjoint(case.triples), None)
+    assert programs
+    for name, defines in programs:
+        assert switched(defines) in map(switched, PERMUTATIONS[name]), (name, defines)

@@ -1,0 +1,221 @@
+"""Engine `lanes` beyond what every engine is judged by: overflow, shares, parts, two queries."""
+
+import numpy as np
+import pytest
+from cases import CASES
+
+from glsw.batch import Batch
+from glsw.engines.cpu import Cpu
+from glsw.engines.lanes import engine as lanes
+from glsw.engines.lanes import targets as subjects
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.query_profile import (
+    BLOCK,
+    COMPARE,
+    F16,
+    INT32,
+    LIMIT,
+    SHARED,
+    Geometry,
+    profile,
+)
+from glsw.engines.lanes.targets import Sorted
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
+NUMBERS = ("int32", "f32")
+
+
+def database(seed, count=60, longest=90, letters=20, empty=True):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0 if empty else 1, longest, count)
+    return [rng.integers(0, letters, n).astype(np.uint8) for n in lengths]
+
+
+def expected(scoring, queries, targets):
+    return next(Cpu(scoring).scan(queries, [targets]))
+
+
+@pytest.fixture(params=NUMBERS)
+def number(request):
+    return request.param
+
+
+def test_scan_in_parts_equals_the_cpu(device, number):
+    every = database(1)
+    rng = np.random.default_rng(2)
+    queries = Sequences.of([*database(3, 5), every[7], rng.integers(0, 20, 300).astype(np.uint8)])
+    parts = [Sequences.of(part) for part in (every[:20], [], every[20:21], every[21:])]
+    asked = []
+
+    def listed():
+        for part in parts:
+            asked.append(len(part))
+            yield part
+
+    engine, cells = Lanes(BLOSUM62, device, number=number), []
+    found = []
+    for part in engine.scan(queries, listed(), progress=cells.append):
+        found.append(part)
+        assert len(asked) <= len(found) + 1, "parts are read ahead by one"
+    assert [part.shape for part in found] == [(7, 20), (7, 0), (7, 1), (7, 39)]
+    whole = Sequences.of(every)
+    assert np.concatenate(found, axis=1).tolist() == expected(BLOSUM62, queries, whole).tolist()
+    assert sum(cells) == queries.lengths.sum() * whole.lengths.sum()
+    assert engine.memory_used > 0
+
+
+def test_no_parts_and_no_queries(device, number):
+    engine = Lanes(BLOSUM62, device, number=number)
+    assert list(engine.scan(Sequences.of(database(1, 3)), [])) == []
+    (found,) = engine.scan(Sequences.of([]), [Sequences.of(database(1, 3))])
+    assert found.shape == (0, 3)
+
+
+def test_queries_of_similar_length_share_lanes(device):
+    queries = Sequences.of(database(4, 8, 60, empty=False))
+    engine = Lanes(BLOSUM62, device, number="f32")
+    together = list(engine._together(queries))
+    assert sorted(q for each in together for q in each) == list(range(8))
+    assert any(len(each) == 2 for each in together)
+    assert all(len(each) == 1 for each in Lanes(BLOSUM62, device)._together(queries))
+
+
+@pytest.mark.parametrize("few", [0, 100])
+@pytest.mark.parametrize("large", [1, 2**40])
+def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
+    monkeypatch.setattr(lanes, "_LARGE", large)
+    monkeypatch.setattr(lanes, "_FEW", few)
+    rng = np.random.default_rng(5)
+    query = rng.integers(0, 20, 900).astype(np.uint8)
+    # Scores below, at and above 2048, and far above.
+    targets = [query[:n] for n in (*range(330, 420, 3), 900)] + database(6, 20)
+    scoring = BLOSUM62
+    want = expected(scoring, Sequences.of([query, query[:880]]), Sequences.of(targets))
+    assert (want >= LIMIT).sum() > 20
+    assert (want < LIMIT).sum() > 20
+    engine = Lanes(scoring, device, number="f32")
+    (found,) = engine.scan(Sequences.of([query, query[:880]]), [Sequences.of(targets)])
+    assert found.tolist() == want.tolist()
+    assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
+
+
+def test_exactly_the_limit(device):
+    scoring = Scoring.match_mismatch(16, -16, 40, 8)
+    query = np.resize(np.array([0, 1, 2, 3, 3, 1], np.uint8), 140)
+    targets = [query[:n] for n in (126, 127, 128, 129, 130)]
+    found = Lanes(scoring, device, number="f32").scores(Batch.one_to_many(query, targets))
+    assert found.tolist() == [16 * n for n in (126, 127, 128, 129, 130)]
+
+
+def test_matrix_with_scores_of_200(device, number):
+    matrix = np.full((24, 24), -150)
+    np.fill_diagonal(matrix, 200)
+    scoring = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
+    targets = database(8, 40, 60)
+    query = np.concatenate(targets[:5])
+    found = Lanes(scoring, device, number=number).scores(Batch.one_to_many(query, targets))
+    assert found.max() > LIMIT
+    want = Reference(scoring).scores(Batch.one_to_many(query, targets))
+    assert found.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("mismatch", [-3, 0])
+def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
+    scoring = Scoring.match_mismatch(2, mismatch, 7, 2)
+    targets = database(9, 40, 70, letters=len(DNA))
+    query = np.concatenate(targets[:4])
+    engine = Lanes(scoring, device, number=number)
+    assert engine._place == (COMPARE if mismatch < 0 and device.info.software else engine._place)
+    batch = Batch.one_to_many(query, targets)
+    assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"profile": "shared"}, {"profile": "storage"}])
+def test_long_subjects_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
+    monkeypatch.setattr(subjects, "LONGEST", 80)
+    monkeypatch.setattr(subjects, "_SHORT", 40)
+    monkeypatch.setattr(subjects, "_IN_FLIGHT", 2**10)
+    of = Sorted.of
+    monkeypatch.setattr(Sorted, "of", lambda *what, long_apart: of(*what, long_apart=True))
+    monkeypatch.setattr(lanes, "_LONG_CHAINS", (2, 4))
+    targets = database(10, 80, 100)
+    query = np.concatenate(targets[:3])
+    batch = Batch.one_to_many(query, targets)
+    engine = Lanes(BLOSUM62, device, number=number, rows=8, workgroup=8, **options)
+    assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+    assert [long for _, long in engine._sorted.shares] == [True, False]
+    assert len(engine._sorted.beyond) > 0
+
+
+def test_little_memory_changes_nothing(device, number):
+    targets = Sequences.of(database(11, 150, 120))
+    query = np.concatenate(list(targets)[:8])
+    batch = Batch.one_to_many(query, targets)
+    want = Cpu(BLOSUM62).scores(batch).tolist()
+    for memory in (2**31, 2**16, 2**12):
+        engine = Lanes(BLOSUM62, device, number=number, rows=8, memory=memory)
+        assert engine.scores(batch).tolist() == want
+        assert engine.part <= memory
+
+
+@pytest.mark.parametrize("workgroup", [1, 2, 128])
+def test_any_work_group(device, workgroup):
+    targets = database(13, 70)
+    batch = Batch.one_to_many(np.concatenate(targets[:3]), targets)
+    engine = Lanes(BLOSUM62, device, workgroup=workgroup, rows=8)
+    assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+
+
+def test_batches_in_any_order_and_repeated(device, number):
+    case = CASES["asymmetric 7 2"]
+    engine = Lanes(case.scoring, device, number=number)
+    rng = np.random.default_rng(12)
+    for chosen in (rng.permutation(len(case.batch)), rng.integers(0, len(case.batch), 50)):
+        found = engine.scores(case.batch.select(chosen))
+        assert found.tolist() == case.expected.score[chosen].tolist()
+
+
+def test_options_that_cannot_be(device):
+    with pytest.raises(ValueError, match="number 'int8': auto, int32, f16, f32 expected"):
+        Lanes(BLOSUM62, device, number="int8")
+    with pytest.raises(ValueError, match="profile 'cloud': block, shared, storage expected"):
+        Lanes(BLOSUM62, device, profile="cloud")
+    with pytest.raises(ValueError, match="rows 48: 8, 16, 24, 32 expected"):
+        Lanes(BLOSUM62, device, rows=48)
+    with pytest.raises(ValueError, match="workgroup 48: a power of two up to 1024 expected"):
+        Lanes(BLOSUM62, device, workgroup=48)
+    with pytest.raises(ValueError, match="chain 3: a power of two up to 256 expected"):
+        Lanes(BLOSUM62, device, chain=3)
+    if not device.info.half:
+        with pytest.raises(ValueError, match=r"number 'f16': .* has no 16-bit floats"):
+            Lanes(BLOSUM62, device, number="f16")
+
+
+def test_profile_of_two_rows_a_word():
+    geometry = Geometry(F16, rows=8, chain=2, workgroup=4, place=BLOCK)
+    query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
+    words = profile([query], BLOSUM62, geometry)
+    assert words.shape == (1, geometry.size(24) // 4)
+    assert words[0, :3].tolist() == [0, 1, 1]
+    scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
+    padded = np.append(query, [0] * 5)
+    for letter in range(24):
+        rows = BLOSUM62.matrix[padded, letter].astype(float)
+        rows[len(query) :] = -LIMIT
+        assert scores[letter + 1].ravel().tolist() == rows.tolist()
+    assert (scores[0] == -LIMIT).all()
+
+
+@pytest.mark.parametrize("rows", [8, 16, 24, 32])
+@pytest.mark.parametrize("chain", [8, 16, 32])
+def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
+    geometry = Geometry(INT32, rows=rows, chain=chain, workgroup=64, place=SHARED)
+    rng = np.random.default_rng(rows)
+    for first in range(0, chain, 8):
+        letters = rng.integers(0, 25, 8)
+        words = 1 + letters * geometry.stride + first + np.arange(8)
+        assert len(np.unique(words % 8)) == 8

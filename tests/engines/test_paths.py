@@ -1,0 +1,318 @@
+"""Alignments traced back on the device: the same as the host's, whatever is kept on the way."""
+
+import os
+from itertools import product
+
+import cases
+import naive
+import numpy as np
+import pytest
+from cases import CASES, Case, build, judge_paths, label
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_engines import small_cases
+
+import glsw.engines.choose
+from glsw.batch import Batch
+from glsw.engines import ENGINES, Auto, Blocked, Diagonal
+from glsw.scoring.scoring import Scoring
+from glsw.traceback import DIAGONAL, LEFT, UP, coordinates_of_runs
+
+NAMES = sorted({name for name, _ in cases.path_configurations()})
+TIES = ("conventional", "any")
+# Every pair of these cases with all options; every third pair of the others with the usual ones.
+THOROUGH = (
+    *("BLOSUM62 12 1", "BLOSUM62 8 8", "BLOSUM62 0 0", "DNA 10 1", "asymmetric 7 2"),
+    *("two letters 1 1", "two letters 2 1", "two letters 1 0", "two letters 0 0"),
+    *("mismatch 0, 2 1", "mismatch 0, 0 0"),
+)
+SOME = [CASES[name] for name in ("BLOSUM62 12 1", "two letters 2 1")]
+# Memory, spacing and the like, of the same programs: none of them may change a result.
+KEPT = {
+    "diagonal": [
+        *({"workgroup": 2, "spacing": spacing} for spacing in (1, 2, 3, 5, 100)),
+        *({"workgroup": 2, "memory": memory} for memory in (1, 10_000, 30_000, 100_000, 10**6)),
+    ],
+    "blocked": [
+        {"workgroup": 2, "columns": 8, "memory": memory, "prune": prune}
+        for memory, prune in product((1000, 3000, 8000, 20_000, 60_000, 10**6), (False, True))
+    ],
+}
+SHAPES = {
+    "diagonal": [{"workgroup": workgroup} for workgroup in (1, 2, 4, 16)],
+    "blocked": [
+        {"workgroup": workgroup, "columns": columns, "rows": rows}
+        for workgroup, columns, rows in ((1, 4, 8), (2, 8, 4), (1, 6, 8), (4, 32, 8), (8, 16, 2))
+    ],
+}
+
+
+def able(device, name):
+    """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
+    requires = max(ENGINES[name].requires, (4, 3))
+    if requires > device.info.version:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")
+
+
+@pytest.fixture(params=cases.path_configurations(), ids=label)
+def make(request, device):
+    """``make(scoring)``: the engine under test."""
+    able(device, request.param[0])
+    return lambda scoring: build(request.param, scoring, device)
+
+
+@pytest.fixture(params=NAMES)
+def usual(request, device):
+    """``usual(scoring, **options)``: the engine under test, by default with its own options."""
+    able(device, request.param)
+    return lambda scoring, **options: build((request.param, options), scoring, device)
+
+
+def relatives(seed, lengths, letters=20):
+    """Return a batch of pairs of such lengths, each with gaps here and there and a long one."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for length in lengths:
+        query = rng.integers(0, letters, length).astype(np.uint8)
+        target = np.delete(query, np.arange(length // 3, length // 2))
+        target = np.insert(target, length // 5, rng.integers(0, letters, length // 8))
+        pairs.append((query, cases.mutated(rng, letters, target)))
+        pairs.append(pairs[-1][::-1])
+    return Batch.pairwise(*zip(*pairs, strict=True))
+
+
+def coordinates(paths):
+    """Return the coordinates of all alignments as lists."""
+    ends = zip(paths.ends.query_end.tolist(), paths.ends.target_end.tolist(), strict=True)
+    return [coordinates_of_runs(paths[p], *end).tolist() for p, end in enumerate(ends)]
+
+
+def everything(paths):
+    """Return what may not change."""
+    return paths.ends.score.tolist(), coordinates(paths)
+
+
+@pytest.mark.parametrize("name", THOROUGH)
+def test_equal_those_of_the_host(make, name):
+    judge_paths(make(CASES[name].scoring), CASES[name])
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in THOROUGH])
+def test_equal_those_of_the_host_with_any_scoring(usual, name):
+    case = CASES[name].part(slice(name.startswith("limit"), None, 3))
+    judge_paths(usual(case.scoring), case)
+
+
+@pytest.mark.parametrize("name", ["DNA 10 1", "two letters 0 0", "asymmetric 7 2"])
+def test_scores_recomputed_from_the_paths(make, name):
+    case = CASES[name]
+    engine = make(case.scoring)
+    for ties in TIES:
+        paths = engine.paths(case.batch, ties=ties)
+        for p, found in enumerate(coordinates(paths)):
+            alignment = *case.batch.pair(p), case.scoring, np.array(found)
+            assert naive.path_score(*alignment) == case.expected.score[p], case.describe(p)
+
+
+def test_runs_are_moves_from_the_end_to_the_start(make):
+    case = CASES["two letters 2 1"]
+    paths = make(case.scoring).paths(case.batch)
+    assert paths.runs.dtype == np.uint32
+    assert set((paths.runs & 3).tolist()) == {LEFT, UP, DIAGONAL}
+    assert (paths.runs >> 2).min() > 0
+    for p, score in enumerate(case.expected.score):
+        assert bool(len(paths[p])) == bool(score)
+        assert not score or {int(paths[p][k]) & 3 for k in (0, -1)} == {DIAGONAL}
+
+
+def test_ends_are_those_of_ends(make):
+    case = CASES["two letters 1 1"]
+    engine = make(case.scoring)
+    paths, ends = engine.paths(case.batch), engine.ends(case.batch)
+    for field in ("score", "query_end", "target_end"):
+        assert getattr(paths.ends, field).tolist() == getattr(ends, field).tolist()
+
+
+def test_nothing_to_align(usual):
+    engine = usual(SOME[0].scoring)
+    nothing = engine.paths(SOME[0].batch.select([]))
+    assert len(nothing.ends) == len(nothing.runs) == 0
+    empty, letter, other = np.zeros(0, np.uint8), cases.codes(0), cases.codes(4)
+    batch = Batch.pairwise(
+        [empty, empty, letter, letter, letter], [empty, letter, empty, other, letter]
+    )
+    paths = engine.paths(batch)
+    assert paths.ends.score.tolist()[:4] == [0, 0, 0, 0]
+    assert coordinates(paths) == [[[0], [0]]] * 4 + [[[0, 1], [0, 1]]]
+
+
+def test_bad_arguments(usual):
+    engine = usual(Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6))
+    letters = np.zeros(2148, np.uint8)
+    with pytest.raises(ValueError, match="2148000000"):
+        engine.paths(Batch.pairwise([letters], [letters]))
+    with pytest.raises(ValueError, match="ties 'first'"):
+        engine.paths(Batch.pairwise([letters[:3]], [letters[:3]]), ties="first")
+
+
+# What changes no result.
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_order_of_the_pairs_and_repetition(make, case):
+    order = np.random.default_rng(4).permutation(len(case.batch))[::2]
+    order = np.append(order, order[:10])
+    engine = make(case.scoring)
+    for ties in TIES:
+        expected = coordinates(engine.paths(case.batch, ties=ties))
+        shuffled = coordinates(engine.paths(case.batch.select(order), ties=ties))
+        assert shuffled == [expected[p] for p in order]
+
+
+@pytest.mark.parametrize("case", SOME, ids=label)
+def test_one_pair_at_a_time(make, case):
+    engine = make(case.scoring)
+    for p in range(0, len(case.batch), 3):
+        paths = engine.paths(case.batch.select([p]))
+        end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
+        assert coordinates(paths) == [case.alignment(p, end).tolist()], case.describe(p)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("gaps", [(12, 1), (6, 6)])
+@pytest.mark.parametrize("name", KEPT)
+def test_memory_and_spacing_change_nothing(device, name, gaps, ties):
+    able(device, name)
+    scoring = Scoring.named("BLOSUM62", *gaps)
+    batch = relatives(gaps, (40, 130, 300, 301))
+    host = Case("relatives", scoring, batch)
+    if ties == "conventional":
+        judge_paths(build((name, KEPT[name][0]), scoring, device), host)
+    found = [
+        everything(build((name, options), scoring, device).paths(batch, ties=ties))
+        for options in KEPT[name]
+    ]
+    for options, each in zip(KEPT[name], found, strict=True):
+        assert each == found[0], options
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [(name, options) for name in SHAPES for options in SHAPES[name]],
+    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
+)
+def test_shapes_of_tiles_change_nothing(device, name, options):
+    able(device, name)
+    scoring = Scoring.named("BLOSUM62", *(6, 6) if options["workgroup"] == 2 else (12, 1))
+    case = Case("relatives", scoring, relatives(10, (33, 140, 250)))
+    judge_paths(build((name, options), scoring, device), case)
+    judge_paths(build((name, options | {"memory": 10_000}), scoring, device), case)
+
+
+def test_progress_is_all_cells(usual):
+    case = SOME[0]
+    finished = []
+    usual(case.scoring).paths(case.batch, progress=finished.append)
+    assert sum(finished) == case.batch.cells
+    assert min(finished) >= 0
+
+
+def test_engines_take_turns_on_a_device(make):
+    first, second = (CASES[name] for name in ("BLOSUM62 12 1", "two letters 2 1"))
+    engines = [make(case.scoring) for case in (first, second)]
+    for _ in range(2):
+        judge_paths(engines[0], first.part(slice(80, None)))
+        judge_paths(engines[1], second.part(slice(80, None)))
+    part = first.part(slice(90, 100))
+    assert engines[0].scores(part.batch).tolist() == part.expected.score.tolist()
+    judge_paths(engines[0], part)
+
+
+def test_auto_mixes_engines(device, monkeypatch):
+    able(device, "auto")
+    monkeypatch.setattr(glsw.engines.choose, "LONG", 400)
+    for case in SOME:
+        engine = Auto(case.scoring, device)
+        judge_paths(engine, case)
+        assert "diagonal" in engine.label
+        assert "blocked" in engine.label
+
+
+# Memory.
+
+
+@pytest.mark.parametrize("memory", [1, 1000, 20_000])
+def test_too_little_memory(usual, memory):
+    case = SOME[0].part(slice(100, None, 4))
+    judge_paths(usual(case.scoring, memory=memory), case)
+
+
+@pytest.mark.parametrize("memory", [40_000, 60_000, 100_000, 10**6])
+def test_diagonal_stays_under_its_memory(device, memory):
+    able(device, "diagonal")
+    scoring = Scoring.named("BLOSUM62", 12, 1)
+    batch = relatives(8, (30, 90, 200, 300))
+    engine = Diagonal(scoring, device, workgroup=1, memory=memory)
+    paths = engine.paths(batch)
+    assert 0 < engine.memory_used <= memory
+    case = Case("relatives", scoring, batch)
+    assert paths.ends.score.tolist() == case.expected.score.tolist()
+    ample = Diagonal(scoring, device, workgroup=1)
+    assert everything(ample.paths(batch)) == everything(paths)
+    assert ample.memory_used > 100_000
+
+
+def test_blocked_reports_its_memory(device):
+    able(device, "blocked")
+    scoring = Scoring.named("BLOSUM62", 12, 1)
+    batch = relatives(7, (300,))
+    engine = Blocked(scoring, device)
+    engine.paths(batch)
+    # All directions, 4 bits a cell, fit here.
+    assert (batch.query_lengths * batch.target_lengths).max() / 2 < engine.memory_used < 10**6
+
+
+@pytest.mark.parametrize(("memory", "levels"), [(10**7, 1), (200_000, 2), (20_000, 3), (5000, 4)])
+def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, levels):
+    able(device, "blocked")
+    scoring = Scoring.named("BLOSUM62", 12, 1)
+    case = Case("relatives", scoring, relatives(9, (600,)))
+    seen, grid_of = set(), Blocked._grid
+
+    def watched(self, box, level):
+        seen.add(level)
+        return grid_of(self, box, level)
+
+    monkeypatch.setattr(Blocked, "_grid", watched)
+    judge_paths(Blocked(scoring, device, workgroup=1, columns=4, memory=memory), case)
+    assert len(seen) >= levels, seen
+
+
+# Hypothesis
+
+
+def judge_drawn(device, name, data):
+    options = [options for each, options in cases.path_configurations() if each == name]
+    options = dict(data.draw(st.sampled_from(options)))
+    if data.draw(st.booleans()):
+        options["memory"] = data.draw(st.integers(1, 5000))
+    case = data.draw(small_cases())
+    judge_paths(build((name, options), case.scoring, device), case)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_drawn_cases(device, name, data):
+    able(device, name)
+    judge_drawn(device, name, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_many_drawn_cases(device, name, data):
+    able(device, name)
+    judge_drawn(device, name, data)

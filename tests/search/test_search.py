@@ -1,0 +1,374 @@
+"""Searches in parts, with several processes, and from indexed files: the hits are the same."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from failing import REASONS, always_fails, fails_once
+from hypothesis import given
+from hypothesis import strategies as st
+
+import glsw
+from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
+from glsw.device.device import Device, DeviceError
+from glsw.engines import ENGINES, Reference
+from glsw.search import pool
+from glsw.search.ranking import Ranking, numbers_of
+from glsw.search.scan import Part, scan
+from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.encoded import Sequences
+
+
+def records(count: int, longest: int, seed: int = 0) -> list[Record]:
+    """Random proteins, some of them empty, some equal."""
+    random = np.random.default_rng(seed)
+    letters = np.array(list("ARNDCQEGHILKMFPSTWYV"))
+    made = [
+        Record(f"t{k}", f"number {k}", "".join(random.choice(letters, random.integers(longest))))
+        for k in range(count)
+    ]
+    return made + [Record(f"copy of {each.id}", "", each.letters) for each in made[::3]]
+
+
+TARGETS = records(60, 90)
+QUERIES = [*records(4, 50, seed=1), TARGETS[7]]
+
+
+def shown(results: Iterator[SearchResult]) -> list[str]:
+    return [
+        "\n".join([str(each), *(str(hit.alignment) for hit in each)]) + f"\n{each.cells}"
+        for each in results
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[str]:
+    return shown(Aligner(engine="reference").search(QUERIES, TARGETS))
+
+
+class Small(Reference):
+    """Has room for parts of a hundred residues, and looks at two queries at once."""
+
+    name = "small"
+
+    @property
+    def part(self) -> int:
+        return 100
+
+    @property
+    def queries_at_once(self) -> int:
+        return 2
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Aligner:
+    monkeypatch.setitem(ENGINES, "small", Small)
+    return Aligner(engine="small")
+
+
+# which hits are kept
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=300),
+    st.one_of(st.none(), st.integers(1, 20)),
+    st.sampled_from([1, 2.5, 8, 1000]),
+    st.integers(1, 50),
+    st.randoms(use_true_random=False),
+)
+def test_the_best_are_kept(scores, top, least, size, random):
+    order = list(range(len(scores)))
+    random.shuffle(order)
+    ranking = Ranking(top, least)
+    keys = [np.empty(0, np.int64)]
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
+        found = np.array([scores[k] for k in part], np.int32)
+        keys.append(ranking.best(found, np.array(part, np.int64)))
+    best = sorted((-score, k) for k, score in enumerate(scores) if score >= least)[:top]
+    assert numbers_of(ranking.merged(*keys)).tolist() == [k for _, k in best]
+
+
+@pytest.mark.parametrize("top", [1, 3, 700, None])
+def test_large_scores_and_many_sequences(top: int | None) -> None:
+    scores = np.random.default_rng(2).integers(0, 2**31, 50_000).astype(np.int32)
+    scores[[5, 77, 40_000]] = 2**31 - 1
+    found = Ranking(top, 1).best(scores, np.arange(len(scores))[::-1] + 2**31)
+    best = np.argsort(-scores[::-1].astype(np.int64), kind="stable")[:top] + 2**31
+    assert numbers_of(found).tolist() == best.tolist()
+
+
+# parts
+
+
+@pytest.mark.parametrize("top", [1, 4, None])
+def test_parts_give_the_same_hits(small: Aligner, top: int | None) -> None:
+    whole = Aligner(engine="reference").search(QUERIES, TARGETS, top=top)
+    assert shown(small.search(QUERIES, TARGETS, top=top)) == shown(whole)
+
+
+def test_each_part_meets_all_queries(small: Aligner, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, int]] = []
+    scan_of_engine = Small.scan
+
+    def watched(self, queries, parts, *, progress=None):
+        calls.append((len(queries), len(list(parts))))
+        return scan_of_engine(self, queries, parts, progress=progress)
+
+    monkeypatch.setattr(Small, "scan", watched)
+    results = small.search(QUERIES, TARGETS)
+    next(results)
+    parts = len(list(Database.of(TARGETS, PROTEIN).parts(100)))
+    assert calls == [(len(QUERIES), parts)]
+    list(results)
+    assert len(calls) == 1
+
+
+def test_queries_are_taken_as_the_engine_wants_them(
+    small: Aligner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[list[int], Sequences]] = []
+    scan_of_engine = Small.scan
+
+    def watched(self, queries, parts, *, progress=None):
+        (part,) = parts
+        calls.append((queries.lengths.tolist(), part))
+        return scan_of_engine(self, queries, [part], progress=progress)
+
+    monkeypatch.setattr(Small, "scan", watched)
+    monkeypatch.setattr(Small, "part", 10**6)
+    results = small.search(QUERIES, TARGETS)
+    next(results)
+    next(results)
+    assert [lengths for lengths, _ in calls] == [[len(each) for each in QUERIES[:2]]]
+    list(results)
+    assert [len(lengths) for lengths, _ in calls] == [2] * (len(QUERIES) // 2) + [1] * (
+        len(QUERIES) % 2
+    )
+    assert all(part is calls[0][1] for _, part in calls)
+
+
+def test_progress_counts_all_cells(small: Aligner) -> None:
+    done: list[int] = []
+    results = list(small.search(QUERIES, TARGETS, progress=done.append))
+    assert sum(done) == sum(each.cells for each in results)
+    assert sum(done) == sum(map(len, QUERIES)) * sum(map(len, TARGETS))
+    assert all(each.seconds > 0 for each in results if len(each.query))
+
+
+@pytest.mark.parametrize("queries", [[], [Record("empty", "", "")], QUERIES])
+def test_nothing_to_search(queries: list[Record], small: Aligner) -> None:
+    for result in small.search(queries, []):
+        assert (len(result), result.sequences, result.residues, result.cells) == (0, 0, 0, 0)
+
+
+# databases
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("indexed")
+    fasta = folder / "db.fasta"
+    fasta.write_text("".join(f">{r.id} {r.description}\n{r.letters}\n" for r in TARGETS))
+    makedb(fasta, folder / "db")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["fasta", "path", "opened", "in memory"])
+def test_kinds_of_databases(kind: str, indexed: Path) -> None:
+    fasta, path = indexed / "db.fasta", indexed / "db"
+    database = {
+        "fasta": fasta,
+        "path": path,
+        "opened": Database.open(path),
+        "in memory": Database.of(glsw.read(fasta), PROTEIN),
+    }[kind]
+    aligner = Aligner(engine="reference")
+    listed = list(glsw.read(fasta))
+    assert shown(aligner.search(QUERIES, database)) == shown(aligner.search(QUERIES, listed))
+    single = aligner.search(QUERIES[0], database)
+    assert isinstance(single, SearchResult)
+    assert single.sequences == len(TARGETS)
+
+
+def test_database_of_another_alphabet(indexed: Path) -> None:
+    aligner = Aligner(Scoring.match_mismatch(2, -3, 5, 2), engine="reference")
+    with pytest.raises(ValueError, match=r"its alphabet is protein .*, that of the scoring is"):
+        aligner.search("ACGT", indexed / "db")
+    assert aligner.search("ACGT", Database.of([Record("d", "", "ACG")], DNA))[0].score == 6
+
+
+# several processes
+
+
+@pytest.fixture(scope="module")
+def two(device: Device) -> Iterator[Aligner]:
+    """Two processes on the device under test."""
+    index = device.info.index
+    with Aligner(engine="diagonal", device=[index, index]) as aligner:
+        yield aligner
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_two_processes_find_the_same(two: Aligner, in_file: bool, indexed: Path) -> None:
+    database = indexed / "db" if in_file else TARGETS
+    one = Aligner(engine="diagonal", device=two.engine.device)
+    done: list[int] = []
+    results = list(two.search(QUERIES, database, progress=done.append))
+    assert shown(iter(results)) == shown(one.search(QUERIES, database))
+    assert len(done) > 2
+    assert sum(done) == sum(each.cells for each in results)
+    assert {each.device for each in results} <= {
+        f"2 x {two.engine.where}",
+        two.engine.where,
+    }
+    assert {each.engine for each in results} == {"diagonal"}
+
+
+def test_other_verbs_use_the_first_device(two: Aligner) -> None:
+    assert two.score("HEAGAWGHEE", "PAWHEAE") == 17
+    assert two.align("HEAGAWGHEE", "PAWHEAE").score == 17
+
+
+@pytest.mark.parametrize("how", REASONS)
+def test_a_failed_part_is_repeated(
+    how: str,
+    two: Aligner,
+    expected: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), how))
+    with pytest.warns(RuntimeWarning, match=rf"^device \d+: {REASONS[how]}; part \d+ of \d+") as w:
+        assert shown(two.search(QUERIES, TARGETS)) == expected
+    assert len(w) == 1
+    assert shown(two.search(QUERIES, TARGETS)) == expected  # with a new process
+
+
+@pytest.mark.parametrize("how", REASONS)
+def test_a_part_that_fails_twice_is_an_error(
+    how: str, two: Aligner, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        patched.setattr(pool, "answer", partial(always_fails, how))
+        with pytest.raises(DeviceError, match=f"^device .*: {REASONS[how]}; .* has failed twice$"):
+            list(two.search(QUERIES, TARGETS))
+    assert shown(two.search(QUERIES, TARGETS)) == expected
+
+
+def test_other_errors_of_a_task_are_raised(
+    two: Aligner, expected: list[str], tmp_path: Path
+) -> None:
+    fasta = tmp_path / "db.fasta"
+    fasta.write_text(">a\nMKV\n")
+    makedb(fasta, tmp_path / "db")
+    database = Database.open(tmp_path / "db")
+    fasta.write_text(">a\nMKVL\n")
+    makedb(fasta, tmp_path / "db")
+    with pytest.raises(ValueError, match="the database has changed since it was opened"):
+        list(two.search(QUERIES, database))
+    assert shown(two.search(QUERIES, TARGETS)) == expected
+
+
+def test_devices_that_are_not_there(device: Device) -> None:
+    index = device.info.index
+    with pytest.raises(DeviceError, match="no device 99; there are"):
+        Aligner(engine="diagonal", device=[index, 99])
+    with pytest.raises(ValueError, match="at least one expected"):
+        Aligner(engine="diagonal", device=[])
+    with pytest.raises(ValueError, match="engine 'reference' runs on the CPU and takes no device"):
+        Aligner(engine="reference", device=[0, 1])
+    with pytest.raises(ValueError, match="takes no device"):
+        Aligner(engine="reference", device="all")
+
+
+def test_all_devices() -> None:
+    hardware = [info.index for info in glsw.devices() if not info.software]
+    aligner = Aligner(engine="fragment", device="all")
+    aligner.close()
+    if hardware:
+        assert aligner.engine.device.info.index == hardware[0]
+
+
+def test_shares_of_workers_get_smaller() -> None:
+    database = Database.of(TARGETS, PROTEIN)
+    for count in (1, 2, 8):
+        slices = list(pool._slices(database, count, 10**9))
+        assert [each.start for each in slices] == [0, *(each.stop for each in slices[:-1])]
+        assert slices[-1].stop == len(database)
+        residues = [len(database.view(each).residues) for each in slices]
+        assert residues[0] <= max(database.residues / count, len(database.sequences[0]))
+        assert len(slices) > count
+        assert residues[-1] < residues[0]
+
+
+# executors
+
+
+EXECUTORS: dict[str, Callable[[], Executor]] = {
+    "threads": lambda: ThreadPoolExecutor(2),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+}
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+def test_executors(kind: str, expected: list[str], indexed: Path) -> None:
+    with EXECUTORS[kind]() as executor:
+        aligner = Aligner(engine="reference")
+        found = aligner.search(QUERIES, TARGETS, executor=executor)
+        assert shown(found) == expected
+        listed = aligner.search(QUERIES, indexed / "db")
+        assert shown(aligner.search(QUERIES, indexed / "db", executor=executor)) == shown(listed)
+
+
+def test_an_engine_on_a_device_needs_processes(device: Device, expected: list[str]) -> None:
+    aligner = Aligner(engine="diagonal", device=device)
+    with (
+        EXECUTORS["threads"]() as executor,
+        pytest.raises(ValueError, match="'diagonal' on an executor needs processes started by 'sp"),
+    ):
+        list(aligner.search(QUERIES, TARGETS, executor=executor))
+    aligner = Aligner(engine="diagonal", device=device.info.index)
+    with EXECUTORS["processes"]() as executor:
+        assert shown(aligner.search(QUERIES, TARGETS, executor=executor)) == expected
+
+
+def test_a_broken_executor(
+    expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), "dies"))
+    with EXECUTORS["processes"]() as executor:
+        found = Aligner(engine="reference").search(QUERIES, TARGETS, executor=executor)
+        with pytest.warns(RuntimeWarning, match=r"^executor: its process died; part \d+ of") as w:
+            assert shown(found) == expected
+    assert len(w) == 1
+
+
+def test_executors_that_cannot_be(two: Aligner) -> None:
+    with pytest.raises(TypeError, match="executor must be an Executor, not int"):
+        Aligner(engine="reference").search("MKV", TARGETS, executor=4)
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="an executor and several devices exclude one another"),
+    ):
+        two.search("MKV", TARGETS, executor=executor)
+
+
+def test_scan_of_no_parts() -> None:
+    queries = Sequences.of([PROTEIN.encode("MKV")])
+    (found,) = scan(Reference(Scoring.blast()), queries, [], Ranking(10, 1))
+    assert not len(found.keys)
+
+
+def test_a_whole_database_is_always_the_same_object() -> None:
+    database = Database.of(TARGETS, PROTEIN)
+    whole = slice(0, len(database))
+    assert Part.of(database, whole).targets is Part.of(database, whole).targets

@@ -1,0 +1,193 @@
+import pickle
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+
+CODONS = tuple(a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT")
+
+
+def test_protein_has_the_letters_of_blosum62():
+    assert PROTEIN.letters == "ARNDCQEGHILKMFPSTWYVBZX*"
+    assert len(PROTEIN) == 24
+    assert PROTEIN.encode("ARND").tolist() == [0, 1, 2, 3]
+
+
+@given(st.text(PROTEIN.letters))
+def test_decode_undoes_encode(text):
+    codes = PROTEIN.encode(text)
+    assert codes.dtype == np.uint8
+    assert codes.shape == (len(text),)
+    assert PROTEIN.decode(codes) == text
+
+
+@given(st.lists(st.sampled_from(CODONS)).map("".join))
+def test_decode_undoes_encode_of_codons(text):
+    codons = custom(CODONS, "codons")
+    codes = codons.encode(text.lower())
+    assert codes.shape == (len(text) // 3,)
+    assert codons.decode(codes) == text
+
+
+@given(st.text())
+def test_any_text_is_encoded_or_refused_with_its_first_stranger(text):
+    known = set(DNA.letters + DNA.letters.lower() + "uU")
+    strangers = [k for k, letter in enumerate(text) if letter not in known]
+    mapped = DNA.encode(text, unknown="N")
+    assert mapped.shape == (len(text),)
+    if not strangers:
+        assert np.array_equal(mapped, DNA.encode(text))
+        return
+    assert (mapped[strangers] == DNA.letters.index("N")).all()
+    with pytest.raises(ValueError, match=f"at position {strangers[0] + 1} is not in the DNA"):
+        DNA.encode(text)
+
+
+def test_bytes_and_str_encode_alike():
+    assert np.array_equal(DNA.encode(b"acgtn"), DNA.encode("ACGTN"))
+
+
+def test_rna_is_dna():
+    assert np.array_equal(DNA.encode("ACGUacgu"), DNA.encode("ACGTACGT"))
+
+
+def test_thymine_is_uracil_where_the_alphabet_is_rna():
+    assert custom("ACGU").encode("tT").tolist() == [3, 3]
+
+
+def test_u_is_not_t_in_other_alphabets():
+    with pytest.raises(ValueError, match="'U'"):
+        custom("RST").encode("U")
+
+
+def test_uracil_in_codons():
+    codons = custom(CODONS, "codons")
+    assert codons.encode("UUUuuTACG").tolist() == [63, 63, CODONS.index("ACG")]
+
+
+def test_a_stranger_is_named_with_record_letter_and_position():
+    with pytest.raises(ValueError, match="P1: letter 'J' at position 3 is not in") as caught:
+        PROTEIN.encode("MKJV", name="P1")
+    message = str(caught.value)
+    assert f"the protein alphabet ({PROTEIN.letters})" in message
+    assert message.endswith("--unknown X maps such letters")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("text", ["AC\nGT", "AC GT", "ACé", "AC\0GT", "AC\udc80", b"AC\xe9"])
+def test_what_is_no_letter_is_refused(text):
+    with pytest.raises(ValueError, match="at position 3") as caught:
+        DNA.encode(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_letters_become_the_letter_given():
+    assert PROTEIN.decode(PROTEIN.encode("MUé-k", unknown="x")) == "MXXXK"
+
+
+@pytest.mark.parametrize("unknown", ["J", "", "XX", "é"])
+def test_unknown_must_be_in_the_alphabet(unknown):
+    with pytest.raises(ValueError, match="unknown letter"):
+        PROTEIN.encode("MK", unknown=unknown)
+
+
+@pytest.mark.parametrize("text", [5, None, ["A"], np.zeros(3, np.uint8), bytearray(b"A")])
+def test_only_letters_are_encoded(text):
+    with pytest.raises(TypeError, match="expected letters"):
+        DNA.encode(text)
+
+
+def test_unknown_must_be_a_str():
+    with pytest.raises(TypeError, match="unknown"):
+        PROTEIN.encode("MK", unknown=3)
+
+
+def test_a_codon_alphabet_wants_whole_codons():
+    with pytest.raises(ValueError, match="length 4 is not a multiple of 3"):
+        custom(CODONS, "codons").encode("ACGT")
+
+
+def test_a_strange_codon_is_named():
+    codons = custom(CODONS, "codons")
+    with pytest.raises(ValueError, match="letter 'ANA' at position 4"):
+        codons.encode("AAAANATTT")
+    assert codons.encode("AAAANATTT", unknown="ttt").tolist() == [0, 63, 63]
+
+
+def test_case_matters_where_the_alphabet_has_both():
+    both = custom("aA")
+    assert both.encode("aAa").tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="'B'"):
+        custom("ab").encode("aB")
+
+
+def test_empty_text():
+    assert DNA.encode("").shape == (0,)
+    assert DNA.decode([]) == ""
+    assert custom(CODONS).encode("").shape == (0,)
+
+
+def test_an_alphabet_of_one_letter():
+    assert custom("Q").encode("qQ").tolist() == [0, 0]
+
+
+def test_decode_refuses_other_numbers_than_codes():
+    with pytest.raises(ValueError, match="code 15 at position 2 is not in the DNA"):
+        DNA.decode([0, 15])
+    with pytest.raises(ValueError, match="code -1"):
+        DNA.decode([-1])
+    with pytest.raises(ValueError, match="one dimension"):
+        DNA.decode([[0], [1]])
+    with pytest.raises(TypeError, match="float64"):
+        DNA.decode([0.0])
+    with pytest.raises(TypeError, match="bool"):
+        DNA.decode([True])
+
+
+@pytest.mark.parametrize(
+    ("letters", "message"),
+    [
+        ("", "0 letters"),
+        ("AA", "'A' is twice"),
+        (("A", "BB"), "all one character wide"),
+        (("AB", "CD"), "all one character wide"),
+        ("A B", "' '"),
+        ("Aé", "'é'"),
+        (("A B", "ABC"), "'A B'"),
+        (tuple(f"{k:03}" for k in range(256)), "256 letters"),
+    ],
+)
+def test_bad_alphabets_are_refused(letters, message):
+    with pytest.raises(ValueError, match=message):
+        custom(letters)
+
+
+def test_bad_letters_aliases_and_ambiguous_letters_are_refused():
+    with pytest.raises(TypeError, match="must be str"):
+        Alphabet("numbers", (1, 2))
+    with pytest.raises(ValueError, match="alias"):
+        Alphabet("a", "AB", {"C": "D"})
+    with pytest.raises(ValueError, match="ambiguous letter 'N'"):
+        custom("ACGT", ambiguous="N")
+
+
+def test_alphabets_compare_hash_and_pickle():
+    assert custom("ACGT") == custom(tuple("ACGT"))
+    assert len({custom("ACGT"), custom("ACGT"), DNA}) == 2
+    copy = pickle.loads(pickle.dumps(DNA))
+    assert copy == DNA
+    assert np.array_equal(copy.encode("ACGU"), DNA.encode("ACGU"))
+
+
+def test_encoding_is_fast():
+    text = "MKVLAWGCQRSTYPHIFDEN" * 200_000
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        PROTEIN.encode(text)
+        seconds.append(time.perf_counter() - started)
+    assert len(text) / min(seconds) > 20e6

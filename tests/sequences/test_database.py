@@ -1,0 +1,642 @@
+import gzip
+import json
+import os
+import pickle
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glsw.scoring.scoring import Scoring
+from glsw.sequences import database as module
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+from glsw.sequences.database import Database, makedb
+from glsw.sequences.database_file import is_database
+from glsw.sequences.records import Record, read
+
+CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"), {"GGT": "GGG"})
+RECORDS = [
+    Record("a", "the first", "MKV"),
+    Record("b", "", "MKVLA"),
+    Record("c", "protéine\twith a tab", ""),
+    Record("d", "as long as a", "VKM"),
+    Record("record 5", "", "W*"),
+]
+FASTA = ">a the first\nMK\nV\n>b\nMKVLA\n>c protéine\twith a tab\n>d as long as a\nvkm\n>\nW*\n"
+
+# The format once more, from its description: numbers of the preface and of the sections.
+PREFACE = "=8sIIQQII"
+FIELDS = {
+    "magic": (0, 8),
+    "mark": (8, 4),
+    "version": (12, 4),
+    "contents offset": (16, 8),
+    "contents length": (24, 8),
+    "contents checksum": (32, 4),
+    "preface checksum": (36, 4),
+}
+
+
+def contents(data):
+    """Return the table of contents of a file of these bytes."""
+    _, _, _, offset, length, _, _ = struct.unpack_from(PREFACE, data)
+    return json.loads(data[offset : offset + length])
+
+
+def section(data, name):
+    place = contents(data)["sections"][name]
+    return data[place["offset"] : place["offset"] + place["bytes"]]
+
+
+def preface(offset, table, version=1):
+    data = struct.pack("=8sIIQQI", b"\x89GLSW\r\n\x1a", 0x01020304, version, offset, len(table), 0)
+    data = data[:-4] + struct.pack("=I", zlib.crc32(table))
+    return data + struct.pack("=I", zlib.crc32(data))
+
+
+def retabled(data, change):
+    """Return a file whose table of contents was changed, with right checksums."""
+    table = contents(data)
+    change(table)
+    offset = struct.unpack_from(PREFACE, data)[3]
+    new = json.dumps(table).encode()
+    return preface(offset, new) + data[struct.calcsize(PREFACE) : offset] + new
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.fasta"
+    path.write_text(FASTA)
+    return path
+
+
+@pytest.fixture
+def out(tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder / "db.glsw"
+
+
+@pytest.fixture
+def made(source, out):
+    makedb(source, out)
+    return out
+
+
+def both(source, out):
+    return makedb(source, out), Database.of(read(source), PROTEIN)
+
+
+# what goes in comes out
+
+
+def test_records_keep_their_order_and_codes_are_sorted(source, out):
+    database, memory = both(source, out)
+    assert list(database) == [*RECORDS[:3], Record("d", "as long as a", "VKM"), RECORDS[4]]
+    assert list(memory) == list(read(source))
+    for each in (database, memory):
+        assert (len(each), each.residues) == (5, 13)
+        assert each.alphabet == PROTEIN
+        assert each.order.tolist() == [1, 0, 3, 4, 2]
+        assert each.rank.tolist() == [1, 0, 4, 2, 3]
+        assert each.sequences.lengths.tolist() == [5, 3, 3, 2, 0]
+        decoded = [PROTEIN.decode(codes) for codes in each.sequences]
+        assert decoded == ["MKVLA", "MKV", "VKM", "W*", ""]
+    assert database.path == str(out)
+    assert memory.path is None
+
+
+@given(st.data())
+def test_any_records_come_back(tmp_path_factory, data):
+    alphabet = data.draw(st.sampled_from([PROTEIN, DNA, CODONS]))
+    words = st.lists(st.sampled_from(alphabet.letters), max_size=9).map("".join)
+    titles = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))
+    pairs = data.draw(st.lists(st.tuples(titles, words), min_size=1, max_size=12))
+    folder = tmp_path_factory.mktemp("any")
+    text = "".join(f">{title}\n{letters}\n" for title, letters in pairs)
+    (folder / "in").write_text(text, encoding="utf-8", newline="")
+    records = list(read(folder / "in"))
+    database = makedb(folder / "in", folder / "out", alphabet=alphabet)
+    database.verify()
+    memory = Database.of(records, alphabet)
+    assert list(database) == list(memory) == records
+    lengths = [len(record) // alphabet.width for record in records]
+    assert database.order.tolist() == sorted(range(len(records)), key=lambda k: -lengths[k])
+    for name in ("order", "rank"):
+        assert np.array_equal(getattr(database, name), getattr(memory, name))
+    for name in ("residues", "offsets"):
+        kept, fresh = getattr(database.sequences, name), getattr(memory.sequences, name)
+        assert np.array_equal(kept, fresh)
+        assert kept.dtype == fresh.dtype
+
+
+def test_the_file_is_as_described(made):
+    data = made.read_bytes()
+    table = contents(data)
+    assert data[:40] == preface(struct.unpack_from(PREFACE, data)[3], json.dumps(table).encode())
+    assert table["alphabet"]["letters"] == PROTEIN.letters
+    assert (table["sequences"], table["residues"]) == (5, 13)
+    assert table["program"].startswith("glsw ")
+    assert time.strptime(table["created"], "%Y-%m-%dT%H:%M:%SZ")
+    assert len(data) == struct.unpack_from(PREFACE, data)[3] + len(json.dumps(table))
+    for name, place in table["sections"].items():
+        assert place["offset"] % 64 == 0
+        assert place["crc32"] == zlib.crc32(section(data, name))
+    titles = section(data, "titles").decode()
+    assert titles == "athe firstbcprotéine\twith a tabdas long as arecord 5"
+    numbers = {
+        name: np.frombuffer(section(data, name), np.int64).tolist()
+        for name in ("title_offsets", "order", "rank", "offsets")
+    }
+    assert numbers["title_offsets"] == [0, 1, 10, 11, 11, 12, 32, 33, 45, 53, 53]
+    assert numbers["order"] == [1, 0, 3, 4, 2]
+    assert numbers["rank"] == [1, 0, 4, 2, 3]
+    assert numbers["offsets"] == [0, 5, 8, 11, 13, 13]
+    assert section(data, "residues") == PROTEIN.encode("MKVLAMKVVKMW*").tobytes()
+
+
+def test_residues_are_mapped_aligned_and_read_only(made):
+    sequences = Database.open(made).sequences
+    assert sequences.residues.ctypes.data % 64 == 0
+    assert not sequences.residues.flags.owndata
+    with pytest.raises(ValueError, match="read-only"):
+        sequences.residues[0] = 1
+
+
+def test_several_sources_and_other_kinds_of_files(source, tmp_path, out):
+    (tmp_path / "z").write_bytes(gzip.compress(b">z\nMM\n>\nKK\n"))
+    (tmp_path / "q").write_bytes(b"@q of reads\nAC\n+\nII\n")
+    database = makedb([source, str(tmp_path / "z"), tmp_path / "q"], str(out))
+    assert [record.id for record in database] == [*"abcd", "record 5", "z", "record 2", "q"]
+    assert database[7] == Record("q", "of reads", "AC")
+    assert len(makedb(iter([source]), out)) == 5
+
+
+def test_nothing_but_empty_sequences(tmp_path, out):
+    (tmp_path / "in").write_text(">a\n>b\n")
+    database = makedb(tmp_path / "in", out)
+    assert list(database) == [Record("a", "", ""), Record("b", "", "")]
+    assert database.sequences.lengths.tolist() == [0, 0]
+    assert list(database.parts(5)) == [slice(0, 2)]
+    database.verify()
+
+
+def test_nothing_at_all_in_memory():
+    database = Database.of([], PROTEIN)
+    assert (len(database), database.residues, list(database)) == (0, 0, [])
+    assert len(database.sequences) == 0
+    assert list(database.parts(5)) == []
+
+
+def test_unknown_letters(tmp_path, out):
+    (tmp_path / "in").write_text(">a\nMJ\n>b\nOK\n")
+    message = "a: letter 'J' at position 2 is not in the protein alphabet"
+    with pytest.raises(ValueError, match=message):
+        makedb(tmp_path / "in", out)
+    with pytest.raises(ValueError, match=message):
+        Database.of(read(tmp_path / "in"), PROTEIN)
+    assert not list(out.parent.iterdir())
+    database = makedb(tmp_path / "in", out, unknown="X")
+    assert [record.letters for record in database] == ["MX", "XK"]
+    assert [r.letters for r in Database.of(read(tmp_path / "in"), PROTEIN, "X")] == ["MJ", "OK"]
+
+
+def test_numbers_count_from_the_end_too(source, out):
+    for database in both(source, out):
+        assert database[-1].id == "record 5"
+        assert database[np.int64(1)].id == "b"
+        for k in (5, -6):
+            with pytest.raises(IndexError, match=f"sequence {k} of 5"):
+                database[k]
+
+
+def test_it_says_what_it_is(source, out):
+    database, memory = both(source, out)
+    assert repr(memory) == "<Database of 5 sequences, 13 residues, protein alphabet>"
+    assert repr(database) == repr(memory).replace("Database", f"Database {out}")
+
+
+# parts
+
+
+@pytest.mark.parametrize("residues", [1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 99])
+def test_parts_cover_all_and_hold_at_most_what_they_may(made, residues):
+    database = Database.open(made)
+    parts = list(database.parts(residues))
+    assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
+    assert parts[-1].stop == len(database)
+    joined = []
+    for part in parts:
+        view = database.view(part)
+        assert len(view) == 1 or len(view.residues) <= residues
+        assert not view.residues.flags.owndata
+        joined.extend(map(np.ndarray.tolist, view))
+    assert joined == [codes.tolist() for codes in database.sequences]
+
+
+def test_parts_are_as_large_as_they_may_be(made):
+    database = Database.open(made)
+    assert list(database.parts(8)) == [slice(0, 2), slice(2, 5)]
+    with pytest.raises(ValueError, match="at least 1 residue, got 0"):
+        next(database.parts(0))
+
+
+def test_views(made):
+    database = Database.open(made)
+    assert len(database.view(slice(1, None))) == 4
+    assert len(database.view(slice(3, 2))) == 0
+    with pytest.raises(ValueError, match="step of 2"):
+        database.view(slice(0, 4, 2))
+
+
+# alphabets
+
+
+def test_the_alphabet_must_be_that_of_the_scoring(source, out):
+    for database in both(source, out):
+        database.check(PROTEIN)
+        database.check(Scoring.blast("PAM250").alphabet)
+        message = r"its alphabet is protein \(ARN.*\), that of the scoring is DNA \(ACGT.*\)"
+        with pytest.raises(ValueError, match=message):
+            database.check(DNA)
+    with pytest.raises(ValueError, match=str(out)):
+        Database.open(out).check(Scoring.named("GONNET1992").alphabet)
+    with pytest.raises(ValueError, match=r"scoring is codons \(AAA \.\.\. GGG\)"):
+        Database.open(out).check(CODONS)
+
+
+@pytest.mark.parametrize("alphabet", [DNA, CODONS, Scoring.named("SCHNEIDER").alphabet])
+def test_the_alphabet_comes_back(tmp_path, out, alphabet):
+    (tmp_path / "in").write_text(">a\nAAACCC\n")
+    makedb(tmp_path / "in", out, alphabet=alphabet)
+    database = Database.open(out)
+    assert database.alphabet == alphabet
+    assert database.alphabet.aliases == alphabet.aliases
+    assert database[0].letters == "AAACCC"
+
+
+# other processes
+
+
+def describe(database):
+    return database.path, len(database), database[3], database.sequences.residues.tolist()
+
+
+def test_it_is_pickled_as_a_path(monkeypatch, source, out):
+    monkeypatch.chdir(out.parent)
+    makedb(source, out.name)
+    database = Database.open(out.name)
+    monkeypatch.chdir("/")
+    packed = pickle.dumps(database)
+    assert len(packed) < 300
+    assert describe(pickle.loads(packed)) == describe(database)
+
+
+def test_what_has_changed_since_is_no_copy(source, made):
+    packed = pickle.dumps(Database.open(made))
+    source.write_text(">other\nMK\n")
+    makedb(source, made)
+    with pytest.raises(ValueError, match="the database has changed since it was opened"):
+        pickle.loads(packed)
+
+
+def test_in_memory_it_is_pickled_as_it_is(source):
+    memory = Database.of(read(source), PROTEIN)
+    assert describe(pickle.loads(pickle.dumps(memory))) == describe(memory)
+
+
+def test_another_process_opens_it(made):
+    database = Database.open(made)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(describe, database).result() == describe(database)
+
+
+def test_a_mapped_database_outlives_its_file(source, made):
+    database = Database.open(made)
+    made.unlink()
+    database.verify()
+    assert database[1] == RECORDS[1]
+
+
+# files that are refused
+
+
+def refusal(path):
+    """Return the one line with which a file is refused, when opened or verified."""
+    with pytest.raises(ValueError, match=str(path)) as error:
+        Database.open(path).verify()
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_byte_of_the_preface_matters(made, field):
+    data = made.read_bytes()
+    start, length = FIELDS[field]
+    for at in range(start, start + length):
+        for change in (0x01, 0x80, 0xFF):
+            made.write_bytes(data[:at] + bytes([data[at] ^ change]) + data[at + 1 :])
+            message = refusal(made)
+            if field == "magic":
+                assert message == "not a glsw database"
+                assert not is_database(made)
+            elif field == "version":
+                assert message.startswith(("database of format", "corrupt database (preface)"))
+            else:
+                assert message == "corrupt database (preface)"
+
+
+def test_each_byte_but_those_between_sections_matters(made):
+    data = made.read_bytes()
+    table = contents(data)["sections"]
+    for name in table:
+        start = table[name]["offset"]
+        for at in range(start, start + table[name]["bytes"]):
+            made.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+            assert refusal(made) == f"corrupt database ({name})"
+            if name not in ("residues", "titles"):  # found without verify()
+                with pytest.raises(ValueError, match="corrupt database"):
+                    Database.open(made)
+    for at in range(struct.unpack_from(PREFACE, data)[3], len(data), 7):
+        made.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        assert refusal(made) == "corrupt database (table of contents)"
+
+
+def test_truncated_files(made):
+    data = made.read_bytes()
+    for size in range(0, len(data), 5):
+        made.write_bytes(data[:size])
+        message = "not a glsw database" if size < 8 else f"truncated database, {size} "
+        assert refusal(made).startswith(message)
+    made.write_bytes(data + b"\n")
+    assert refusal(made) == f"corrupt database ({len(data) + 1} bytes instead of {len(data)})"
+
+
+def test_other_byte_order(made):
+    table = json.dumps(contents(made.read_bytes())).encode()
+    other = ">" if sys.byteorder == "little" else "<"
+    fields = (b"\x89GLSW\r\n\x1a", 0x01020304, 1, 40, len(table), zlib.crc32(table))
+    data = struct.pack(other + "8sIIQQI", *fields)
+    made.write_bytes(data + struct.pack(other + "I", zlib.crc32(data)) + table)
+    assert is_database(made)
+    assert "of the other byte order" in refusal(made)
+
+
+def test_newer_and_impossible_versions(made):
+    data = made.read_bytes()
+    offset = struct.unpack_from(PREFACE, data)[3]
+    table = data[offset:]
+    made.write_bytes(preface(offset, table, version=2) + data[40:])
+    assert refusal(made) == "database of format 2, this glsw reads formats up to 1"
+    made.write_bytes(preface(offset, table, version=0) + data[40:])
+    assert refusal(made) == "corrupt database (preface)"
+
+
+@pytest.mark.parametrize("content", [b"", b">a\nMK\n", b"\x1f\x8b\x08", bytes(64), b"\x89GLSW"])
+def test_what_is_no_database(out, content):
+    out.write_bytes(content)
+    assert not is_database(out)
+    assert refusal(out) == "not a glsw database"
+
+
+def test_what_is_no_file(tmp_path):
+    assert not is_database(tmp_path)
+    assert not is_database(tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        Database.open(tmp_path / "none")
+    with pytest.raises(IsADirectoryError):
+        Database.open(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert not is_database(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.clear(),
+        lambda table: table.update(sections=[]),
+        lambda table: table.update(alphabet="ACGT"),
+        lambda table: table["alphabet"].update(letters=5),
+        lambda table: table["alphabet"].update(letters="AA"),
+        lambda table: table["alphabet"].update(colour="red"),
+        lambda table: table["sections"].pop("rank"),
+        lambda table: table["sections"].pop("residues"),
+        lambda table: table["sections"]["titles"].update(bytes=None),
+        lambda table: table["sections"]["residues"].update(bytes=12),
+        lambda table: table["sections"]["residues"].update(bytes=10**15),
+        lambda table: table["sections"]["residues"].update(offset=-5),
+        lambda table: table["sections"].update(rank=table["sections"]["offsets"]),
+        lambda table: table["sections"].update(order=table["sections"]["offsets"]),
+        lambda table: table["sections"].update(offsets=table["sections"]["title_offsets"]),
+        lambda table: table["sections"].update(title_offsets=table["sections"]["offsets"]),
+        lambda table: table["sections"].update(order=table["sections"]["titles"]),
+    ],
+)
+def test_tables_of_contents_that_make_no_sense(made, change):
+    made.write_bytes(retabled(made.read_bytes(), change))
+    assert refusal(made).startswith("corrupt database")
+
+
+def complaint(action):
+    try:
+        action()
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", ["title_offsets", "order", "rank", "offsets"])
+@pytest.mark.parametrize("value", [-3, 3, 10**17])
+def test_a_corrupt_index_too_large_to_be_checked_at_once(monkeypatch, made, name, value):
+    monkeypatch.setattr(module, "_CHECKED_AT_ONCE", 0)
+    data = made.read_bytes()
+    start = contents(data)["sections"][name]["offset"]
+    made.write_bytes(data[: start + 8] + struct.pack("=q", value) + data[start + 16 :])
+    database = Database.open(made)
+    for read_all in (lambda: list(database), lambda: database.sequences):
+        expected = f"{made}: corrupt database"
+        assert (complaint(read_all) or expected).startswith(expected)
+    with pytest.raises(ValueError, match=rf"corrupt database \({name}\)"):
+        database.verify()
+
+
+def test_corrupt_residues_are_found_when_shown(made):
+    data = made.read_bytes()
+    start = contents(data)["sections"]["residues"]["offset"]
+    made.write_bytes(data[:start] + b"\xf0" + data[start + 1 :])
+    with pytest.raises(ValueError, match=r"corrupt database \(residues\)"):
+        Database.open(made)[1]
+
+
+# what is written, and where
+
+
+def test_a_database_is_overwritten_and_other_files_are_not(source, made):
+    other = made.with_name("thesis.txt")
+    other.write_text("years of work")
+    makedb(source, made)
+    with pytest.raises(ValueError, match="it exists and is no database; --force overwrites it"):
+        makedb(source, other)
+    assert other.read_text() == "years of work"
+    assert len(makedb(source, other, force=True)) == 5
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_never_overwritten(monkeypatch, source, tmp_path, made, force):
+    with pytest.raises(ValueError, match="it is an input"):
+        makedb(source, source, force=force)
+    with pytest.raises(ValueError, match="it is an input"):
+        makedb([source, made], made, force=force)
+    with pytest.raises(ValueError, match="a folder or device"):
+        makedb(source, tmp_path, force=force)
+    with pytest.raises(ValueError, match="there is no folder"):
+        makedb(source, tmp_path / "none" / "db", force=force)
+    with pytest.raises(ValueError, match="standard output"):
+        makedb(source, "-", force=force)
+    if os.path.exists(os.devnull):
+        with pytest.raises(ValueError, match="a folder or device"):
+            makedb(source, os.devnull, force=force)
+    assert source.read_text() == FASTA
+    monkeypatch.chdir(tmp_path)
+    assert len(makedb(source.name, "here", force=force)) == 5
+
+
+def test_sources_are_looked_for_before_anything_is_read(source, tmp_path, out):
+    with pytest.raises(FileNotFoundError, match="none"):
+        makedb([source, tmp_path / "none"], out)
+    with pytest.raises(ValueError, match="no file to index"):
+        makedb([], out)
+    with pytest.raises(ValueError, match="can be read only once"):
+        makedb(["-", source, "-"], out)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
+def test_links_and_permissions(source, out):
+    link = out.with_name("link")
+    link.symlink_to(out)
+    makedb(source, out)
+    makedb(source, link)
+    assert link.is_symlink()
+    assert sorted(path.name for path in out.parent.iterdir()) == ["db.glsw", "link"]
+    umask = os.umask(0o027)
+    try:
+        makedb(source, out)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("where", ["progress", "os.fsync", "os.replace"])
+def test_an_interruption_leaves_the_old_one(monkeypatch, source, made, error, where):
+    def fail(*_):
+        raise error
+
+    before = made.read_bytes()
+    source.write_text(">new\nMK\n")
+    options = {"progress": fail} if where == "progress" else {}
+    if not options:
+        monkeypatch.setattr(where, fail)
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        makedb(source, made, **options)
+    assert list(made.parent.iterdir()) == [made]
+    assert made.read_bytes() == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
+@pytest.mark.parametrize("old", [False, True])
+def test_a_killed_one_leaves_nothing_that_opens(source, out, old):
+    if old:
+        makedb(source, out)
+    code = "import sys; from glsw.sequences.database import makedb; makedb('-', sys.argv[1])"
+    process = subprocess.Popen([sys.executable, "-c", code, out], stdin=subprocess.PIPE)
+    piece = b"".join(b">%d some title\n%s\n" % (k, b"MKVLA" * 60) for k in range(4000))
+    deadline = time.monotonic() + 60
+    part = None
+    while not (part and part.stat().st_size):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        process.stdin.write(piece)  # blocks of several MB must come for something to be written
+        part = next(out.parent.glob("*.part"), None)
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    assert part.stat().st_size > 0
+    assert not is_database(part)
+    assert refusal(part) == "not a glsw database"
+    assert out.exists() == old
+    if old:
+        assert list(Database.open(out)) == list(read(source))[:3] + RECORDS[3:]
+
+
+# sizes
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files with holes are not made everywhere")
+def test_opening_takes_no_longer_for_a_large_file(tmp_path):
+    """A hundred million sequences of 36 G residues, all of it a hole in the file but the ends."""
+    count, residues = 10**8, 36 * 10**9
+    lengths = {
+        "titles": 0,
+        "title_offsets": 8 * (2 * count + 1),
+        "order": 8 * count,
+        "rank": 8 * count,
+        "offsets": 8 * (count + 1),
+        "residues": residues,
+    }
+    sections, at = {}, 64
+    for name, length in lengths.items():
+        sections[name] = {"offset": at, "bytes": length, "crc32": 0}
+        at += length + -length % 64
+    alphabet = {"name": "protein", "letters": PROTEIN.letters}
+    table = json.dumps({"alphabet": alphabet, "sections": sections}).encode()
+    path = tmp_path / "large"
+    with open(path, "wb") as file:
+        file.write(preface(at, table))
+        file.seek(sections["offsets"]["offset"] + 8 * count)
+        file.write(struct.pack("=q", residues))
+        file.seek(at)
+        file.write(table)
+    if path.stat().st_blocks * 512 > 1 << 30:
+        pytest.skip("this file system keeps no holes")
+    start = time.perf_counter()
+    database = Database.open(path)
+    seconds = time.perf_counter() - start
+    assert seconds < 0.3
+    assert (len(database), database.residues) == (count, residues)
+    assert len(database.view(slice(count - 1, count)).residues) == residues
+
+
+@pytest.mark.slow
+def test_half_a_million_sequences_in_half_a_minute(tmp_path):
+    random = np.random.default_rng(1)
+    lengths = np.maximum(random.lognormal(5.66, 0.65, 500_000), 10).astype(int)
+    with open(tmp_path / "in", "wb") as file:
+        for k, length in enumerate(lengths.tolist()):
+            letters = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)[
+                random.integers(0, 20, length)
+            ].tobytes()
+            lines = b"\n".join(letters[at : at + 60] for at in range(0, length, 60))
+            file.write(b">sp|P%06d|NAME_%d A protein OS=Homo sapiens\n%s\n" % (k, k, lines))
+    start = time.process_time()
+    database = makedb(tmp_path / "in", tmp_path / "out")
+    assert time.process_time() - start < 30
+    start = time.perf_counter()
+    database = Database.open(tmp_path / "out")
+    assert time.perf_counter() - start < 0.3
+    database.verify()
+    assert np.array_equal(database.sequences.lengths, -np.sort(-lengths))

@@ -1,0 +1,146 @@
+import gzip
+import io
+import sys
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+from glsw.sequences.fasta import encoded
+from glsw.sequences import fasta
+from glsw.sequences.records import read
+
+CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"))
+FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
+FASTQ = b"@r1 left\nACGT\n+\n@III\n@r2\nTT\n+r2\n+@\n"
+LONG = b">a x\n" + b"ACGTACGTAC\n" * 1000 + b">b\n\n>c\n" + b"T" * 5000
+
+
+def common(path, alphabet, unknown=None):
+    """Return what the common reader gives, or its error."""
+    try:
+        return [
+            (
+                record.id,
+                record.description,
+                alphabet.encode(record.letters, name=record.id, unknown=unknown).tobytes(),
+            )
+            for record in read(path)
+        ]
+    except ValueError as error:
+        return str(error)
+
+
+def blockwise(path, alphabet, unknown=None):
+    try:
+        return [tuple(entry) for entry in encoded(path, alphabet, unknown=unknown)]
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("fasta") / "file"
+
+    def write(content):
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+words = "> \n \r \r\n \n> ACGT acguN * \xa0 \u2028 é ; @ + J \0 - \v\f\x1c\x1f".encode()
+pieces = st.sampled_from([*words.split(b" "), b" ", b"\t", b"\xff", b"\xc3"])
+contents = st.lists(pieces, max_size=30).map(b"".join)
+
+
+@given(
+    contents.map(b">".__add__) | contents,
+    st.sampled_from([(PROTEIN, None), (PROTEIN, "X"), (DNA, "N"), (CODONS, None)]),
+    st.sampled_from([1, 2, 5, 1 << 22]),
+    st.booleans(),
+)
+@example(b">", (DNA, None), 1, False)
+@example(b">\n>\n>b\n>", (DNA, None), 1, False)
+@example(b"\xef\xbb\xbf\n >a b \r\nAC GT\r\n\r\n>\r\n*", (PROTEIN, None), 2, True)
+def test_records_and_errors_are_those_of_the_common_reader(file, content, letters, block, zipped):
+    path = file(gzip.compress(content) if zipped else content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fasta, "_BLOCK", block)
+        assert blockwise(path, *letters) == common(path, *letters)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b"", mtime=0) + gzip.compress(FASTA, mtime=0),
+        b" \n\n",
+        b"LOCUS NC_000913\n>a\nACGT\n",
+        b"; old style\n>a\nAC\n",
+        FASTQ,
+        gzip.compress(FASTQ, mtime=0),
+        FASTQ[:-4],
+        FASTA + b">z\nAC!T\n",
+        FASTA + ">é\nACé\n".encode(),
+        b">\nAC\n>\nA\x00\n",
+        gzip.compress(FASTA, mtime=0)[:-9],
+        gzip.compress(LONG, mtime=0)[:40],
+        gzip.compress(FASTA, mtime=0) + b"trailing",
+        gzip.compress(FASTA, mtime=0)[:-8] + bytes(8),
+        b"\x1f\x8b",
+        b"\x1f\x8b" + b"\xff" * 40,
+    ],
+)
+@pytest.mark.parametrize("alphabet", [DNA, CODONS])
+def test_errors_are_those_of_the_common_reader(file, content, alphabet):
+    path = file(content)
+    assert blockwise(path, alphabet) == common(path, alphabet)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("block", [1, 7, 64, 4096])
+def test_records_longer_than_a_block(monkeypatch, file, end, block):
+    monkeypatch.setattr(fasta, "_BLOCK", block)
+    path = file(LONG.replace(b"\n", end))
+    names, _, codes = zip(*encoded(path, DNA), strict=True)
+    assert names == ("a", "b", "c")
+    assert [len(each) for each in codes] == [10_000, 0, 5000]
+
+
+def test_a_long_line_need_not_end(monkeypatch, file):
+    monkeypatch.setattr(fasta, "_BLOCK", 64)
+    (entry,) = encoded(file(b">a\n" + b"A" * 10_000), DNA)
+    assert entry.codes == bytes(10_000)
+
+
+@pytest.mark.parametrize("content", [FASTA, FASTQ, LONG])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_progress_counts_the_bytes_of_the_file(file, content, pack):
+    path, counts = file(pack(content)), []
+    list(encoded(path, DNA, progress=counts.append))
+    assert sum(counts) == path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [FASTA, FASTQ, gzip.compress(FASTA, mtime=0)])
+def test_standard_input(monkeypatch, file, content):
+    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert blockwise("-", DNA) == common(file(content), DNA)
+    assert not stream.buffer.closed
+
+
+def test_the_letter_for_unknown_ones_is_checked_first(tmp_path):
+    with pytest.raises(ValueError, match="unknown letter '!' is not in the DNA alphabet"):
+        next(encoded(tmp_path / "none", DNA, unknown="!"))
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        next(encoded(tmp_path / "none", DNA))
+    with pytest.raises(IsADirectoryError):
+        next(encoded(tmp_path, DNA))
+    with pytest.raises(TypeError, match="a path must be str, got bytes"):
+        next(encoded(b"none", DNA))

@@ -1,0 +1,97 @@
+"""Score matrices: every sequence against every sequence."""
+
+import numpy as np
+import pytest
+
+import glsw
+from glsw.all_pairs import score_matrix
+from glsw.engines import ENGINES, Lanes, Reference
+from glsw.engines.lanes import engine as lanes_module
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast()
+UNEVEN = Scoring.from_array([[2, -1], [-3, 4]], "ab", 3, 1)
+
+
+def sequences(lengths, letters=20, seed=3):
+    random = np.random.default_rng(seed)
+    return Sequences.of(random.integers(0, letters, n, dtype=np.uint8) for n in lengths)
+
+
+LENGTHS = (31, 0, 7, 60, 7, 1, 44, 12, 59, 3, 28, 33, 2, 16, 16, 25, 50, 9)
+
+
+@pytest.mark.parametrize("name", ["cpu", "diagonal", "fragment", "lanes", "auto"])
+def test_engines_agree(device, name):
+    kind = ENGINES[name]
+    engine = kind(BLOSUM62, device if kind.requires else None)
+    queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
+    expected = score_matrix(Reference(BLOSUM62), queries, targets)
+    np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
+    own = score_matrix(Reference(BLOSUM62), queries, queries)
+    np.testing.assert_array_equal(score_matrix(engine, queries), own)
+
+
+def test_a_symmetric_matrix_is_computed_once():
+    class Counting(Reference):
+        pairs = 0
+
+        def best(self, batch, *arguments, **options):
+            self.pairs += len(batch)
+            return super().best(batch, *arguments, **options)
+
+    half, whole = Counting(BLOSUM62), Counting(UNEVEN)
+    found = score_matrix(half, sequences(LENGTHS))
+    assert (found == found.T).all()
+    assert half.pairs < 0.65 * len(LENGTHS) ** 2
+    found = score_matrix(whole, sequences(LENGTHS, letters=2))
+    assert whole.pairs == len(LENGTHS) ** 2
+    assert (found != found.T).any()
+
+
+def test_separate_costs_and_ends_decide_about_symmetry():
+    assert BLOSUM62.symmetric
+    assert BLOSUM62.to_ends().symmetric
+    assert BLOSUM62.semi_global().symmetric
+    assert not BLOSUM62.semi_global(query=False).symmetric
+    assert not UNEVEN.symmetric
+
+
+def test_scores_that_floats_do_not_hold(device, monkeypatch):
+    """They are repeated: a few by a work group each, many together, and large ones alone."""
+    monkeypatch.setattr(lanes_module, "LIMIT", 40)
+    own = sequences([60] * 20 + [50] * 3)
+    own = Sequences.of([own[0]] * 20 + [own[k] for k in range(20, 23)])
+    expected = score_matrix(Reference(BLOSUM62), own, own)
+    engine = Lanes(BLOSUM62, device, number="f32")
+    np.testing.assert_array_equal(score_matrix(engine, own), expected)
+    monkeypatch.setattr(lanes_module, "_LARGE", 1000)
+    np.testing.assert_array_equal(score_matrix(engine, own), expected)
+
+
+def test_queries_that_overlap(device, monkeypatch):
+    """On hardware several groups of queries are computed at once."""
+    monkeypatch.setattr(Lanes, "_on_software", property(lambda self: False))
+    queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
+    expected = score_matrix(Reference(BLOSUM62), queries, targets)
+    for number in ("int32", "f32"):
+        engine = Lanes(BLOSUM62, device, number=number)
+        np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
+
+
+def test_in_units_of_the_matrix_and_from_files(tmp_path):
+    path = tmp_path / "three.fasta"
+    path.write_text(">a\nHEAGAWGHEE\n>b\nPAWHEAE\n>c\nHEAE\n")
+    gonnet = Scoring.named("GONNET1992", 10, 0.5)
+    found = glsw.score_matrix(path, ["WHE"], scoring=gonnet, engine="reference")
+    assert found.shape == (3, 1)
+    assert found.dtype == float
+    assert found[1, 0] == glsw.score("PAWHEAE", "WHE", scoring=gonnet, engine="reference")
+    assert glsw.score_matrix([], engine="reference").shape == (0, 0)
+    assert glsw.score_matrix([], ["WHE"], engine="reference").shape == (0, 1)
+
+
+def test_letters_outside_the_alphabet():
+    with pytest.raises(ValueError, match="letter 'J' at position 2"):
+        glsw.score_matrix(["AJ"], engine="reference")

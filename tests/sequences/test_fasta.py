@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from glsw.sequences import fasta
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.fasta import encoded
-from glsw.sequences import fasta
 from glsw.sequences.records import read
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"))

@@ -31,7 +31,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import Fitted, Method, ScoreHistogram, Statistics, for_search
-from glsw.statistics.gapless import ROBINSON
+from glsw.statistics.ungapped_constants import ROBINSON
 
 SCORINGS = {"BLOSUM62 11/1": ("BLOSUM62", 11, 1), "PAM70 10/1": ("PAM70", 10, 1)}
 """Matrices with gapopen and gapextend."""

@@ -20,7 +20,7 @@ from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.series import figure
-from glsw.series import recording as fnirs
+from glsw.series import recording as recordings
 from glsw.series.motifs import (
     LETTERS,
     RULES,
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _words(arguments: argparse.Namespace) -> Words:
-    recording = fnirs.read(arguments.recording, rate=arguments.rate, block=arguments.block)
+    recording = recordings.read(arguments.recording, rate=arguments.rate, block=arguments.block)
     recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
     words = words_of(recording, arguments.segments, arguments.letters, missing=arguments.missing)
     reasons: dict[str, list[str]] = {}

@@ -533,7 +533,7 @@ def _snirf(path: Path, block: int | None) -> Recording:
     try:
         import h5py
     except ImportError:
-        raise ValueError(f"{path}: .snirf files need h5py: pip install glsw[fnirs]") from None
+        raise ValueError(f"{path}: .snirf files need h5py: pip install glsw[series]") from None
     try:
         with h5py.File(path, "r") as file:
             return _time_series(path, file, block)

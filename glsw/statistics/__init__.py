@@ -11,10 +11,10 @@ from typing import Literal, get_args
 
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Statistics, Unavailable
-from glsw.statistics.constants import Constants, costs_published_for, published
-from glsw.statistics.gapless import Ungapped, check, ungapped, ungapped_lambda
-from glsw.statistics.karlin import KarlinAltschul
-from glsw.statistics.regression import Fit, Fitted, ScoreHistogram, fit
+from glsw.statistics.fitted import Fit, Fitted, ScoreHistogram, fit
+from glsw.statistics.karlin_altschul import KarlinAltschul
+from glsw.statistics.published_constants import Constants, costs_published_for, published
+from glsw.statistics.ungapped_constants import Ungapped, check, ungapped, ungapped_lambda
 
 __all__ = [
     "METHODS",

@@ -372,7 +372,7 @@ def test_lines_for_programs(words: Words) -> None:
 
 @pytest.mark.parametrize("of", [2, 3])
 def test_a_figure_marks_the_stretches_and_the_map(words: Words, of: int) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     comparison, motifs = found(words, of)
     drawn = figure.draw(comparison, motifs[0])
     left, right, bar = drawn.axes
@@ -394,7 +394,7 @@ def test_a_figure_marks_the_stretches_and_the_map(words: Words, of: int) -> None
 
 @pytest.mark.parametrize("suffix", figure.SUFFIXES)
 def test_figures_of_every_kind_are_written(words: Words, tmp_path: Path, suffix: str) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     comparison, motifs = found(words)
     start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix]
     sizes = []
@@ -408,7 +408,7 @@ def test_figures_of_every_kind_are_written(words: Words, tmp_path: Path, suffix:
 
 @pytest.mark.parametrize("channels", [3, 24, 44, 90])
 def test_names_in_a_figure_do_not_overlap(channels: int) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     random = np.random.default_rng(4)
     names = tuple(f"S{k}_D{k % 7} $850$ nm" for k in range(channels))
     recording = Recording("r", names, random.normal(size=(channels, 40)), np.arange(40.0))
@@ -431,7 +431,7 @@ def test_names_in_a_figure_do_not_overlap(channels: int) -> None:
 
 
 def test_names_that_the_font_lacks_do_no_harm(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     recording = planted()
     names = tuple(f"{name} \ue777" for name in recording.channels)
     comparison = compare(
@@ -442,7 +442,7 @@ def test_names_that_the_font_lacks_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_map_of_zeros_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     values = np.array([[0.0, 1], [1, 0], [0.0, 1]])
     recording = Recording("r", ("a", "b", "c"), values, np.arange(2.0))
     comparison = compare(words_of(recording, 2, 2), reference_of(3, 2), min_score=9)
@@ -521,7 +521,7 @@ def test_options_reach_the_library(run: Callable[..., SimpleNamespace]) -> None:
 
 
 def test_a_figure_comes_with_the_results(run: Callable[..., SimpleNamespace]) -> None:
-    pytest.importorskip("matplotlib", reason="the extra fnirs is not installed")
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
     options = "planted.csv --of 2 --engine reference --segments 60"
     done = run(f"{options} --figure sub/out.png")
     assert (done.status, done.out) == (0, run(options).out)
@@ -592,7 +592,7 @@ def test_without_matplotlib_it_says_so_before_anything(
     )
     monkeypatch.setattr(glsw.cli.motifs, "compare", None)
     done = run("planted.csv --figure r.png")
-    expected = "glsw: --figure r.png: figures need matplotlib: pip install glsw[fnirs]\n"
+    expected = "glsw: --figure r.png: figures need matplotlib: pip install glsw[series]\n"
     assert (done.status, done.err) == (2, expected)
 
 

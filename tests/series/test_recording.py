@@ -269,7 +269,7 @@ def test_much_that_is_missing_is_still_one_line() -> None:
 @pytest.fixture
 def snirf(tmp_path: Path) -> Callable[..., Path]:
     """``snirf(fields)``: a SNIRF file with changes, by path; None takes something away."""
-    h5py = pytest.importorskip("h5py", reason="the extra fnirs is not installed")
+    h5py = pytest.importorskip("h5py", reason="the extra series is not installed")
 
     def snirf(changes: dict[str, Any] | None = None, name: str = "r.snirf") -> Path:
         fields: dict[str, Any] = {
@@ -433,7 +433,7 @@ def test_bad_snirf_is_one_line(
 
 
 def test_other_hdf5_is_no_snirf(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py", reason="the extra fnirs is not installed")
+    h5py = pytest.importorskip("h5py", reason="the extra series is not installed")
     with h5py.File(tmp_path / "r.snirf", "w") as file:
         file["nirs"] = [1, 2]
     with pytest.raises(ValueError, match=r"r\.snirf: no SNIRF: it has no group nirs"):
@@ -454,7 +454,7 @@ def test_truncated_snirf_is_one_line(snirf: Callable[..., Path]) -> None:
 
 
 def test_a_size_beyond_the_file_is_one_line(snirf: Callable[..., Path]) -> None:
-    h5py = pytest.importorskip("h5py", reason="the extra fnirs is not installed")
+    h5py = pytest.importorskip("h5py", reason="the extra series is not installed")
     path = snirf({"nirs/data1/dataTimeSeries": None})
     with h5py.File(path, "r+") as file:
         file["nirs/data1"].create_dataset("dataTimeSeries", (10**12, 3), float, chunks=(8, 3))
@@ -467,7 +467,7 @@ def test_without_h5py_it_says_how_to_get_it(
 ) -> None:
     path = snirf()
     monkeypatch.setitem(sys.modules, "h5py", None)
-    expected = re.escape("r.snirf: .snirf files need h5py: pip install glsw[fnirs]")
+    expected = re.escape("r.snirf: .snirf files need h5py: pip install glsw[series]")
     with pytest.raises(ValueError, match=expected):
         read(path)
 

@@ -24,13 +24,13 @@ from glsw.statistics import (
     Unavailable,
     fit,
     for_search,
-    gapless,
     histogram_for,
     published,
     ungapped,
+    ungapped_constants,
 )
-from glsw.statistics.edges import length_adjustment, search_space
-from glsw.statistics.tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS
+from glsw.statistics.finite_size import length_adjustment, search_space
+from glsw.statistics.ncbi_tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 UNPUBLISHED = Scoring.blast("BLOSUM62", 7, 3)
@@ -117,7 +117,7 @@ def test_ungapped_by_hand():
 
 def test_ungapped_example_of_the_source():
     # The comment at Blast_KarlinBlkUngappedCalc: scores -2, 0, 3 with probabilities .7, .1, .2.
-    found = gapless._constants(np.array([-2, 0, 3]), np.array([0.7, 0.1, 0.2]))
+    found = ungapped_constants._constants(np.array([-2, 0, 3]), np.array([0.7, 0.1, 0.2]))
     assert f"{found.lambda_:.3f} {found.k:.3f}" == "0.330 0.154"
 
 
@@ -517,8 +517,8 @@ def test_what_is_published_is_named(scoring, message):
 
 def robinson(lengths, seed):
     """Random proteins of the composition that the published constants are for."""
-    frequencies = np.array(list(gapless.ROBINSON.values()))
-    letters = PROTEIN.encode("".join(gapless.ROBINSON))
+    frequencies = np.array(list(ungapped_constants.ROBINSON.values()))
+    letters = PROTEIN.encode("".join(ungapped_constants.ROBINSON))
     random = np.random.default_rng(seed)
     drawn = random.choice(letters, int(np.sum(lengths)), p=frequencies / frequencies.sum())
     return Sequences(drawn, np.concatenate([[0], np.cumsum(lengths)]))

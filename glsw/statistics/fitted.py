@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Floats, Statistics, in_bits
-from glsw.statistics.gapless import background, ungapped_lambda
+from glsw.statistics.ungapped_constants import background, ungapped_lambda
 
 LEAST = 60
 """Scores that a fit takes at least."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glsw.statistics.base import Floats, Statistics, in_bits
-from glsw.statistics.constants import Constants
-from glsw.statistics.edges import expected_places, search_space
+from glsw.statistics.finite_size import expected_places, search_space
+from glsw.statistics.published_constants import Constants
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class KarlinAltschul(Statistics):
     """E-values as BLAST computes them.
 
     ``E = K * space * exp(-lambda S)`` and ``bits = (lambda S - ln K) / ln 2``. For proteins the
-    space is that of blastp without composition-based statistics: n / n_t times the expected places
-    in query and target (`glsw.statistics.edges.expected_places`), where n are the letters of the
-    database and n_t those of the target. For nucleotides it is that of blastn,
-    `glsw.statistics.edges.search_space`.
+    space is that of blastp without composition-based statistics: n / n_t times the expected number
+    of start positions (`glsw.statistics.finite_size.expected_places`), where n is the number of
+    residues in the database and n_t the length of the target. For nucleotides it is that of blastn
+    (`glsw.statistics.finite_size.search_space`).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class KarlinAltschul(Statistics):
     Examples
     --------
     >>> from glsw.scoring.scoring import Scoring
-    >>> from glsw.statistics.constants import published
+    >>> from glsw.statistics.published_constants import published
     >>> statistics = KarlinAltschul(published(Scoring.blast("BLOSUM62")), 4403, 1354446)
     >>> print(statistics.name)
     Karlin-Altschul, NCBI's BLOSUM62 11/1: lambda 0.267, K 0.041, H 0.14

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from glsw.statistics.constants import Constants, FiniteSize
+from glsw.statistics.published_constants import Constants, FiniteSize
 
 _Float = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def length_adjustment(constants: Constants, query: int, sequences: int, residues
     Examples
     --------
     >>> from glsw.scoring.scoring import Scoring
-    >>> from glsw.statistics.constants import published
+    >>> from glsw.statistics.published_constants import published
     >>> length_adjustment(published(Scoring.blast("BLOSUM62")), 218, 4403, 1354446)
     80
     """
@@ -70,7 +70,7 @@ def search_space(constants: Constants, query: int, sequences: int, residues: int
     Examples
     --------
     >>> from glsw.scoring.scoring import Scoring
-    >>> from glsw.statistics.constants import published
+    >>> from glsw.statistics.published_constants import published
     >>> search_space(published(Scoring.blast("BLOSUM62")), 218, 4403, 1354446)
     138304428
     """

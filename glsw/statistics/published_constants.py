@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
-from glsw.statistics.gapless import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped
-from glsw.statistics.tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS, Row
+from glsw.statistics.ncbi_tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS, Row
+from glsw.statistics.ungapped_constants import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped
 
 
 @dataclass(frozen=True)

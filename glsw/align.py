@@ -47,7 +47,7 @@ class Aligner:
         BLOSUM62 with gaps of 12 for the first position and 1 for each further one (what BLAST
         calls 11/1) unless given.
     engine : str
-        A name in `glsw.ENGINES`; ``"auto"`` chooses for every pair, see `glsw.engines.Auto`.
+        A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, each with a process of its own, all else runs on

@@ -44,7 +44,7 @@ _Codes: TypeAlias = npt.NDArray[np.uint8]
 
 
 class EngineChoice3(EngineChoice):
-    """What an engine of three sequences is made of: an `EngineChoice` from `glsw.ENGINES3`."""
+    """What an engine of three sequences is made of: an `EngineChoice` from `ENGINES3`."""
 
     @property
     def engines(self) -> Mapping[str, type[Engine3]]:
@@ -70,7 +70,7 @@ class Aligner3:
     scoring : Scoring3, optional
         The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given.
     engine : str
-        A name in `glsw.ENGINES3`.
+        A name in `glsw.engines.three.ENGINES3`.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         A list, or ``"all"``, is for batches: `scores`, `ends` and `paths` divide the triples among

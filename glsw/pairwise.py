@@ -51,7 +51,7 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         Take its attributes; or one of Biopython's settings: ``"blastn"``, ``"megablast"``,
         ``"blastp"``.
     engine : str
-        A name in `glsw.ENGINES`: ``auto``, ``reference``, ``fragment``, ``diagonal`` and
+        A name in `glsw.engines.ENGINES`: ``auto``, ``reference``, ``fragment``, ``diagonal`` and
         ``blocked`` align from end to end.
     device : int, str or Device, optional
         As for `glsw.Aligner`.

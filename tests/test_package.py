@@ -170,6 +170,19 @@ def test_shader_is_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 100
 
 
+def test_public_names() -> None:
+    import glsw
+
+    names = """
+        Aligner Aligner3 Alignment Alphabet Batch DNA Database Device DeviceError DeviceInfo
+        DeviceMemoryError Ends Hit Hsp PROTEIN PairwiseAligner Record Scoring Scoring3 SearchResult
+        Sequences ShaderError __version__ align align3 alignments devices makedb read score
+        score_matrix search write
+    """
+    assert sorted(glsw.__all__) == sorted(names.split())
+    assert all(hasattr(glsw, name) for name in glsw.__all__)
+
+
 def test_version_is_the_installed_one() -> None:
     from importlib.metadata import version
 

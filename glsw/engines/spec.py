@@ -25,7 +25,7 @@ class EngineChoice(NamedTuple):
         A name in `engines`.
     scoring : Scoring or Scoring3
     device : int, str, Device or None
-        As for `glsw.open_device`.
+        As for `glsw.device.device.open_device`.
     memory : int or None
         Bytes of device memory.
     """
@@ -55,7 +55,7 @@ class EngineChoice(NamedTuple):
         return requires
 
     def make(self, *, quiet: bool = False) -> Engine:
-        """Return the engine, its device opened; errors as `glsw.open_device` and `requires`."""
+        """Return the engine, its device opened; errors as `open_device` and `requires`."""
         requires, device, kind = self.requires, self.device, self.engines[self.name]
         if requires is None:
             engine: Engine = kind(self.scoring)

@@ -20,12 +20,13 @@ from Bio import SearchIO
 from Bio.Seq import reverse_complement, reverse_complement_rna, translate
 from tqdm import tqdm
 
-from glsw import Aligner, Alignment, Hit, Hsp, Record, Scoring, SearchResult, View
+from glsw import Aligner, Alignment, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.cli import main, outputs
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
 from glsw.output.blast_tab import COLUMNS as TABULAR
 from glsw.output.blast_tab import STANDARD
 from glsw.results import COLUMNS
+from glsw.sequences.query import View
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(2, -3, 7, 2)

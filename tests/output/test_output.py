@@ -11,9 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult, View
+from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
 from glsw.results import COLUMNS, WIDTH
+from glsw.sequences.query import View
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")
 DATABASE = [

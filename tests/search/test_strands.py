@@ -18,16 +18,16 @@ import pytest
 from Bio.Seq import reverse_complement, translate
 
 import glsw
-from glsw import Aligner, Database, Record, Scoring, SearchResult, View, makedb
+from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.search import assemble
 from glsw.search.assemble import best_views
 from glsw.search.ranking import Ranking, numbers_of, scores_of
-from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import Reading
+from glsw.sequences.query import Reading, View
 from glsw.statistics import Unavailable, for_search
 
 NUCLEOTIDE = Scoring.nucleotide()
@@ -785,7 +785,7 @@ def test_masked_databases(tmp_path: Path) -> None:
             masking.search(query, database)
     assert masking.search(query, Database.of(glsw.read(fasta), DNA.lower_case_masked()))
     with pytest.raises(ValueError, match="has no X or N"):
-        makedb(fasta, tmp_path / "db", alphabet=glsw.custom("ACGT"), lower_case_mask=True)
+        makedb(fasta, tmp_path / "db", alphabet=custom("ACGT"), lower_case_mask=True)
 
 
 def test_masks_come_along_to_the_minus_strand() -> None:

@@ -11,9 +11,9 @@ from Bio.Seq import reverse_complement, reverse_complement_rna, translate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from glsw import Aligner, Record, Scoring, View, custom
-from glsw.sequences.alphabet import DNA, PROTEIN
-from glsw.sequences.query import Reading, low_complexity
+from glsw import Aligner, Record, Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
+from glsw.sequences.query import Reading, View, low_complexity
 
 IUPAC = "ACGTURYSWKMBDHVN"
 CODES = sorted(CodonTable.unambiguous_dna_by_id)

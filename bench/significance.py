@@ -139,7 +139,7 @@ def _compared(
     method: Method,
 ) -> dict[str, Any]:
     """Compare what a tool says with our statistics of the same scores, and its order with ours."""
-    aligner = Aligner(scoring, engine="cpu", unknown=scoring.alphabet.anything)
+    aligner = Aligner(scoring, engine="cpu", unknown=scoring.alphabet.wildcard)
     exact = aligner.score_matrix(queries, database)
     lengths = np.array([len(record) for record in database])
     place = {record.id: k for k, record in enumerate(database)}

@@ -28,13 +28,13 @@ from glsw.search.scan import Found, Part, check_longest, scan
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import MaskedError, Reading, Searched, Strand
+from glsw.sequences.query import MaskedError, PreparedQuery, QueryPreparation, Strand
 from glsw.sequences.records import Record, Single, Source, as_records, is_single
 from glsw.statistics import Method
 
 Targets: TypeAlias = Source | Database
 _AT_ONCE = (
-    16  # views of queries whose hits are aligned together where several devices have searched
+    16  # contexts of queries whose hits are aligned together where several devices have searched
 )
 
 
@@ -61,7 +61,7 @@ class Aligner:
         engines that keep more than borders; 1 GiB or more unless given. What needs more is done
         in parts.
     lower_case_mask : bool
-        Whether lower-case letters, of queries and targets, score like the letter for anything, X
+        Whether lower-case letters, of queries and targets, score like the wildcard, X
         or N: alignments show them, but never begin or end with them. A `Database` has to be
         masked when it is made.
     mask_low_complexity : bool
@@ -117,7 +117,7 @@ class Aligner:
         self.unknown = unknown
         alphabet = self.scoring.alphabet
         self._masks = lower_case_mask, mask_low_complexity, unknown
-        self._reading = Reading(alphabet, "plus", None, *self._masks)
+        self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
         self._alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet
         choices = choices_for(EngineChoice(engine, self.scoring, None, memory), device)
         self._workers = Workers(choices) if len(choices) > 1 else None
@@ -430,15 +430,15 @@ class Aligner:
         >>> gene = "TTCTGCTTCATGCCACGCCGG"
         >>> aligner = Aligner(engine="reference")
         >>> (hit,) = aligner.search(gene, database, top=1, genetic_code=1)
-        >>> hit.score, hit.view.frame, hit.hsps[0].query_place, hit.alignment.query.letters
+        >>> hit.score, hit.context.frame, hit.hsps[0].query_place, hit.alignment.query.letters
         (44, -1, (21, 1), 'PAWHEAE')
         """
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
-        reading = Reading(self.scoring.alphabet, strand, genetic_code, *self._masks)
-        records = as_records(query, what="query", alphabet=reading.letters)
+        preparation = QueryPreparation(self.scoring.alphabet, strand, genetic_code, *self._masks)
+        records = as_records(query, what="query", alphabet=preparation.letters)
         limits = limits._replace(strict=len(records) == 1)
-        asked = [_asked(record, reading, limits) for record in records]
-        queries = Sequences.of([view.codes for each in asked for view in each.views])
+        asked = [_asked(record, preparation, limits) for record in records]
+        queries = Sequences.of([context.codes for each in asked for context in each.contexts])
         targets = self._database(database)
         check_longest(self.engine, queries, targets)
         ranking = limits.scanned(self.scoring, queries, targets)
@@ -450,9 +450,9 @@ class Aligner:
         self, asked: list[Query], found: Iterator[Found], database: Database, limits: Limits
     ) -> Iterator[SearchResult]:
         """Yield the results of queries, as many at a time as are answered together."""
-        views = _AT_ONCE if self._workers else self.engine.queries_at_once
-        at_once = max(1, views // max([1, *(len(each.views) for each in asked)]))
-        answered = ((query, list(islice(found, len(query.views)))) for query in asked)
+        contexts = _AT_ONCE if self._workers else self.engine.queries_at_once
+        at_once = max(1, contexts // max([1, *(len(each.contexts) for each in asked)]))
+        answered = ((query, list(islice(found, len(query.contexts)))) for query in asked)
         while some := list(islice(answered, at_once)):
             yield from search_results(self.engine, some, database, limits, self.ties, self.unknown)
 
@@ -508,10 +508,10 @@ class Aligner:
         self, query: Single | os.PathLike[str], target: Single | os.PathLike[str]
     ) -> tuple[Batch, tuple[Record, Record]]:
         """Encode one pair."""
-        searched = self._read(_one(query, "query", self.scoring))
+        prepared = self._read(_one(query, "query", self.scoring))
         record = _one(target, "target", self.scoring)
-        batch = Batch.pairwise([searched.codes], [self._encode(record)])
-        return batch, (searched.record, record)
+        batch = Batch.pairwise([prepared.codes], [self._encode(record)])
+        return batch, (prepared.record, record)
 
     def _batch(self, queries: Source, targets: Source) -> tuple[Batch, bool]:
         """Encode; tell also whether both are single sequences."""
@@ -527,9 +527,9 @@ class Aligner:
             return Batch.one_to_many(sides[0][0], sides[1]), is_single(targets)
         return Batch.pairwise(*sides), False
 
-    def _read(self, record: Record) -> Searched:
+    def _read(self, record: Record) -> PreparedQuery:
         """Return a query, encoded."""
-        return self._reading.views(record)[0]
+        return self._preparation.contexts(record)[0]
 
     def _encode(self, record: Record) -> npt.NDArray[np.uint8]:
         """Return the codes of a target."""
@@ -656,10 +656,10 @@ def search(
     )
 
 
-def _asked(record: Record, reading: Reading, limits: Limits) -> Query:
-    """Return a query with its views, without any if it is one of several and all masked."""
+def _asked(record: Record, preparation: QueryPreparation, limits: Limits) -> Query:
+    """Return a query with its contexts, without any if it is one of several and all masked."""
     try:
-        return Query(record, reading.views(record))
+        return Query(record, preparation.contexts(record))
     except MaskedError as error:
         if limits.strict:
             raise

@@ -17,7 +17,7 @@ from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import View, reversed_strand
+from glsw.sequences.query import Context, reversed_strand
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
@@ -302,8 +302,8 @@ class Hsp:
     Parameters
     ----------
     alignment : Alignment
-        Of what was searched, see ``view``, and the target.
-    view : View
+        Of what was searched, see ``context``, and the target.
+    context : Context
     bits : float, optional
         Score in bits, None if no statistics are known.
     evalue : float, optional
@@ -311,7 +311,7 @@ class Hsp:
     """
 
     alignment: Alignment
-    view: View
+    context: Context
     bits: float | None = None
     evalue: float | None = None
 
@@ -322,8 +322,8 @@ class Hsp:
 
     @property
     def query_place(self) -> tuple[int, int]:
-        """First and last letter of the query as given, counted from 1, see `View.place`."""
-        return self.view.place(self.alignment.query_start, self.alignment.query_end)
+        """First and last letter of the query as given, counted from 1, see `Context.place`."""
+        return self.context.place(self.alignment.query_start, self.alignment.query_end)
 
     @property
     def target_place(self) -> tuple[int, int]:
@@ -333,7 +333,7 @@ class Hsp:
     @property
     def query_step(self) -> int:
         """By how much places on the query grow with each residue: 1 or -1, translated 3 or -3."""
-        return self.view.strand * (3 if self.view.frame else 1)
+        return self.context.strand * (3 if self.context.frame else 1)
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query as given, with its score.
@@ -343,13 +343,13 @@ class Hsp:
         protein of its frame.
         """
         found = self.alignment
-        if self.view.strand > 0 or self.view.frame:
+        if self.context.strand > 0 or self.context.frame:
             return found.to_biopython()
-        query = replace(found.query, letters=reversed_strand(found.query.letters, self.view.rna))
+        query = replace(found.query, letters=reversed_strand(found.query.letters, self.context.rna))
         coordinates = found.coordinates.copy()
         coordinates[1] = len(query) // found.scoring.alphabet.width - coordinates[1]
         turned = replace(found, query=query, coordinates=coordinates).to_biopython()
-        if self.view.rna:
+        if self.context.rna:
             turned.query.annotations["molecule_type"] = "RNA"
         return turned
 
@@ -366,9 +366,9 @@ class Hsp:
         if self.evalue is not None:
             parts.append(f"E {self.evalue:.2g}")
         parts.append(self.alignment._counts)
-        if self.view.frame:
-            parts.append(f"frame {self.view.frame:+}")
-        elif self.view.strand < 0:
+        if self.context.frame:
+            parts.append(f"frame {self.context.frame:+}")
+        elif self.context.strand < 0:
             parts.append("minus strand")
         lines = self.alignment._lines(self.query_place[0], self.query_step)
         return "\n".join([", ".join(parts), *lines])
@@ -412,9 +412,9 @@ class Hit:
         return self.hsps[0].evalue
 
     @property
-    def view(self) -> View:
+    def context(self) -> Context:
         """Strand and frame of the query in the best alignment."""
-        return self.hsps[0].view
+        return self.hsps[0].context
 
     def __str__(self) -> str:
         target = self.target
@@ -493,10 +493,10 @@ class SearchResult:
                     found.positives,
                     found.gaps,
                     found.columns,
-                    "+" if hsp.view.strand > 0 else "-",
-                    hsp.view.frame,
+                    "+" if hsp.context.strand > 0 else "-",
+                    hsp.context.frame,
                     *hsp.query_place,
-                    hsp.view.length,
+                    hsp.context.length,
                     *hsp.target_place,
                     len(hit.target) // width,
                     found.cigar,
@@ -583,8 +583,8 @@ class SearchResult:
         shown = {
             "bits": any(hsp.bits is not None for hsp in hsps),
             "E-value": any(hsp.evalue is not None for hsp in hsps),
-            "frame": any(hsp.view.frame for hsp in hsps),
-            "strand": any(hsp.view.strand < 0 and not hsp.view.frame for hsp in hsps),
+            "frame": any(hsp.context.frame for hsp in hsps),
+            "strand": any(hsp.context.strand < 0 and not hsp.context.frame for hsp in hsps),
         }
         rows = [_cells(hit, number) for hit in self for number in range(len(hit.hsps))]
         titles = [title for title in _TITLES if shown.get(title, True)]
@@ -652,8 +652,8 @@ def _cells(hit: Hit, number: int) -> dict[str, str]:
         "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
         "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
         "identity": f"{hsp.alignment.identity:.1%}",
-        "frame": f"{hsp.view.frame:+}",
-        "strand": "plus" if hsp.view.strand > 0 else "minus",
+        "frame": f"{hsp.context.frame:+}",
+        "strand": "plus" if hsp.context.strand > 0 else "minus",
         "query": query,
         "target": target,
         "length": str(len(hit.target) // hsp.alignment.scoring.alphabet.width) if best else "",

@@ -429,12 +429,12 @@ def coordinates_of_runs(
     return _coordinates(np.repeat(moves, lengths).tobytes(), query_end, target_end)
 
 
-def from_end_to_end(
+def global_coordinates(
     coordinates: npt.NDArray[np.int64], query_length: int, target_length: int
 ) -> npt.NDArray[np.int64]:
     """Return coordinates with the gaps before their first and behind their last cell.
 
-    >>> from_end_to_end(np.array([[0, 2], [1, 3]]), 5, 2).tolist()
+    >>> global_coordinates(np.array([[0, 2], [1, 3]]), 5, 2).tolist()
     [[0, 0, 2, 2], [0, 1, 3, 5]]
     """
     first, last = np.zeros((2, 1), np.int64), np.array([[target_length], [query_length]])

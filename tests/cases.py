@@ -153,9 +153,7 @@ def label(value):
 def takes(configuration, scoring):
     """Tell whether an engine aligns by such a scoring, and not only locally or with one cost."""
     engine = ENGINES[configuration[0]]
-    return (scoring.local or engine.from_end_to_end) and (
-        not scoring.separate or engine.separate_gaps
-    )
+    return (scoring.local or engine.global_modes) and (not scoring.separate or engine.separate_gaps)
 
 
 def build(configuration, scoring, device):

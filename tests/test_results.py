@@ -13,7 +13,7 @@ import pytest
 from glsw.paths import Ends
 from glsw.results import COLUMNS, Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import View
+from glsw.sequences.query import Context
 from glsw.sequences.records import Record
 from glsw.traceback import trace
 
@@ -138,7 +138,7 @@ def search_result(*hsps, **options):
 
 
 def test_search_result():
-    result = search_result(Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14), View(3)))
+    result = search_result(Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14), Context(3)))
     assert (len(result), list(result), result[1].rank) == (2, list(result.hits), 2)
     assert result.gcups == 0.006
     assert str(result).splitlines() == [
@@ -159,14 +159,14 @@ def test_search_result():
 
 def test_a_pair_is_shown_where_it_is_on_the_query_as_given():
     found = alignment("MKLV", "MKLV", [[1, 4], [1, 4]], score=14)
-    text = str(Hsp(found, View(20, -1, -3), 20.44, 0.00123)).splitlines()
+    text = str(Hsp(found, Context(20, -1, -3), 20.44, 0.00123)).splitlines()
     assert text[:3] == [
         "query  Q1 a query",
         "target T1",
         "score 14, 20.4 bits, E 0.0012, identities 3/3 (100.0%), gaps 0/3 (0.0%), frame -3",
     ]
     assert text[4:] == ["query  15 KLV 7", "          |||", "target  2 KLV 4"]
-    minus = str(Hsp(alignment("ACGT", "ACGT", [[0, 4], [0, 4]], DNA), View(10, -1)))
+    minus = str(Hsp(alignment("ACGT", "ACGT", [[0, 4], [0, 4]], DNA), Context(10, -1)))
     assert "minus strand" in minus
     assert "query  10 ACGT 7" in minus
 
@@ -174,7 +174,7 @@ def test_a_pair_is_shown_where_it_is_on_the_query_as_given():
 def minus_strand():
     """Return a pair of the reverse complement of AACCGTTACG."""
     return Hsp(
-        alignment("CGTAACGGTT", "TTCGTACGG", [[2, 5, 5, 9], [0, 3, 4, 8]], DNA), View(10, -1)
+        alignment("CGTAACGGTT", "TTCGTACGG", [[2, 5, 5, 9], [0, 3, 4, 8]], DNA), Context(10, -1)
     )
 
 
@@ -185,25 +185,25 @@ def test_biopython_has_the_query_as_given():
     assert theirs.coordinates.tolist() == [[2, 5, 5, 9], [10, 7, 6, 2]]
     assert (theirs[0], theirs[1]) == ("CGT-ACGG", "CGTAACGG")
     assert theirs.query.description == "a query"
-    translated = Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]]), View(11, -1, -2)).to_biopython()
+    translated = Hsp(alignment("MKV", "MKV", [[0, 3], [0, 3]]), Context(11, -1, -2)).to_biopython()
     assert translated.coordinates.tolist() == [[0, 3], [0, 3]]
 
 
 def test_biopython_has_rna_as_given():
     found = alignment("GGCC", "GGCC", [[0, 4], [0, 4]], DNA)
     for rna in (False, True):
-        assert str(Hsp(found, View(4, -1, rna=rna)).to_biopython().query.seq) == "GGCC"
+        assert str(Hsp(found, Context(4, -1, rna=rna)).to_biopython().query.seq) == "GGCC"
     found = alignment("CGUAAC", "CGUAAC", [[0, 6], [0, 6]], DNA)
-    assert str(Hsp(found, View(6, -1, rna=True)).to_biopython().query.seq) == "GUUACG"
+    assert str(Hsp(found, Context(6, -1, rna=True)).to_biopython().query.seq) == "GUUACG"
     found = alignment("GAGA", "GAGA", [[0, 4], [0, 4]], DNA)  # of UCUC
-    assert str(Hsp(found, View(4, -1, rna=True)).to_biopython().query.seq) == "UCUC"
-    assert str(Hsp(found, View(4, -1)).to_biopython().query.seq) == "TCTC"
+    assert str(Hsp(found, Context(4, -1, rna=True)).to_biopython().query.seq) == "UCUC"
+    assert str(Hsp(found, Context(4, -1)).to_biopython().query.seq) == "TCTC"
 
 
 @pytest.mark.parametrize("form", ["sam", "psl", "fasta", "clustal", "bed", "chain", "maf"])
 @pytest.mark.parametrize("strand", [1, -1])
 def test_biopython_writes_and_reads_it(form, strand):
-    hsp = minus_strand() if strand < 0 else Hsp(minus_strand().alignment, View(10))
+    hsp = minus_strand() if strand < 0 else Hsp(minus_strand().alignment, Context(10))
     theirs = hsp.to_biopython()
     stream = io.StringIO()
     Bio.Align.write([theirs], stream, form)
@@ -219,7 +219,7 @@ def test_biopython_writes_and_reads_it(form, strand):
 def test_html_is_escaped_and_short():
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
     evil = Record("<b>", "a & b", "MKV")
-    hsp = Hsp(Alignment(14, evil, evil, found.coordinates, BLOSUM62), View(3), 20.0, 1e-9)
+    hsp = Hsp(Alignment(14, evil, evil, found.coordinates, BLOSUM62), Context(3), 20.0, 1e-9)
     result = search_result(hsp, statistics=SimpleNamespace(name="1 < 2"))
     for shown in (result, result[0], hsp, hsp.alignment):
         html = shown._repr_html_()
@@ -238,7 +238,7 @@ def test_html_is_escaped_and_short():
 def test_dataframe():
     pandas = pytest.importorskip("pandas")
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
-    result = search_result(Hsp(found, View(3), 20.0, 1e-9), Hsp(found, View(3)))
+    result = search_result(Hsp(found, Context(3), 20.0, 1e-9), Hsp(found, Context(3)))
     frame = result.to_dataframe()
     assert tuple(frame.columns) == COLUMNS
     assert frame["rank"].tolist() == [1, 1, 2, 2]
@@ -255,7 +255,7 @@ def test_dataframe_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
     with pytest.raises(ModuleNotFoundError, match="needs pandas: pip install pandas"):
-        search_result(Hsp(found, View(3))).to_dataframe()
+        search_result(Hsp(found, Context(3))).to_dataframe()
 
 
 def test_decimal_scores_are_shown_as_such():

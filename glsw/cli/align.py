@@ -17,7 +17,7 @@ from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
 from glsw.results import Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import Reading, View
+from glsw.sequences.query import Context, QueryPreparation
 from glsw.sequences.records import Record
 
 
@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
     compare(arguments, _disjoint, _as_given, one_each=True)
 
 
-def _as_given(arguments: argparse.Namespace, scoring: Scoring) -> Reading:
-    return Reading(scoring.alphabet, "plus")
+def _as_given(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
+    return QueryPreparation(scoring.alphabet, "plus")
 
 
 def _disjoint(
@@ -74,7 +74,7 @@ def _disjoint(
         )
 
     for rank, alignment in enumerate(found, start=1):
-        yield result(Hit(rank, target, (Hsp(alignment, View(m)),)))
+        yield result(Hit(rank, target, (Hsp(alignment, Context(m)),)))
         start = time.perf_counter()
     if not rank:
         yield result()

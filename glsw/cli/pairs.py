@@ -17,7 +17,7 @@ from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
-from glsw.sequences.query import Reading
+from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import Record, as_records
 
 Task: TypeAlias = Callable[
@@ -29,13 +29,13 @@ Task: TypeAlias = Callable[
 def compare(
     arguments: argparse.Namespace,
     task: Task,
-    reading: Callable[[argparse.Namespace, Scoring], Reading],
+    preparation: Callable[[argparse.Namespace, Scoring], QueryPreparation],
     *,
     one_each: bool = False,
 ) -> None:
     """Compare the sequences of two files; what is cheap to find wrong comes first."""
     scoring = scoring_of(arguments)
-    read = reading(arguments, scoring)
+    read = preparation(arguments, scoring)
     check_output(arguments.output, arguments.query, arguments.target)
     queries, targets = _inputs(arguments.query, arguments.target, one_each)
     width = read.letters.width

@@ -18,7 +18,7 @@ from glsw.engines import Progress
 from glsw.output import FORMATS
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import STRANDS, Reading
+from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.sequences.records import Record
 from glsw.statistics import METHODS
 
@@ -92,11 +92,11 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query, write what is found before the next one."""
-    compare(arguments, _ranked, _reading)
+    compare(arguments, _ranked, _preparation)
 
 
-def _reading(arguments: argparse.Namespace, scoring: Scoring) -> Reading:
-    return Reading(scoring.alphabet, arguments.strand, _genetic_code(arguments))
+def _preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
+    return QueryPreparation(scoring.alphabet, arguments.strand, _genetic_code(arguments))
 
 
 def _genetic_code(arguments: argparse.Namespace) -> int | None:

@@ -42,7 +42,7 @@ class Engine(ABC):
     """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
     masks: bool = False
     """Whether pairs may have masks; elsewhere `check` refuses them."""
-    from_end_to_end: ClassVar[bool] = False
+    global_modes: ClassVar[bool] = False
     """Whether alignments may be global and semi-global, see `Scoring.ends`."""
     separate_gaps: ClassVar[bool] = False
     """Whether gaps in queries may cost something else than gaps in targets."""
@@ -51,7 +51,7 @@ class Engine(ABC):
         self.scoring = scoring
         if self.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
-        if not scoring.local and not self.from_end_to_end:
+        if not scoring.local and not self.global_modes:
             raise ValueError(f"engine {self.name!r} aligns locally only")
         if scoring.separate and not self.separate_gaps:
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
@@ -161,7 +161,7 @@ class Engine(ABC):
         """Return the best alignment of each pair, traced back on the device.
 
         None for an engine that leaves this to the host. From end to end, gaps at the ends are not
-        in it: see `glsw.traceback.from_end_to_end`. Parameters and errors as in `ends`.
+        in it: see `glsw.traceback.global_coordinates`. Parameters and errors as in `ends`.
         """
         return None
 

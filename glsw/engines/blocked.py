@@ -60,7 +60,7 @@ class Blocked(ComputeEngine):
     """
 
     name = "blocked"
-    from_end_to_end = True
+    global_modes = True
     separate_gaps = True
 
     def __init__(

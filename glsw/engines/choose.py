@@ -52,7 +52,7 @@ class Auto(Engine):
 
     name = "auto"
     requires = (3, 3)
-    from_end_to_end = True
+    global_modes = True
     separate_gaps = True
 
     def __init__(

@@ -61,7 +61,7 @@ class Diagonal(ComputeEngine):
 
     name = "diagonal"
     masks = True
-    from_end_to_end = True
+    global_modes = True
     separate_gaps = True
 
     def __init__(

@@ -45,7 +45,7 @@ class Fragment(Engine):
 
     name = "fragment"
     requires = (3, 3)
-    from_end_to_end = True
+    global_modes = True
     separate_gaps = True
 
     def __init__(

@@ -46,7 +46,7 @@ class Reference(Engine):
 
     name = "reference"
     masks = True
-    from_end_to_end = True
+    global_modes = True
     separate_gaps = True
 
     def best(

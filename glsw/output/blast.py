@@ -31,13 +31,13 @@ class Shown:
     @classmethod
     def of(cls, hsp: Hsp) -> Shown:
         """Turn a pair round as needed."""
-        found, view, width = hsp.alignment, hsp.view, hsp.alignment.scoring.alphabet.width
+        found, context, width = hsp.alignment, hsp.context, hsp.alignment.scoring.alphabet.width
         query, between, target = found.rows()
         (q, q_last), (t, t_last) = hsp.query_place, hsp.target_place
-        if view.strand > 0 or view.frame:
+        if context.strand > 0 or context.frame:
             return cls(Row(query, q, hsp.query_step, width), Row(target, t, 1, width), between)
         return cls(
-            Row(reversed_strand(query, view.rna), q_last, 1, width),
+            Row(reversed_strand(query, context.rna), q_last, 1, width),
             Row(reversed_strand(target, is_rna(found.target.letters)), t_last, -1, width),
             between[::-1],
         )

@@ -113,16 +113,16 @@ class _Line:
 
     @property
     def frames(self) -> tuple[int, int]:
-        view = self.hsp.view
-        if view.frame:
-            return view.frame, 0
-        return 1, view.strand
+        context = self.hsp.context
+        if context.frame:
+            return context.frame, 0
+        return 1, context.strand
 
     @property
     def strand(self) -> str:
         if not self.nucleic:
             return "N/A"
-        return "plus" if self.hsp.view.strand > 0 else "minus"
+        return "plus" if self.hsp.context.strand > 0 else "minus"
 
     @property
     def btop(self) -> str:
@@ -144,7 +144,7 @@ def _coverage(hsps: Sequence[Hsp]) -> int:
     for first, last in sorted((min(place), max(place)) for place in (h.query_place for h in hsps)):
         covered += max(0, last - max(end, first - 1))
         end = max(end, last)
-    return percent(covered, hsps[0].view.length)
+    return percent(covered, hsps[0].context.length)
 
 
 class _Column(NamedTuple):
@@ -171,7 +171,7 @@ COLUMNS: Mapping[str, _Column] = {
     "qseqid": _Column("query id", lambda line: line.result.query.id),
     "qacc": _Column("query acc.", lambda line: line.result.query.id),
     "qaccver": _Column("query acc.ver", lambda line: line.result.query.id),
-    "qlen": _Column("query length", lambda line: line.hsp.view.length),
+    "qlen": _Column("query length", lambda line: line.hsp.context.length),
     "sseqid": _Column("subject id", lambda line: line.hit.target.id),
     "sallseqid": _Column("subject ids", lambda line: line.hit.target.id),
     "sacc": _Column("subject acc.", lambda line: line.hit.target.id),

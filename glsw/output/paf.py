@@ -40,12 +40,12 @@ def write(result: SearchResult, stream: TextIO) -> None:
 
 
 def _fields(result: SearchResult, hsp: Hsp) -> Iterator[object]:
-    found, view = hsp.alignment, hsp.view
+    found, context = hsp.alignment, hsp.context
     width = found.scoring.alphabet.width
     first, last = sorted(hsp.query_place)
     runs = operations(found)
-    yield from (result.query.id, view.length * width, (first - 1) * width, last * width)
-    yield "+" if view.strand > 0 else "-"
+    yield from (result.query.id, context.length * width, (first - 1) * width, last * width)
+    yield "+" if context.strand > 0 else "-"
     yield from (found.target.id, len(found.target))
     yield from (found.target_start * width, found.target_end * width)
     yield sum(length for letter, length in runs if letter == "=")
@@ -57,6 +57,6 @@ def _fields(result: SearchResult, hsp: Hsp) -> Iterator[object]:
         yield f"ZE:f:{hsp.evalue:.3g}"
     if hsp.bits is not None:
         yield f"ZB:f:{hsp.bits:.1f}"
-    if view.frame:
-        yield f"ZF:i:{view.frame}"
+    if context.frame:
+        yield f"ZF:i:{context.frame}"
     yield f"cg:Z:{cigar(found)}"

@@ -100,7 +100,7 @@ def _list(result: SearchResult) -> Iterator[str]:
 
 
 def _scores(hsp: Hsp) -> Iterator[str]:
-    found, view = hsp.alignment, hsp.view
+    found, context = hsp.alignment, hsp.context
     nucleic, columns = is_nucleic(found.scoring.alphabet), max(1, found.columns)
     score = str(hsp.score) if hsp.bits is None else f"{bits_text(hsp.bits)} bits ({hsp.score})"
     evalue = "" if hsp.evalue is None else f",  Expect = {evalue_text(hsp.evalue)}"
@@ -111,10 +111,10 @@ def _scores(hsp: Hsp) -> Iterator[str]:
     yield " " + ", ".join(
         f"{name} = {count}/{columns} ({percent(count, columns)}%)" for name, count in counts.items()
     )
-    if view.frame:
-        yield f" Frame = {view.frame:+}"
+    if context.frame:
+        yield f" Frame = {context.frame:+}"
     elif nucleic:
-        yield f" Strand=Plus/{'Plus' if view.strand > 0 else 'Minus'}"
+        yield f" Strand=Plus/{'Plus' if context.strand > 0 else 'Minus'}"
 
 
 def _rows(hsp: Hsp) -> Iterator[str]:

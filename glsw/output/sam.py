@@ -105,7 +105,7 @@ class Writer:
             flag = SECONDARY if secondary else SUPPLEMENTARY
         if flag != SECONDARY:
             self._taken.append(place)
-        return flag | REVERSE if hsp.view.strand < 0 and not hsp.view.frame else flag
+        return flag | REVERSE if hsp.context.strand < 0 and not hsp.context.frame else flag
 
 
 def _line(fields: Iterable[object]) -> str:
@@ -133,8 +133,8 @@ def _fields(result: SearchResult, hsp: Hsp, flag: int) -> Iterator[object]:
         yield f"ZE:f:{hsp.evalue:.3g}"
     if hsp.bits is not None:
         yield f"ZB:f:{hsp.bits:.1f}"
-    if hsp.view.frame:
-        yield f"ZF:i:{hsp.view.frame}"
+    if hsp.context.frame:
+        yield f"ZF:i:{hsp.context.frame}"
         yield f"ZS:i:{hsp.query_place[0]}"
 
 

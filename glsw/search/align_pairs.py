@@ -13,7 +13,7 @@ from glsw.paths import Ends
 from glsw.results import Alignment
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
-from glsw.traceback import best_end, coordinates_of_runs, from_end_to_end, trace
+from glsw.traceback import best_end, coordinates_of_runs, global_coordinates, trace
 
 
 def traced(
@@ -40,7 +40,7 @@ def traced(
         else:
             coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
         if not scoring.local:
-            coordinates = from_end_to_end(coordinates, *map(len, batch.pair(p)))
+            coordinates = global_coordinates(coordinates, *map(len, batch.pair(p)))
         score = scoring.display(int(ends.score[p]))
         yield Alignment(score, query, target, coordinates, scoring, unknown)
 

@@ -21,7 +21,7 @@ from glsw.search.ranking import Keys, numbers_of, scores_of
 from glsw.search.scan import Found, added
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import Searched
+from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import Statistics, Unavailable, for_search
 
@@ -31,33 +31,33 @@ _MANY = 2**14  # scores, from which the least that counts is found before their 
 
 
 class Query(NamedTuple):
-    """A query as given, and its views: what is searched, nothing if all of it is masked."""
+    """A query as given, and its contexts: what is searched, nothing if all of it is masked."""
 
     record: Record
-    views: list[Searched]
+    contexts: list[PreparedQuery]
 
 
-def best_views(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
-    """Return the hits of any view of a query, each sequence once, and which view finds it best.
+def best_contexts(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
+    """Return the hits of a query, each sequence once, and the context that finds each one best.
 
-    Among views that score equally the first one is the best. If each list has the ``top`` best
-    hits of a view, the first ``top`` of those returned are the best of all: what is ahead of a
-    sequence in the list of its best view is ahead of it here.
+    Among contexts that score equally the first one is the best. If each list has the ``top`` best
+    hits of a context, the first ``top`` of those returned are the best of all: every hit ranked
+    above a sequence in its best context is also ranked above it here.
 
     Examples
     --------
     >>> ranking = Ranking(top=None, least=1)
     >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1])]
-    >>> keys, views = best_views([ranking.best(row, np.arange(3)) for row in rows])
-    >>> numbers_of(keys).tolist(), scores_of(keys).tolist(), views.tolist()
+    >>> keys, contexts = best_contexts([ranking.best(row, np.arange(3)) for row in rows])
+    >>> numbers_of(keys).tolist(), scores_of(keys).tolist(), contexts.tolist()
     ([1, 0, 2], [7, 6, 1], [0, 1, 1])
     """
     joined = np.concatenate([np.empty(0, np.int64), *keys])
-    views = np.repeat(np.arange(len(keys)), np.array([len(each) for each in keys], np.int64))
-    order = np.lexsort((views, joined))
+    contexts = np.repeat(np.arange(len(keys)), np.array([len(each) for each in keys], np.int64))
+    order = np.lexsort((contexts, joined))
     _, first = np.unique(numbers_of(joined[order]), return_index=True)
     chosen = order[np.sort(first)]
-    return joined[chosen], views[chosen]
+    return joined[chosen], contexts[chosen]
 
 
 def search_results(
@@ -68,7 +68,7 @@ def search_results(
     ties: Ties,
     unknown: str | None,
 ) -> Iterator[SearchResult]:
-    """Yield the results of queries, given with what was found for each of their views.
+    """Yield the results of queries, given with what was found for each of their contexts.
 
     Hits of several queries are aligned together, which takes hardware no longer than those of one.
 
@@ -98,10 +98,10 @@ class _Listed:
     ----------
     query : Query
     found : list of Found
-        For each view.
+        For each context.
     keys : ndarray of int64, shape (hits,)
-    views : ndarray of int64, shape (hits,)
-        Which view found each hit best.
+    contexts : ndarray of int64, shape (hits,)
+        Which context found each hit best.
     bits, evalues : list of float or None
         Of each hit.
     statistics : Statistics
@@ -112,7 +112,7 @@ class _Listed:
     query: Query
     found: list[Found]
     keys: Keys
-    views: npt.NDArray[np.int64]
+    contexts: npt.NDArray[np.int64]
     bits: Sequence[float | None]
     evalues: Sequence[float | None]
     statistics: Statistics
@@ -124,7 +124,7 @@ class _Listed:
     ) -> _Listed:
         """Choose what is listed before anything is aligned."""
         statistics = _statistics(query, found, database, limits, scoring)
-        lengths = np.array([len(each.codes) for each in query.views], np.int64)
+        lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
         every, top = [each.keys for each in found], limits.ranking.top
         if limits.evalue is not None:
             top = None if statistics.available else 0
@@ -132,30 +132,30 @@ class _Listed:
                 targets = database.sequences.lengths
                 least = least_score(statistics, limits.evalue, lengths, targets, scoring)
                 every = [each[scores_of(each) >= least] for each in every]
-        keys, views = (each[:top] for each in best_views(every))
+        keys, contexts = (each[:top] for each in best_contexts(every))
         bits: Sequence[float | None] = [None] * len(keys)
         evalues = bits
         if statistics.available:
             targets = database.sequences.lengths[database.rank[numbers_of(keys)]]
-            expected = statistics.evalue(scores_of(keys), lengths[views], targets)
+            expected = statistics.evalue(scores_of(keys), lengths[contexts], targets)
             limit = np.inf if limits.evalue is None else limits.evalue
             chosen = np.flatnonzero(expected <= limit)[: limits.ranking.top]
-            keys, views = keys[chosen], views[chosen]
+            keys, contexts = keys[chosen], contexts[chosen]
             bits = statistics.bits(scores_of(keys), targets[chosen]).tolist()
             evalues = expected[chosen].tolist()
-        pairs = len(keys) * (1 if limits.max_hsps == 1 else len(query.views))
-        return cls(query, found, keys, views, bits, evalues, statistics, pairs)
+        pairs = len(keys) * (1 if limits.max_hsps == 1 else len(query.contexts))
+        return cls(query, found, keys, contexts, bits, evalues, statistics, pairs)
 
-    def hsp(self, alignment: Alignment, view: int) -> Hsp:
+    def hsp(self, alignment: Alignment, context: int) -> Hsp:
         """Return a further alignment of a hit with its statistics."""
-        searched = self.query.views[view]
+        prepared = self.query.contexts[context]
         if not self.statistics.available:
-            return Hsp(alignment, searched.view)
+            return Hsp(alignment, prepared.context)
         score = _units(alignment)
         target = len(alignment.target) // alignment.scoring.alphabet.width
         bits = self.statistics.bits(score, target)
-        evalue = self.statistics.evalue(score, len(searched.codes), target)
-        return Hsp(alignment, searched.view, bits, evalue)
+        evalue = self.statistics.evalue(score, len(prepared.codes), target)
+        return Hsp(alignment, prepared.context, bits, evalue)
 
 
 def _statistics(
@@ -163,14 +163,14 @@ def _statistics(
 ) -> Statistics:
     """Return what E-values come from; an error or warning if they are needed and there are none.
 
-    The scores of all views are counted together: there is one fit for a query.
+    The scores of all contexts are counted together: there is one fit for a query.
     """
-    if not query.views:
+    if not query.contexts:
         return Unavailable("all residues of the query are masked")
     histogram = None
     for each in found:
         histogram = added(histogram, each.histogram)
-    longest = max(len(each.codes) for each in query.views)
+    longest = max(len(each.codes) for each in query.contexts)
     size = len(database), database.residues
     try:
         made = for_search(scoring, longest, *size, histogram=histogram, method=limits.statistics)
@@ -197,20 +197,20 @@ class _Subject:
     number : int
         The original number in the database.
     target : Record
-    views : list of int
-        Which views of the query are aligned with it.
+    contexts : list of int
+        Which contexts of the query are aligned with it.
     bits, evalue : float or None
         Of the best alignment.
     next : dict of int to Alignment
-        For some of the views the best alignment that shares no pair with those before it.
+        For some of the contexts the best alignment that shares no pair with those before it.
     hsps : list of Hsp
-        Those before it, of all views.
+        Those before it, of all contexts.
     """
 
     of: _Listed
     number: int
     target: Record
-    views: list[int]
+    contexts: list[int]
     bits: float | None
     evalue: float | None
     next: dict[int, Alignment] = field(default_factory=dict)
@@ -219,31 +219,31 @@ class _Subject:
     @property
     def residues(self) -> int:
         """Letters of all pairs that are aligned at first, both sides."""
-        return sum(len(self.of.query.views[v].codes) + len(self.target) for v in self.views)
+        return sum(len(self.of.query.contexts[v].codes) + len(self.target) for v in self.contexts)
 
-    def mask(self, view: int) -> Mask:
-        """Return what the alignments of a view before the next one align."""
-        codes, made = self.of.query.views[view].codes, self.of.query.views[view].view
-        paths = [hsp.alignment.coordinates for hsp in self.hsps if hsp.view == made]
+    def mask(self, context: int) -> Mask:
+        """Return what the alignments of a context before the next one align."""
+        codes, made = self.of.query.contexts[context].codes, self.of.query.contexts[context].context
+        paths = [hsp.alignment.coordinates for hsp in self.hsps if hsp.context == made]
         mask = Mask.nothing(len(codes))
         return mask.with_alignment(_one_after_another(paths)) if paths else mask
 
     def take(self, limits: Limits) -> int | None:
-        """Add the best of the next alignments; return its view if there may be another."""
+        """Add the best of the next alignments; return its context if there may be another."""
         while self.next:
-            view = min(self.next, key=lambda v: (-self.next[v].score, v))
-            alignment, searched = self.next.pop(view), self.of.query.views[view]
+            context = min(self.next, key=lambda v: (-self.next[v].score, v))
+            alignment, prepared = self.next.pop(context), self.of.query.contexts[context]
             if not self.hsps:
-                hsp = Hsp(alignment, searched.view, self.bits, self.evalue)
+                hsp = Hsp(alignment, prepared.context, self.bits, self.evalue)
             elif _units(alignment) < limits.ranking.least:
                 return None
             else:
-                hsp = self.of.hsp(alignment, view)
+                hsp = self.of.hsp(alignment, context)
                 if limits.further is not None and (hsp.evalue or 0) > limits.further:
                     continue
             self.hsps.append(hsp)
             endless = limits.further is not None and not self.of.statistics.available
-            return None if endless or len(self.hsps) == limits.max_hsps else view
+            return None if endless or len(self.hsps) == limits.max_hsps else context
         return None
 
 
@@ -267,22 +267,22 @@ def _aligned(
     ties: Ties,
     unknown: str | None,
 ) -> Iterator[SearchResult]:
-    """Align some hits at a time, round by round: all, then the views of those that want more."""
+    """Align some hits at a time, round by round: all, then the contexts of those that want more."""
     start = time.perf_counter()
     hits = [list(_subjects(each, database, limits)) for each in listed]
     every = [subject for each in hits for subject in each]
     for subjects in _slices(every):
         rounds = _Rounds(engine, subjects, database, ties, unknown)
-        todo = [(k, view) for k, subject in enumerate(subjects) for view in subject.views]
+        todo = [(k, context) for k, subject in enumerate(subjects) for context in subject.contexts]
         masked = False
         while todo:
             rounds.align(todo, masked=masked)
             taken = ((k, subjects[k].take(limits)) for k in dict.fromkeys(k for k, _ in todo))
-            todo = [(k, view) for k, view in taken if view is not None]
+            todo = [(k, context) for k, context in taken if context is not None]
             masked = True
     seconds = (time.perf_counter() - start) / max(1, len(every))
     for each, made in zip(listed, hits, strict=True):
-        cells = sum(len(view.codes) for view in each.query.views) * database.residues
+        cells = sum(len(context.codes) for context in each.query.contexts) * database.residues
         yield SearchResult(
             query=each.query.record,
             hits=tuple(Hit(k, hit.target, tuple(hit.hsps)) for k, hit in enumerate(made, start=1)),
@@ -298,11 +298,13 @@ def _aligned(
 
 
 def _subjects(listed: _Listed, database: Database, limits: Limits) -> Iterator[_Subject]:
-    every = list(range(len(listed.query.views)))
-    numbers, best = numbers_of(listed.keys).tolist(), listed.views.tolist()
-    for number, view, bits, evalue in zip(numbers, best, listed.bits, listed.evalues, strict=True):
-        views = [view] if limits.max_hsps == 1 else every
-        yield _Subject(listed, number, database[number], views, bits, evalue)
+    every = list(range(len(listed.query.contexts)))
+    numbers, best = numbers_of(listed.keys).tolist(), listed.contexts.tolist()
+    for number, context, bits, evalue in zip(
+        numbers, best, listed.bits, listed.evalues, strict=True
+    ):
+        contexts = [context] if limits.max_hsps == 1 else every
+        yield _Subject(listed, number, database[number], contexts, bits, evalue)
 
 
 def _slices(subjects: Sequence[_Subject]) -> Iterator[list[_Subject]]:
@@ -310,10 +312,10 @@ def _slices(subjects: Sequence[_Subject]) -> Iterator[list[_Subject]]:
     some: list[_Subject] = []
     pairs = residues = 0
     for each in subjects:
-        pairs, residues = pairs + len(each.views), residues + each.residues
+        pairs, residues = pairs + len(each.contexts), residues + each.residues
         if some and (pairs > _TOGETHER or residues > _RESIDUES):
             yield some
-            some, pairs, residues = [], len(each.views), each.residues
+            some, pairs, residues = [], len(each.contexts), each.residues
         some.append(each)
     if some:
         yield some
@@ -335,25 +337,25 @@ class _Rounds:
         codes: list[npt.NDArray[np.uint8]] = []
         for each in dict.fromkeys(subject.of for subject in subjects):
             self._first[each] = len(codes)
-            codes += [view.codes for view in each.query.views]
+            codes += [context.codes for context in each.query.contexts]
         self._queries = Sequences.of(codes)
         places = database.rank[np.array([each.number for each in subjects], np.int64)].tolist()
-        self._targets = Sequences.of([database.view(slice(k, k + 1)).residues for k in places])
+        self._targets = Sequences.of([database.part(slice(k, k + 1)).residues for k in places])
 
     def align(self, todo: Sequence[tuple[int, int]], *, masked: bool) -> None:
-        """Find the next alignments of subjects, given by number, and views."""
-        pairs = [(self._subjects[k], view) for k, view in todo]
+        """Find the next alignments of subjects, given by number, and contexts."""
+        pairs = [(self._subjects[k], context) for k, context in todo]
         batch = Batch(
             self._queries,
             self._targets,
-            np.array([self._first[each.of] + view for each, view in pairs], np.int32),
+            np.array([self._first[each.of] + context for each, context in pairs], np.int32),
             np.array([k for k, _ in todo], np.int32),
-            tuple(each.mask(view) for each, view in pairs) if masked else None,
+            tuple(each.mask(context) for each, context in pairs) if masked else None,
         )
-        records = [(each.of.query.views[view].record, each.target) for each, view in pairs]
+        records = [(each.of.query.contexts[context].record, each.target) for each, context in pairs]
         found = traced(self._engine, batch, records, self._ties, self._unknown)
-        for (each, view), alignment in zip(pairs, found, strict=True):
-            each.next[view] = alignment
+        for (each, context), alignment in zip(pairs, found, strict=True):
+            each.next[context] = alignment
 
 
 def _joined(names: Iterator[str]) -> str:

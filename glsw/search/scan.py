@@ -31,7 +31,7 @@ class Part(NamedTuple):
     def of(cls, database: Database, chosen: slice) -> Part:
         """Return a slice of the sorted sequences; all of them are always the same object."""
         whole = (chosen.start, chosen.stop) == (0, len(database))
-        targets = database.sequences if whole else database.view(chosen)
+        targets = database.sequences if whole else database.part(chosen)
         return cls(targets, database.order[chosen])
 
 
@@ -64,7 +64,7 @@ def check_longest(engine: Engine, queries: Sequences, database: Database) -> Non
     """Raise ValueError if a query and a sequence are too long together for the engine."""
     if len(queries) and len(database):
         longest = queries[int(queries.lengths.argmax())]
-        engine.check(Batch.one_to_many(longest, database.view(slice(1))))
+        engine.check(Batch.one_to_many(longest, database.part(slice(1))))
 
 
 def scan(

@@ -124,17 +124,17 @@ class Alphabet:
         return self.width == 1 and set(_AMINO_ACIDS) <= set(self.letters)
 
     @property
-    def anything(self) -> str | None:
+    def wildcard(self) -> str | None:
         """The letter that stands for any other: N of nucleotides, X of amino acids, or None.
 
-        >>> DNA.anything, PROTEIN.anything, custom("ACGT").anything
+        >>> DNA.wildcard, PROTEIN.wildcard, custom("ACGT").wildcard
         ('N', 'X', None)
         """
         letter = "N" if self.nucleotides else "X"
         return letter if letter in self.letters else None
 
     def lower_case_masked(self) -> Alphabet:
-        """Return this alphabet, but lower-case letters are read as the one for anything.
+        """Return this alphabet, but lower-case letters are read as the wildcard.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Alphabet:
         >>> masked.decode(masked.encode("ACgtAC"))
         'ACNNAC'
         """
-        letter = self.anything
+        letter = self.wildcard
         if letter is None or not self._folded:
             raise ValueError(
                 f"the {self.name} alphabet ({self._listing(self.letters)}) has no X or N, "

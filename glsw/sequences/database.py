@@ -17,7 +17,7 @@ offset  bytes   preface
 The table of contents is JSON in UTF-8, an object of
 
 - ``alphabet``: its ``name``, ``letters``, ``aliases`` and ``ambiguous`` letters, as in
-  `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the letter for anything;
+  `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the wildcard;
 - ``sequences`` and ``residues``: how many there are;
 - ``program`` and ``created``: what wrote the file and when;
 - ``sections``: for each by name its ``offset``, its length in ``bytes``, and its ``crc32``.
@@ -211,9 +211,9 @@ class Database:
     @cached_property
     def sequences(self) -> Sequences:
         """All sequences, sorted by descending length; takes a look at each offset."""
-        return self.view(slice(None))
+        return self.part(slice(None))
 
-    def view(self, part: slice) -> Sequences:
+    def part(self, part: slice) -> Sequences:
         """Return some of the sorted sequences, residues not copied.
 
         Parameters
@@ -232,7 +232,7 @@ class Database:
             raise self._corrupt("offsets") from None
 
     def parts(self, residues: int) -> Iterator[slice]:
-        """Yield slices for :meth:`view`, all sequences in turn, of at most that many residues.
+        """Yield slices for `part`, all sequences in turn, of at most that many residues.
 
         A longer sequence is a part of its own.
 
@@ -314,7 +314,7 @@ def makedb(
     unknown : str, optional
         The letter that all others become; without it they are an error.
     lower_case_mask : bool
-        Whether lower-case letters become the one for anything, X or N, for good.
+        Whether lower-case letters become the wildcard, X or N, for good.
     force : bool
         Whether ``out`` may overwrite a file that is no database.
     progress : callable, optional

@@ -137,14 +137,14 @@ class _Titles:
 
 
 def _masks(alphabet: Alphabet) -> bool:
-    """Return whether lower-case letters are read as the one for anything.
+    """Return whether lower-case letters are read as the wildcard.
 
     >>> _masks(PROTEIN), _masks(PROTEIN.lower_case_masked())
     (False, True)
     """
-    anything = alphabet.anything
-    return anything is not None and all(
-        alphabet.aliases.get(each.lower()) == anything
+    wildcard = alphabet.wildcard
+    return wildcard is not None and all(
+        alphabet.aliases.get(each.lower()) == wildcard
         for each in alphabet.letters
         if each.lower() not in alphabet.letters
     )

@@ -1,4 +1,4 @@
-"""Views of a query: what is searched for it, its strands or frames, with letters masked."""
+"""Contexts of a query: what is searched for it, its strands or frames, with letters masked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MaskedError(ValueError):
 
 
 @dataclass(frozen=True)
-class View:
+class Context:
     """How what was searched was made of the query as given.
 
     Parameters
@@ -48,9 +48,9 @@ class View:
 
     Examples
     --------
-    >>> View(100).place(0, 10), View(100, -1).place(0, 10)
+    >>> Context(100).place(0, 10), Context(100, -1).place(0, 10)
     ((1, 10), (100, 91))
-    >>> View(100, 1, frame=2).place(0, 10), View(100, -1, frame=-1).place(0, 10)
+    >>> Context(100, 1, frame=2).place(0, 10), Context(100, -1, frame=-1).place(0, 10)
     ((2, 31), (100, 71))
     """
 
@@ -73,25 +73,25 @@ class View:
         return start + 1, end
 
 
-class Searched(NamedTuple):
-    """A view of a query, its letters and their codes.
+class PreparedQuery(NamedTuple):
+    """A context of a query, its letters and their codes.
 
     Parameters
     ----------
-    view : View
+    context : Context
     record : Record
         Named as the query; letters that are masked are in lower case.
     codes : ndarray of uint8, shape (letters,)
-        Masked letters have the code of the one for anything.
+        Masked letters have the code of the wildcard.
     """
 
-    view: View
+    context: Context
     record: Record
     codes: _Codes
 
 
 @dataclass(frozen=True)
-class Reading:
+class QueryPreparation:
     """How queries are read, before they are compared with anything.
 
     Parameters
@@ -104,7 +104,7 @@ class Reading:
         NCBI's number of the code by which DNA is translated into the letters of the alphabet, in
         three frames of each strand.
     lower_case_mask : bool
-        Whether lower-case letters become the one for anything.
+        Whether lower-case letters become the wildcard.
     mask_low_complexity : bool
         Whether stretches of low complexity do, see `low_complexity`.
     unknown : str, optional
@@ -117,9 +117,9 @@ class Reading:
 
     Examples
     --------
-    >>> reading = Reading(DNA)
-    >>> for each in reading.views(Record("q", "", "AACGN")):
-    ...     print(each.view.strand, each.record.letters, each.codes)
+    >>> preparation = QueryPreparation(DNA)
+    >>> for each in preparation.contexts(Record("q", "", "AACGN")):
+    ...     print(each.context.strand, each.record.letters, each.codes)
     1 AACGN [ 0  0  1  2 14]
     -1 NCGTT [14  1  2  3  3]
     """
@@ -160,21 +160,23 @@ class Reading:
 
     @property
     def count(self) -> int:
-        """Views of a query."""
+        """Contexts of a query."""
         return len(self.signs) * (1 if self.genetic_code is None else len(FRAMES))
 
     def residues(self, length: int) -> int:
-        """Return the residues of all views of a query of so many letters.
+        """Return the residues of all contexts of a query of so many letters.
 
         >>> from glsw.sequences.alphabet import PROTEIN
-        >>> Reading(DNA).residues(100), Reading(PROTEIN, genetic_code=1).residues(100)
-        (200, 196)
+        >>> QueryPreparation(DNA).residues(100)
+        200
+        >>> QueryPreparation(PROTEIN, genetic_code=1).residues(100)
+        196
         """
         each = [length] if self.genetic_code is None else [(length - k) // 3 for k in range(3)]
         return len(self.signs) * sum(max(0, n) for n in each)
 
-    def views(self, record: Record) -> list[Searched]:
-        """Return the views of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
+    def contexts(self, record: Record) -> list[PreparedQuery]:
+        """Return the contexts of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
 
         Codons that may mean several amino acids become what Biopython makes of them, mostly X;
         what is left after the last whole codon is dropped.
@@ -187,30 +189,30 @@ class Reading:
         """
         of_letters = self._strands if self.genetic_code is None else self._frames
         made = [
-            Searched(view, self._named(record, letters), self._encode(letters, record.id))
-            for view, letters in of_letters(record)
+            PreparedQuery(context, self._named(record, letters), self._encode(letters, record.id))
+            for context, letters in of_letters(record)
         ]
         if self.lower_case_mask or self.mask_low_complexity:
-            letter = self.alphabet.anything
-            anything = self.alphabet.encode(letter or "")
+            letter = self.alphabet.wildcard
+            wildcard = self.alphabet.encode(letter or "")
             residues = sum(len(each.codes) for each in made)
-            if residues and all((each.codes == anything).all() for each in made):
+            if residues and all((each.codes == wildcard).all() for each in made):
                 length = len(record.letters) // self.letters.width
                 raise MaskedError(f"query {record.id}: all {length} residues are masked")
         return made
 
-    def _strands(self, record: Record) -> Iterator[tuple[View, str]]:
+    def _strands(self, record: Record) -> Iterator[tuple[Context, str]]:
         self._encode(record.letters, record.id)
         letters = self._soft_masked(record.letters)
         rna = self.alphabet.nucleotides and is_rna(letters)
         for sign in self.signs:
-            view = View(len(letters) // self.alphabet.width, sign, rna=rna)
-            yield view, letters if sign > 0 else reversed_strand(letters, rna)
+            context = Context(len(letters) // self.alphabet.width, sign, rna=rna)
+            yield context, letters if sign > 0 else reversed_strand(letters, rna)
 
-    def _frames(self, record: Record) -> Iterator[tuple[View, str]]:
+    def _frames(self, record: Record) -> Iterator[tuple[Context, str]]:
         assert self.genetic_code is not None
         table = _codons(self.genetic_code, self.alphabet)
-        unknown = None if self.unknown is None else DNA.anything
+        unknown = None if self.unknown is None else DNA.wildcard
         given = DNA.encode(record.letters, name=record.id, unknown=unknown)
         for sign in self.signs:
             codes = given if sign > 0 else _COMPLEMENT[given[::-1]]
@@ -222,7 +224,7 @@ class Reading:
                 if self.lower_case_mask:
                     letters[lower[frame - 1 : stop].reshape(-1, 3).any(axis=1)] |= 0x20
                 text = letters.tobytes().decode("ascii")
-                yield View(len(codes), sign, sign * frame), self._soft_masked(text)
+                yield Context(len(codes), sign, sign * frame), self._soft_masked(text)
 
     def _soft_masked(self, letters: str) -> str:
         """Return letters with those of low complexity in lower case, if they are to be masked."""
@@ -328,11 +330,11 @@ def _codons(genetic_code: int, alphabet: Alphabet) -> _Codes:
         words = "".join("".join(codon) for codon in product(DNA.letters, repeat=3))
         letters: str = translate(words, table=genetic_code)  # type: ignore[no-untyped-call]
     for letter in sorted(set(letters) - set(alphabet.letters)):
-        if alphabet.anything is None:
+        if alphabet.wildcard is None:
             raise ValueError(
                 f"translated queries need the letters * and X, the {alphabet.name} alphabet "
                 f"({alphabet.letters}) lacks one"
             )
-        letters = letters.replace(letter, alphabet.anything)
+        letters = letters.replace(letter, alphabet.wildcard)
     codons = np.frombuffer(letters.encode("ascii"), np.uint8)
     return codons.reshape((len(DNA),) * 3)

@@ -25,9 +25,9 @@ from glsw.engines.reference import fill
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import coordinates_of_runs, from_end_to_end, trace
+from glsw.traceback import coordinates_of_runs, global_coordinates, trace
 
-ABLE = [name for name, engine in ENGINES.items() if engine.from_end_to_end]
+ABLE = [name for name, engine in ENGINES.items() if engine.global_modes]
 # Those that need no CPU library; the first alone has no OpenGL.
 LOCAL_ONLY = ("lanes", "scan", "wavefront")
 # What is pruned is local: the last of `blocked` is as the one before.
@@ -372,7 +372,7 @@ def test_trace_with_any_memory(name):
             divided, same = trace(query, target, case.scoring, *end, memory=memory)
             assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
         if not case.scoring.local:
-            coordinates = from_end_to_end(coordinates, len(query), len(target))
+            coordinates = global_coordinates(coordinates, len(query), len(target))
             assert coordinates[:, -1].tolist() == [len(target), len(query)]
         if len(query) and len(target):
             assert path_score(query, target, case.scoring, coordinates) == case.expected.score[p]
@@ -384,7 +384,7 @@ def test_path_is_one_of_biopythons(query, target, scoring, memory):
     ends = Reference(scoring).ends(Batch.pairwise([query], [target]))
     score, *end = int(ends.score[0]), int(ends.query_end[0]), int(ends.target_end[0])
     found, _ = trace(query, target, scoring, *end, memory=memory)
-    found = from_end_to_end(found, len(query), len(target))
+    found = global_coordinates(found, len(query), len(target))
     assert path_score(query, target, scoring, found) == score
     decode = scoring.alphabet.decode
     theirs = biopython(scoring).align(decode(target), decode(query))
@@ -394,16 +394,16 @@ def test_path_is_one_of_biopythons(query, target, scoring, memory):
 
 def test_ends_are_added():
     inside = np.array([[2, 4], [0, 2]])
-    assert from_end_to_end(inside, 3, 4).tolist() == [[0, 2, 4, 4], [0, 0, 2, 3]]
-    assert from_end_to_end(inside, 2, 4).tolist() == [[0, 2, 4], [0, 0, 2]]
+    assert global_coordinates(inside, 3, 4).tolist() == [[0, 2, 4, 4], [0, 0, 2, 3]]
+    assert global_coordinates(inside, 2, 4).tolist() == [[0, 2, 4], [0, 0, 2]]
     nothing = np.array([[4], [0]])
-    assert from_end_to_end(nothing, 3, 4).tolist() == [[0, 4, 4], [0, 0, 3]]
+    assert global_coordinates(nothing, 3, 4).tolist() == [[0, 4, 4], [0, 0, 3]]
     # A gap before the end cell is one with that behind it.
-    assert from_end_to_end(np.array([[0, 1, 1], [0, 1, 2]]), 3, 1).tolist() == [
+    assert global_coordinates(np.array([[0, 1, 1], [0, 1, 2]]), 3, 1).tolist() == [
         [0, 1, 1],
         [0, 1, 3],
     ]
-    assert from_end_to_end(np.array([[0, 1, 3], [0, 1, 1]]), 1, 4).tolist() == [
+    assert global_coordinates(np.array([[0, 1, 3], [0, 1, 1]]), 1, 4).tolist() == [
         [0, 1, 4],
         [0, 1, 1],
     ]

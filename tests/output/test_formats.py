@@ -26,7 +26,7 @@ from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
 from glsw.output.blast_tab import COLUMNS as TABULAR
 from glsw.output.blast_tab import STANDARD
 from glsw.results import COLUMNS
-from glsw.sequences.query import View
+from glsw.sequences.query import Context
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(2, -3, 7, 2)
@@ -131,15 +131,15 @@ def of_blast(text: str, line: str) -> tuple[Hsp, Record, Record]:
     values = dict(zip([*STANDARD, *WANTED[1:]], line.split(), strict=True))
     q_start, q_end, s_start, s_end = (int(values[k]) for k in ("qstart", "qend", "sstart", "send"))
     lengths = {"query": int(values["qlen"]), "target": int(values["slen"])}
-    view = View(lengths["query"])
+    context = Context(lengths["query"])
     if frame := re.search(r"Frame = ([+-]\d)", text):
         number = int(frame[1])
-        view = View(lengths["query"], 1 if number > 0 else -1, number)
+        context = Context(lengths["query"], 1 if number > 0 else -1, number)
         first = lengths["query"] - q_start if number < 0 else q_start - 1
         q_start = (first - (abs(number) - 1)) // 3 + 1
         lengths["query"] = (lengths["query"] - abs(number) + 1) // 3
     elif s_start > s_end:
-        view = View(lengths["query"], -1)
+        context = Context(lengths["query"], -1)
         query, target = reverse_complement(query), reverse_complement(target)
         q_start, s_start = lengths["query"] - q_end + 1, s_end
     records, at = [], (q_start, s_start)
@@ -153,11 +153,11 @@ def of_blast(text: str, line: str) -> tuple[Hsp, Record, Record]:
     coordinates = np.transpose(runs) + np.array([[s_start - 1], [q_start - 1]])
     scoring = DNA if "Strand" in text else BLOSUM62
     found = Alignment(int(values["score"]), *records, _joined(coordinates), scoring)
-    given = Record("d1", "", "A" * view.length)
-    if not view.frame:
+    given = Record("d1", "", "A" * context.length)
+    if not context.frame:
         letters = records[0].letters
-        given = Record("d1", "", letters if view.strand > 0 else reverse_complement(letters))
-    hsp = Hsp(found, view, float(values["bitscore"]), float(values["evalue"]))
+        given = Record("d1", "", letters if context.strand > 0 else reverse_complement(letters))
+    hsp = Hsp(found, context, float(values["bitscore"]), float(values["evalue"]))
     return hsp, given, records[1]
 
 
@@ -220,7 +220,7 @@ def test_pairwise_as_a_whole() -> None:
 
 def test_pairwise_without_statistics_and_without_hits() -> None:
     hsp, query, target = of_blast(BLASTP, BLASTP_LINE)
-    hsp = Hsp(hsp.alignment, hsp.view)
+    hsp = Hsp(hsp.alignment, hsp.context)
     lines = text_of(result_of(query, Hit(1, target, (hsp,))), form="pairwise").splitlines()
     assert lines[4].endswith("   (Raw)")
     assert lines[6].split() == ["m", "254"]
@@ -243,7 +243,7 @@ def test_minus_strands_are_rna_where_the_query_is(query: str, target: str) -> No
     strand = str(reverse_complement_rna(target) if "U" in target else reverse_complement(target))
     (hit,) = (result := Aligner(DNA, engine="reference").search(query, [f"CC{strand}UC"]))
     (hsp,) = hit.hsps
-    assert hsp.view.strand == -1
+    assert hsp.context.strand == -1
     mixed = query.replace("U", "T") if "T" in query else query
     rows = text_of(result, form="pairwise").splitlines()
     above = next(row for row in rows if row.startswith("Query "))
@@ -259,7 +259,7 @@ def test_minus_strands_are_rna_where_the_query_is(query: str, target: str) -> No
 
 def test_rows_of_a_target_of_rna_are_rna_also_where_they_have_no_u() -> None:
     (hit,) = (result := Aligner(DNA, engine="reference").search("GGTCCGGATTTT", ["AAAAUCCGGACCUU"]))
-    assert hit.view.strand == -1
+    assert hit.context.strand == -1
     assert "Sbjct  12  GGUCCGGAUUUU  1" in text_of(result, form="pairwise")
     (hit,) = (result := Aligner(DNA, engine="reference").search("CACCACCAGGAC", ["GUCCUGGUGGUGAA"]))
     assert "Sbjct  12  CACCACCAGGAC  1" in text_of(result, form="pairwise")
@@ -312,7 +312,7 @@ def test_blast_tab_is_read_by_biopython(form: str, columns: str) -> None:
                 first_letter, last_letter = sorted(pair.query_place)
                 assert (hsp.query_start, hsp.query_end) == (first_letter - 1, last_letter)
                 assert (hsp.hit_start, hsp.hit_end) == (found.target_start, found.target_end)
-                assert hsp.hit_strand == pair.view.strand
+                assert hsp.hit_strand == pair.context.strand
                 assert (hsp.evalue, hsp.bitscore) == (pair.evalue, pair.bits)
                 assert hsp.mismatch_num == found.columns - found.identities - found.gaps
                 assert hsp.ident_pct == pytest.approx(100 * found.identity, abs=0.0005)
@@ -335,7 +335,7 @@ def test_comments_of_blast_tab() -> None:
 def test_blast_tab_of_unknown_statistics_and_of_every_column() -> None:
     hsp, query, target = of_blast(BLASTP, BLASTP_LINE)
     result = result_of(
-        query, Hit(1, replace(target, description=""), (Hsp(hsp.alignment, hsp.view),))
+        query, Hit(1, replace(target, description=""), (Hsp(hsp.alignment, hsp.context),))
     )
     values = text_of(result, form=f"blast-tab {' '.join(TABULAR)}").rstrip("\n").split("\t")
     row = dict(zip(TABULAR, values, strict=True))
@@ -358,9 +358,9 @@ def mutated(rng: random.Random, letters: str) -> str:
     )
 
 
-def best(query: Record, target: Record, view: View, scoring: Scoring) -> Hsp:
+def best(query: Record, target: Record, context: Context, scoring: Scoring) -> Hsp:
     found = Aligner(scoring, engine="reference").align(query, target)
-    return Hsp(found, view, found.score / 2, 2.0**-found.score)
+    return Hsp(found, context, found.score / 2, 2.0**-found.score)
 
 
 def searched(seed: int, scoring: Scoring = DNA) -> tuple[SearchResult, list[Record]]:
@@ -381,12 +381,12 @@ def searched(seed: int, scoring: Scoring = DNA) -> tuple[SearchResult, list[Reco
             1,
             targets[0],
             tuple(
-                best(q, targets[0], View(80, sign), scoring)
+                best(q, targets[0], Context(80, sign), scoring)
                 for q, sign in ((query, 1), (turned, -1))
             ),
         ),
-        Hit(2, targets[1], (best(turned, targets[1], View(80, -1), scoring),)),
-        Hit(3, targets[2], (best(query, targets[2], View(80), scoring),)),
+        Hit(2, targets[1], (best(turned, targets[1], Context(80, -1), scoring),)),
+        Hit(3, targets[2], (best(query, targets[2], Context(80), scoring),)),
     ]
     return result_of(query, *hits), targets
 
@@ -413,7 +413,7 @@ def test_sam_is_read_by_pysam(seed: int, tmp_path: Path) -> None:
     for record, hsp in zip(records, pairs(result), strict=True):
         found = hsp.alignment
         assert record.query_name == "read_1"
-        assert record.is_reverse == (hsp.view.strand < 0)
+        assert record.is_reverse == (hsp.context.strand < 0)
         assert record.get_forward_sequence() == result.query.letters.upper()
         assert record.reference_start == found.target_start
         assert record.reference_end == found.target_end
@@ -455,7 +455,7 @@ def test_pairs_elsewhere_on_the_query_are_supplementary() -> None:
         if strand < 0:
             start, end = 40 - end, 40 - start
         coordinates = np.array([[0, end - start], [start, end]])
-        return Hsp(Alignment(1, query, target, coordinates, DNA), View(40, strand))
+        return Hsp(Alignment(1, query, target, coordinates, DNA), Context(40, strand))
 
     def flags(*hits: Hit) -> list[int]:
         lines = text_of(result_of(query, *hits), form="sam").splitlines()
@@ -496,7 +496,7 @@ def test_sam_of_proteins_and_of_a_translated_query() -> None:
     dna = "CCATGTGGTAACATATTTGC"
     frames = translate(reverse_complement(dna)[1:][:18])
     query, target = Record("q", "", frames), Record("t", "", f"MM{frames}K")
-    hsp = best(query, target, View(20, -1, -2), BLOSUM62)
+    hsp = best(query, target, Context(20, -1, -2), BLOSUM62)
     assert frames == "QICYHM"
     text = text_of(result_of(Record("q", "", dna), Hit(1, target, (hsp,))), form="sam")
     (back,) = Bio.Align.parse(io.StringIO(text), "sam")
@@ -505,7 +505,7 @@ def test_sam_of_proteins_and_of_a_translated_query() -> None:
     fields = text.splitlines()[-1].split("\t")
     assert fields[:6] == ["q", "0", "t", "3", "255", "6="]
     assert fields[-2:] == ["ZF:i:-2", "ZS:i:19"]
-    starred = best(Record("q", "", "MKW*WW"), Record("t", "", "MKW*WY"), View(6), BLOSUM62)
+    starred = best(Record("q", "", "MKW*WW"), Record("t", "", "MKW*WY"), Context(6), BLOSUM62)
     line = text_of(result_of(Record("q", "", "MKW*WW"), Hit(1, target, (starred,))), form="sam")
     fields = line.splitlines()[-1].split("\t")
     assert (fields[5], fields[9], fields[13]) == ("5=1X", "MKWXWW", "MD:Z:5Y0")
@@ -561,7 +561,7 @@ def test_paf_reads_back(seed: int) -> None:
             int(field) if field.isdigit() else field for field in fields[:11]
         )
         tags = {tag[:2]: tag[5:] for tag in fields[12:]}
-        assert (name, length, strand) == ("read 1", 80, "+-"[hsp.view.strand < 0])
+        assert (name, length, strand) == ("read 1", 80, "+-"[hsp.context.strand < 0])
         assert target_length == len(letters[target])
         query = result.query.letters.upper()[start:end]
         query = query if strand == "+" else reverse_complement(query)
@@ -602,7 +602,7 @@ def test_paf_of_a_translated_query() -> None:
 def test_codons_are_letters_in_sam_and_paf() -> None:
     scoring = Scoring.named("SCHNEIDER", 10, 5)
     query, target = Record("q", "", "CCCATGGCCTGG"), Record("t", "", "AAAATGGCTTGG")
-    hsp = best(query, target, View(4), scoring)
+    hsp = best(query, target, Context(4), scoring)
     result = result_of(query, Hit(1, target, (hsp,)))
     fields = text_of(result, form="sam", targets=[target]).splitlines()[-1].split("\t")
     assert (fields[3], fields[5], fields[12]) == ("4", "3S5=1X3=", "NM:i:1")
@@ -613,7 +613,7 @@ def test_codons_are_letters_in_sam_and_paf() -> None:
 def test_json_lines_read_back() -> None:
     result, _ = searched(1)
     hsp, query, target = of_blast(BLASTX, BLASTX_LINE)
-    unknown = Hsp(hsp.alignment, hsp.view)
+    unknown = Hsp(hsp.alignment, hsp.context)
     results = [
         result,
         result_of(query, Hit(1, target, (unknown,)), statistics="none"),
@@ -682,7 +682,7 @@ def test_ids_and_descriptions_do_not_break_lines(name: str) -> None:
     hsp, query, target = of_blast(BLASTP, BLASTP_LINE)
     clean = text_of(result_of(query, Hit(1, target, (hsp,))), form=name)
     evil = replace(target, description="tab\tnew\nline\r\n", id="m\tm")
-    odd = Hsp(replace(hsp.alignment, target=evil), hsp.view, hsp.bits, hsp.evalue)
+    odd = Hsp(replace(hsp.alignment, target=evil), hsp.context, hsp.bits, hsp.evalue)
     shown = text_of(result_of(replace(query, id="q\tq"), Hit(1, evil, (odd,))), form=name)
     assert shown.count("\n") == clean.count("\n")
     if name in ("tsv", "blast-tab", "paf", "sam"):

@@ -14,7 +14,7 @@ import pytest
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
 from glsw.results import COLUMNS, WIDTH
-from glsw.sequences.query import View
+from glsw.sequences.query import Context
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")
 DATABASE = [
@@ -32,7 +32,7 @@ def searched(
     width = aligner.scoring.alphabet.width
     found = sorted((aligner.align(query, each) for each in database), key=lambda a: -a.score)
     hits = tuple(
-        Hit(rank, each.target, (Hsp(each, View(len(query) // width)),))
+        Hit(rank, each.target, (Hsp(each, Context(len(query) // width)),))
         for rank, each in enumerate((each for each in found if each.score > 0), start=1)
     )
     residues = sum(map(len, database))
@@ -141,8 +141,8 @@ def test_table_of_no_hits() -> None:
 def test_table_says_what_is_known() -> None:
     (first, second), plain = searched().hits, searched()
     pairs = (
-        Hsp(first.alignment, View(10), 40.123, 2.34e-20),
-        Hsp(second.alignment, View(10, -1), 9.5, 1.5),
+        Hsp(first.alignment, Context(10), 40.123, 2.34e-20),
+        Hsp(second.alignment, Context(10, -1), 9.5, 1.5),
     )
     result = replace(
         plain,
@@ -164,7 +164,7 @@ def test_table_says_what_is_known() -> None:
 
 
 def test_table_names_the_frame() -> None:
-    hsp = Hsp(searched()[0].alignment, View(32, -1, -2), 40.0, 0.0)
+    hsp = Hsp(searched()[0].alignment, Context(32, -1, -2), 40.0, 0.0)
     result = replace(searched(), hits=(Hit(1, DATABASE[2], (hsp,)),))
     _, heads, line, _ = written("table", result).splitlines()
     assert heads.split()[3:7] == ["E-value", "identity", "frame", "query"]

@@ -304,7 +304,7 @@ def test_shares_of_workers_get_smaller() -> None:
         slices = list(pool._slices(database, count, 10**9))
         assert [each.start for each in slices] == [0, *(each.stop for each in slices[:-1])]
         assert slices[-1].stop == len(database)
-        residues = [len(database.view(each).residues) for each in slices]
+        residues = [len(database.part(each).residues) for each in slices]
         assert residues[0] <= max(database.residues / count, len(database.sequences[0]))
         assert len(slices) > count
         assert residues[-1] < residues[0]

@@ -23,11 +23,11 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.search import assemble
-from glsw.search.assemble import best_views
+from glsw.search.assemble import best_contexts
 from glsw.search.ranking import Ranking, numbers_of, scores_of
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import Reading, View
+from glsw.sequences.query import Context, QueryPreparation
 from glsw.statistics import Unavailable, for_search
 
 NUCLEOTIDE = Scoring.nucleotide()
@@ -76,22 +76,22 @@ def aligner_for(scoring: Scoring, engine: str = "reference", **options) -> Align
 
 def row(hit, hsp) -> tuple:
     places = hsp.query_place, hsp.target_place
-    return hit.rank, hit.target.id, hsp.score, hsp.view, places, hsp.bits, hsp.evalue
+    return hit.rank, hit.target.id, hsp.score, hsp.context, places, hsp.bits, hsp.evalue
 
 
 def rows(results) -> list[list[tuple]]:
     return [[row(hit, hsp) for hit in each for hsp in hit.hsps] for each in results]
 
 
-def views_of(query: Record, genetic_code: int | None) -> list[tuple[View, str]]:
-    """The views, by Biopython alone."""
+def contexts_of(query: Record, genetic_code: int | None) -> list[tuple[Context, str]]:
+    """The contexts, by Biopython alone."""
     letters = query.letters
     strands = [(1, letters), (-1, reverse_complement(letters))]
     if genetic_code is None:
-        return [(View(len(letters), sign), strand) for sign, strand in strands]
+        return [(Context(len(letters), sign), strand) for sign, strand in strands]
     return [
         (
-            View(len(letters), sign, sign * frame),
+            Context(len(letters), sign, sign * frame),
             translate(strand[frame - 1 :][: (len(letters) - frame + 1) // 3 * 3], genetic_code),
         )
         for sign, strand in strands
@@ -100,22 +100,24 @@ def views_of(query: Record, genetic_code: int | None) -> list[tuple[View, str]]:
 
 
 def best_by_hand(query, targets, scoring, code, top) -> list[tuple]:
-    """For each target the best view, the first of equal ones; the targets by score."""
+    """For each target the best context, the first of equal ones; the targets by score."""
     plain = Reference(scoring)
     encode = scoring.alphabet.encode
     found = []
     for number, target in enumerate(targets):
         scores = []
-        for v, (_, letters) in enumerate(views_of(query, code)):
+        for v, (_, letters) in enumerate(contexts_of(query, code)):
             pair = glsw.batch.Batch.pairwise([encode(letters)], [encode(target.letters)])
             scores.append((-int(plain.scores(pair)[0]), v))
         score, v = min(scores)
         if score < 0:
-            found.append((score, number, views_of(query, code)[v][0]))
-    return [(k, targets[n].id, -s, view) for k, (s, n, view) in enumerate(sorted(found)[:top], 1)]
+            found.append((score, number, contexts_of(query, code)[v][0]))
+    return [
+        (k, targets[n].id, -s, context) for k, (s, n, context) in enumerate(sorted(found)[:top], 1)
+    ]
 
 
-# the best of all views
+# the best of all contexts
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
@@ -129,17 +131,17 @@ def test_the_best_view_counts(kind: str, top: int | None) -> None:
         assert [each[:4] for each in rows([result])[0]] == best_by_hand(
             query, targets, scoring, code, top
         )
-        lengths = sum(len(letters) for _, letters in views_of(query, code))
+        lengths = sum(len(letters) for _, letters in contexts_of(query, code))
         assert result.cells == lengths * sum(map(len, targets))
-        seen |= {hit.view.frame or hit.view.strand for hit in result}
+        seen |= {hit.context.frame or hit.context.strand for hit in result}
     assert len(seen) >= 2
 
 
-def same(amino_or_base: str, letters: str, view: View) -> bool:
+def same(amino_or_base: str, letters: str, context: Context) -> bool:
     """Whether a letter of what was searched is made of these letters of the query."""
-    if view.strand < 0:
+    if context.strand < 0:
         letters = reverse_complement(letters)
-    return amino_or_base == (translate(letters) if view.frame else letters)
+    return amino_or_base == (translate(letters) if context.frame else letters)
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
@@ -151,13 +153,13 @@ def test_coordinates_lead_back_to_the_letters(kind: str) -> None:
         for hsp in (hsp for hit in result for hsp in hit.hsps):
             upper, _, lower = hsp.alignment.rows()
             first, last = hsp.query_place
-            assert (first > last) == (hsp.view.strand < 0)
-            step = (3 if hsp.view.frame else 1) * hsp.view.strand
+            assert (first > last) == (hsp.context.strand < 0)
+            step = (3 if hsp.context.frame else 1) * hsp.context.strand
             at = first - 1
             for letter in upper.replace("-", ""):
                 ends = sorted((at, at + step))
                 chosen = slice(*ends) if step > 0 else slice(ends[0] + 1, ends[1] + 1)
-                assert same(letter, letters[chosen], hsp.view)
+                assert same(letter, letters[chosen], hsp.context)
                 at += step
             assert at == (last if step > 0 else last - 2)
             start, end = hsp.target_place
@@ -191,41 +193,41 @@ def test_one_strand(kind: str, strand: str) -> None:
     other = {"plus": "minus", "minus": "plus"}[strand]
     again = list(aligner.search(turned, targets, strand=other, **options))
     sign = 1 if strand == "plus" else -1
-    assert {hit.view.strand for each in one for hit in each} == {sign}
+    assert {hit.context.strand for each in one for hit in each} == {sign}
     for a, b in zip(one, again, strict=True):
         assert [(h.target.id, h.score, h.alignment.cigar) for h in a] == [
             (h.target.id, h.score, h.alignment.cigar) for h in b
         ]
 
 
-def test_first_of_equal_views() -> None:
+def test_first_of_equal_contexts() -> None:
     aligner = aligner_for(NUCLEOTIDE)
     (hit,) = aligner.search("ACGCGT", ["TTACGCGTTT"], max_hsps=None, min_score=12)
-    assert [(each.score, each.view.strand) for each in hit.hsps] == [(12, 1), (12, -1)]
+    assert [(each.score, each.context.strand) for each in hit.hsps] == [(12, 1), (12, -1)]
     (hit,) = aligner.search("ACGCGT", ["TTACGCGTTT"])
-    assert hit.view.strand == 1
+    assert hit.context.strand == 1
 
 
 def test_rna_and_both_cases() -> None:
     aligner = aligner_for(NUCLEOTIDE)
     (hit,) = aligner.search("acguuugacc", ["TTGGTCAAACGTTT"])
-    assert (hit.score, hit.view.strand, hit.hsps[0].query_place) == (20, -1, (10, 1))
+    assert (hit.score, hit.context.strand, hit.hsps[0].query_place) == (20, -1, (10, 1))
     assert hit.alignment.query.letters == "ggucaaacgu"
 
 
 def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
     codes = DNA.encode("CCGGCGTGGCATGAAGCAGAA")
     (hit,) = aligner_for(Scoring.blast()).search(codes, ["PAWHEAE"], genetic_code=1)
-    assert (hit.view.frame, hit.alignment.cigar) == (1, "7=")
+    assert (hit.context.frame, hit.alignment.cigar) == (1, "7=")
 
 
 def test_best_views_of_nothing() -> None:
-    keys, views = best_views([np.empty(0, np.int64)] * 3)
-    assert (len(keys), len(views)) == (0, 0)
+    keys, contexts = best_contexts([np.empty(0, np.int64)] * 3)
+    assert (len(keys), len(contexts)) == (0, 0)
 
 
-def test_top_of_all_views() -> None:
-    """The best of the views' best, whatever is cut off of each."""
+def test_top_of_all_contexts() -> None:
+    """The best of the contexts' best, whatever is cut off of each."""
     random = np.random.default_rng(3)
     scores = random.integers(0, 12, (6, 500)).astype(np.int32)
     numbers = np.arange(500)
@@ -233,8 +235,8 @@ def test_top_of_all_views() -> None:
     expected = sorted((-best[k], k, first[k]) for k in numbers if best[k])
     for top in (1, 7, 100, None):
         ranking = Ranking(top, 1)
-        keys, views = best_views([ranking.best(each, numbers) for each in scores])
-        listed = zip(-scores_of(keys), numbers_of(keys), views, strict=True)
+        keys, contexts = best_contexts([ranking.best(each, numbers) for each in scores])
+        listed = zip(-scores_of(keys), numbers_of(keys), contexts, strict=True)
         assert list(listed)[:top] == expected[:top]
 
 
@@ -257,7 +259,7 @@ def test_engines_find_the_same(kind: str, engine: str, device: Device) -> None:
 
 
 class Small(Reference):
-    """Has room for parts of 150 residues, and looks at three views at once."""
+    """Has room for parts of 150 residues, and looks at three contexts at once."""
 
     name = "small"
 
@@ -342,18 +344,20 @@ def test_processes_of_an_executor_count_scores_too() -> None:
 
 
 def by_hand(aligner: Aligner, query: Record, target: Record, code: int | None, least: int):
-    """All alignments of all views, the best first, views in their order."""
+    """All alignments of all contexts, the best first, contexts in their order."""
     plain = Aligner(aligner.scoring, engine="reference")
     found = []
-    for v, (view, letters) in enumerate(views_of(query, code)):
+    for v, (context, letters) in enumerate(contexts_of(query, code)):
         for k, each in enumerate(plain.alignments(letters, target.letters, min_score=least)):
-            found.append((-each.score, v, k, view, each.coordinates.tolist()))
-    return [(-score, view, at) for score, _, _, view, at in sorted(found, key=lambda x: x[:3])]
+            found.append((-each.score, v, k, context, each.coordinates.tolist()))
+    return [
+        (-score, context, at) for score, _, _, context, at in sorted(found, key=lambda x: x[:3])
+    ]
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
 @pytest.mark.parametrize("count", [2, 5, None])
-def test_hsps_are_the_alignments_of_all_views(kind: str, count: int | None) -> None:
+def test_hsps_are_the_alignments_of_all_contexts(kind: str, count: int | None) -> None:
     scoring, targets, code = SEARCHES[kind]
     aligner = aligner_for(scoring)
     several = 0
@@ -361,7 +365,7 @@ def test_hsps_are_the_alignments_of_all_views(kind: str, count: int | None) -> N
     for result in aligner.search(QUERIES, targets, max_hsps=count, **options):
         for hit in result:
             expected = by_hand(aligner, result.query, hit.target, code, 14)[:count]
-            found = [(e.score, e.view, e.alignment.coordinates.tolist()) for e in hit.hsps]
+            found = [(e.score, e.context, e.alignment.coordinates.tolist()) for e in hit.hsps]
             assert found == expected
             several += len(found) > 1
     assert several
@@ -620,9 +624,9 @@ def test_hits_are_aligned_some_at_a_time(
     for name, number in limit.items():
         monkeypatch.setattr(assemble, name, number)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
-    views = 2 if code is None else 6
-    assert max(pairs for pairs, _ in sizes) <= max(views, limit.get("_TOGETHER", 10**6))
-    longest = views * (max(map(len, QUERIES)) + max(map(len, targets)))
+    contexts = 2 if code is None else 6
+    assert max(pairs for pairs, _ in sizes) <= max(contexts, limit.get("_TOGETHER", 10**6))
+    longest = contexts * (max(map(len, QUERIES)) + max(map(len, targets)))
     assert max(size for _, size in sizes) <= max(longest, limit.get("_RESIDUES", 10**6))
 
 
@@ -791,7 +795,7 @@ def test_masked_databases(tmp_path: Path) -> None:
 def test_masks_come_along_to_the_minus_strand() -> None:
     masking = aligner_for(NUCLEOTIDE, lower_case_mask=True)
     found = masking.search("acgtttGACCATTGCA", [reverse_complement("ACGTTTGACCATTGCA")])
-    assert (found[0].score, found[0].view.strand) == (20, -1)
+    assert (found[0].score, found[0].context.strand) == (20, -1)
     assert found[0].hsps[0].query_place == (16, 7)
 
 
@@ -828,7 +832,7 @@ def in_the_words_of_blast(result: SearchResult) -> list[tuple]:
     listed = []
     for hit in result:
         query, target = hit.hsps[0].query_place, hit.hsps[0].target_place
-        if hit.view.strand < 0 and not hit.view.frame:
+        if hit.context.strand < 0 and not hit.context.frame:
             query, target = query[::-1], target[::-1]
         bits = int(hit.bits) if hit.bits >= 99.9 else round(hit.bits, 1)
         listed.append((hit.target.id, hit.score, *query, *target, bits, hit.evalue))
@@ -854,7 +858,7 @@ def test_like_blastx() -> None:
     aligner = aligner_for(Scoring.blast())
     result = aligner.search(QUERY, records(SUBJECT_PROTEINS), genetic_code=1)
     assert_like_blast(result, BLASTX, SUM_STATISTICS)
-    assert [hit.view.frame for hit in result] == [-3, 2]
+    assert [hit.context.frame for hit in result] == [-3, 2]
 
 
 def blast(words: str, folder: Path) -> list[tuple]:
@@ -940,10 +944,10 @@ def test_a_real_gene_like_blastx(data: Path, tmp_path: Path) -> None:
         assert found[name][1] >= score
 
 
-def test_progress_counts_the_cells_of_all_views() -> None:
-    reading = Reading(PROTEIN, None, 1)
+def test_progress_counts_the_cells_of_all_contexts() -> None:
+    preparation = QueryPreparation(PROTEIN, None, 1)
     done: list[int] = []
     aligner = aligner_for(Scoring.blast())
     results = list(aligner.search(QUERIES, PROTEINS, genetic_code=1, progress=done.append))
-    cells = sum(reading.residues(len(q)) for q in QUERIES) * sum(map(len, PROTEINS))
+    cells = sum(preparation.residues(len(q)) for q in QUERIES) * sum(map(len, PROTEINS))
     assert sum(done) == sum(each.cells for each in results) == cells

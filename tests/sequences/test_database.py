@@ -237,7 +237,7 @@ def test_parts_cover_all_and_hold_at_most_what_they_may(made, residues):
     assert parts[-1].stop == len(database)
     joined = []
     for part in parts:
-        view = database.view(part)
+        view = database.part(part)
         assert len(view) == 1 or len(view.residues) <= residues
         assert not view.residues.flags.owndata
         joined.extend(map(np.ndarray.tolist, view))
@@ -253,10 +253,10 @@ def test_parts_are_as_large_as_they_may_be(made):
 
 def test_views(made):
     database = Database.open(made)
-    assert len(database.view(slice(1, None))) == 4
-    assert len(database.view(slice(3, 2))) == 0
+    assert len(database.part(slice(1, None))) == 4
+    assert len(database.part(slice(3, 2))) == 0
     with pytest.raises(ValueError, match="step of 2"):
-        database.view(slice(0, 4, 2))
+        database.part(slice(0, 4, 2))
 
 
 # alphabets
@@ -618,7 +618,7 @@ def test_opening_takes_no_longer_for_a_large_file(tmp_path):
     seconds = time.perf_counter() - start
     assert seconds < 0.3
     assert (len(database), database.residues) == (count, residues)
-    assert len(database.view(slice(count - 1, count)).residues) == residues
+    assert len(database.part(slice(count - 1, count)).residues) == residues
 
 
 @pytest.mark.slow

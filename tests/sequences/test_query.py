@@ -1,4 +1,4 @@
-"""Views of a query: strands and frames as Biopython makes them, masks, and what is refused."""
+"""Contexts of a query: strands and frames as Biopython makes them, masks, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from glsw import Aligner, Record, Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
-from glsw.sequences.query import Reading, View, low_complexity
+from glsw.sequences.query import Context, QueryPreparation, low_complexity
 
 IUPAC = "ACGTURYSWKMBDHVN"
 CODES = sorted(CodonTable.unambiguous_dna_by_id)
@@ -22,7 +22,7 @@ ORDER = [(1, 1), (1, 2), (1, 3), (-1, -1), (-1, -2), (-1, -3)]
 
 
 def read(letters: str, alphabet=DNA, **options):
-    return Reading(alphabet, **options).views(Record("q", "a query", letters))
+    return QueryPreparation(alphabet, **options).contexts(Record("q", "a query", letters))
 
 
 # strands
@@ -31,16 +31,16 @@ def read(letters: str, alphabet=DNA, **options):
 @given(dna)
 def test_two_strands(letters: str) -> None:
     plus, minus = read(letters)
-    assert (plus.view, minus.view) == (View(len(letters), 1), View(len(letters), -1))
+    assert (plus.context, minus.context) == (Context(len(letters), 1), Context(len(letters), -1))
     assert plus.record == Record("q", "a query", letters)
     rna = set("UT") & set(letters.upper()) == {"U"}
-    assert plus.view.rna == minus.view.rna == rna
+    assert plus.context.rna == minus.context.rna == rna
     turned = reverse_complement_rna if rna else reverse_complement
     expected = turned(letters)
     assert minus.record.letters == expected
     assert minus.codes.tolist() == DNA.encode(expected).tolist()
     for start in range(len(letters)):
-        first, last = minus.view.place(start, start + 1)
+        first, last = minus.context.place(start, start + 1)
         assert first == last
         assert turned(letters[first - 1]) == minus.record.letters[start]
 
@@ -62,11 +62,11 @@ def test_two_strands(letters: str) -> None:
 )
 def test_strands_of_an_alphabet(alphabet, strand, strands) -> None:
     letters = alphabet.decode([0, 1, 1])
-    views = read(letters, alphabet, strand=strand)
-    assert [each.view.strand for each in views] == strands
-    reading = Reading(alphabet, strand)
-    assert reading.count == len(strands)
-    assert reading.residues(3) == sum(len(each.codes) for each in views)
+    contexts = read(letters, alphabet, strand=strand)
+    assert [each.context.strand for each in contexts] == strands
+    preparation = QueryPreparation(alphabet, strand)
+    assert preparation.count == len(strands)
+    assert preparation.residues(3) == sum(len(each.codes) for each in contexts)
 
 
 def test_minus_alone_names_positions_on_the_query_as_given() -> None:
@@ -84,36 +84,36 @@ def test_minus_alone_names_positions_on_the_query_as_given() -> None:
 @example("AC", 1, None)
 @pytest.mark.filterwarnings("ignore:This table contains")
 def test_frames(letters: str, code: int, strand: str | None) -> None:
-    views = read(letters, PROTEIN, strand=strand, genetic_code=code)
+    contexts = read(letters, PROTEIN, strand=strand, genetic_code=code)
     sign = {"plus": 1, "minus": -1}.get(strand or "")
-    assert [(v.view.strand, v.view.frame) for v in views] == [
+    assert [(v.context.strand, v.context.frame) for v in contexts] == [
         each for each in ORDER if sign in (None, each[0])
     ]
     given = letters.upper().replace("U", "T")
-    for view, record, codes in views:
-        strand_letters = given if view.strand > 0 else reverse_complement(given)
-        codons = strand_letters[abs(view.frame) - 1 :]
+    for context, record, codes in contexts:
+        strand_letters = given if context.strand > 0 else reverse_complement(given)
+        codons = strand_letters[abs(context.frame) - 1 :]
         expected = translate(codons[: len(codons) // 3 * 3], table=code).replace("J", "X")
         assert record.letters == expected
         assert codes.tolist() == PROTEIN.encode(expected).tolist()
-        assert view.length == len(letters)
+        assert context.length == len(letters)
         for k, amino in enumerate(expected):
-            first, last = view.place(k, k + 1)
+            first, last = context.place(k, k + 1)
             codon = given[first - 1 : last]
-            if view.strand < 0:
+            if context.strand < 0:
                 codon = reverse_complement(given[last - 1 : first])
             assert len(codon) == 3
             assert translate(codon, table=code).replace("J", "X") == amino
-    reading = Reading(PROTEIN, strand, code)
-    assert reading.residues(len(letters)) == sum(len(each.codes) for each in views)
-    assert reading.count == len(views)
+    preparation = QueryPreparation(PROTEIN, strand, code)
+    assert preparation.residues(len(letters)) == sum(len(each.codes) for each in contexts)
+    assert preparation.count == len(contexts)
 
 
 def test_letters_that_a_matrix_lacks_become_x() -> None:
     alphabet = custom("ACDEFGHIKLMNPQRSTVWYX", "no stop")
     letters = [each.record.letters for each in read("TAAAARATGMTT", alphabet, genetic_code=1)]
     assert letters[0] == "XKMX"
-    assert Reading(Scoring.named("BLASTP", 10, 1).alphabet, None, 1).count == 6
+    assert QueryPreparation(Scoring.named("BLASTP", 10, 1).alphabet, None, 1).count == 6
 
 
 # what is refused
@@ -140,13 +140,13 @@ def test_letters_that_a_matrix_lacks_become_x() -> None:
 )
 def test_readings_that_cannot_be(options, message) -> None:
     with pytest.raises(ValueError, match=message):
-        Reading(**{"alphabet": PROTEIN, **options})
+        QueryPreparation(**{"alphabet": PROTEIN, **options})
 
 
 @pytest.mark.parametrize("code", [True, "1", 1.0])
 def test_genetic_codes_are_numbers(code) -> None:
     with pytest.raises(TypeError, match="genetic_code must be a number, not"):
-        Reading(PROTEIN, None, code)
+        QueryPreparation(PROTEIN, None, code)
 
 
 # masks
@@ -154,7 +154,7 @@ def test_genetic_codes_are_numbers(code) -> None:
 
 def masked(each) -> str:
     """Letters as they are compared."""
-    alphabet = PROTEIN if each.view.frame else DNA
+    alphabet = PROTEIN if each.context.frame else DNA
     return alphabet.decode(each.codes)
 
 
@@ -167,9 +167,9 @@ def test_lower_case_of_strands() -> None:
 
 
 def test_lower_case_of_frames() -> None:
-    views = read("ATGgCTTGG", PROTEIN, genetic_code=1, lower_case_mask=True)
-    assert [each.record.letters for each in views] == ["MaW", "wL", "gL", "PsH", "Qa", "Kp"]
-    assert [masked(each) for each in views] == ["MXW", "XL", "XL", "PXH", "QX", "KX"]
+    contexts = read("ATGgCTTGG", PROTEIN, genetic_code=1, lower_case_mask=True)
+    assert [each.record.letters for each in contexts] == ["MaW", "wL", "gL", "PsH", "Qa", "Kp"]
+    assert [masked(each) for each in contexts] == ["MXW", "XL", "XL", "PXH", "QX", "KX"]
     plain = read("ATGgCTTGG", PROTEIN, genetic_code=1)
     assert [each.record.letters for each in plain] == ["MAW", "WL", "GL", "PSH", "QA", "KP"]
 
@@ -235,8 +235,10 @@ def test_a_query_of_only_masked_letters(letters, alphabet, options, count) -> No
 
 @pytest.mark.parametrize("letters", ["", "A"])
 def test_short_queries_are_not_masked(letters: str) -> None:
-    views = read(letters, PROTEIN, genetic_code=1, lower_case_mask=True, mask_low_complexity=True)
-    assert [len(each.codes) for each in views] == [0] * 6
+    contexts = read(
+        letters, PROTEIN, genetic_code=1, lower_case_mask=True, mask_low_complexity=True
+    )
+    assert [len(each.codes) for each in contexts] == [0] * 6
 
 
 def test_masked_alphabets() -> None:

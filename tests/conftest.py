@@ -17,6 +17,7 @@ import pytest
 from glsw.cli import main
 from glsw.device.device import Device, open_device
 
+pytest.register_assert_rewrite("cases", "cases3", "program")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"
@@ -86,14 +87,13 @@ def data() -> Path:
     return Path(folder)
 
 
-def _run(implementation: str, code: str, timeout: float) -> str:
+def _run(implementation: str, code: str) -> str:
     variables, _ = IMPLEMENTATIONS[implementation]
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | SOFTWARE | variables,
         capture_output=True,
         text=True,
-        timeout=timeout,
     )
     assert done.returncode == 0, f"{implementation}: {done.stderr}"
     return done.stdout
@@ -108,18 +108,18 @@ def run_under() -> Callable[..., str]:
     """
     checked: set[str] = set()
 
-    def run_under(implementation: str, code: str, *, timeout: float = 400) -> str:
+    def run_under(implementation: str, code: str) -> str:
         if implementation not in checked:
             _, expected = IMPLEMENTATIONS[implementation]
             try:
-                found = _run(implementation, DESCRIBE, timeout).strip()
+                found = _run(implementation, DESCRIBE).strip()
             except AssertionError as error:
                 found = str(error)
             if not re.match(expected, found):
                 missing = pytest.fail if os.environ.get("CI") else pytest.skip
                 missing(f"no {implementation} here: {found}")
             checked.add(implementation)
-        return _run(implementation, code, timeout)
+        return _run(implementation, code)
 
     return run_under
 

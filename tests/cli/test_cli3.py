@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import fcntl
 import gzip
 import io
-import os
-import pty
-import re
-import shlex
 import signal
-import struct
 import subprocess
-import sys
-import termios
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +14,15 @@ from typing import Any
 import Bio.Align
 import pytest
 from Bio import AlignIO
+from program import (
+    SUMMARY,
+    output_without_reader,
+    process,
+    refused,
+    rows,
+    standard_error_of_terminal,
+    wait_until,
+)
 
 import glsw.cli
 from glsw.align3 import Aligner3
@@ -37,13 +36,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA
 
-ROOT = Path(__file__).parents[2]
 WORDS = {"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWHEE"}
 ALIGN = "align3 a.fasta b.fasta c.fasta --engine reference"
 DNA_FILES = "align3 x.fasta y.fasta z.fasta --engine reference"
-SUMMARY = re.compile(
-    r"glsw: (\d+) cells in [\d.]+ s, [\d.e+-]+ GCUPS, engine reference on CPU\n", re.ASCII
-)
 TEXT = """\
 a a first
 b b
@@ -81,25 +76,6 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "b.fasta.gz").write_bytes(gzip.compress(contents["b.fasta"].encode()))
     (tmp_path / "folder").mkdir()
     return tmp_path
-
-
-def process(words: str, folder: Path, **streams: int) -> subprocess.Popen[bytes]:
-    """Start the program in a process of its own, where Ctrl-C works even if it is ignored here."""
-    code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from glsw.cli import main\nsys.exit(main())"
-    )
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *shlex.split(words)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        **(pipes | streams),
-    )
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 # results
@@ -352,14 +328,8 @@ def test_alignments_are_written_before_the_next_is_computed(
 
 @pytest.mark.parametrize("silenced", [False, True])
 def test_progress_bar_is_shown_on_a_terminal(silenced: bool, files: Path) -> None:
-    terminal, its_end = pty.openpty()
-    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-    with process(f"{ALIGN}{' --no-progress' * silenced}", files, stderr=its_end) as started:
-        started.communicate()
-    os.close(its_end)
-    shown = os.read(terminal, 1 << 16).decode()
-    os.close(terminal)
-    assert started.returncode == 0
+    words = ALIGN + " --no-progress" * silenced
+    shown = standard_error_of_terminal(words, files)
     assert ("cell/s" in shown) is not silenced
     assert shown.splitlines()[-1].lstrip("\r ").startswith("glsw: 420 cells in ")
 
@@ -369,13 +339,9 @@ def test_interrupt_keeps_what_is_written(files: Path) -> None:
     words = "align3 long.fasta long.fasta long.fasta --engine reference --max-alignments 0"
     with process(f"{words} --format tsv --output out", files) as started:
         written = files / "out"
-        deadline = time.monotonic() + 60
-        while not (written.exists() and "\n1\t" in written.read_text()):
-            assert time.monotonic() < deadline
-            assert started.poll() is None, started.communicate()
-            time.sleep(0.02)
+        wait_until(lambda: written.exists() and "\n1\t" in written.read_text(), started)
         started.send_signal(signal.SIGINT)
-        out, err = started.communicate(timeout=30)
+        out, err = started.communicate()
     assert (started.returncode, out, err) == (130, b"", b"glsw: interrupted\n")
     found = rows(written.read_text())
     assert [row["rank"] for row in found] == [str(k + 1) for k in range(len(found))]
@@ -384,12 +350,7 @@ def test_interrupt_keeps_what_is_written(files: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMATS3)
 def test_a_reader_that_is_gone_is_no_error(form: str, files: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    with process(f"{ALIGN} --format {form}", files, stdout=writer) as started:
-        os.close(writer)
-        _, err = started.communicate()
-    assert (started.returncode, err) == (141, b"")
+    assert output_without_reader(f"{ALIGN} --format {form}", files) == (141, b"")
 
 
 # bad input
@@ -450,14 +411,7 @@ BAD = {
 def test_bad_input_is_one_line_and_status_2(
     words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
 ) -> None:
-    before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
-    done = run(words if "--output" in words else f"{words} --output out")
-    assert done.status == 2
-    assert done.err.startswith("glsw: ")
-    assert done.err.count("\n") == 1
-    assert message in done.err
-    assert done.out == ""
-    assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+    refused(run, words if "--output" in words else f"{words} --output out", message, files)
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,7 +143,7 @@ for gaps in GAPS:
 def test_scores_on_other_implementations(run_under, data, implementation, step, monkeypatch):
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")  # see test_implementations.py
     code = JUDGE.format(tests=str(Path(__file__).parents[1]), data=str(data), step=step)
-    done = run_under(implementation, code, timeout=1200)
+    done = run_under(implementation, code)
     assert sum(map(int, done.split())) >= 3 * 8 * (4403 // step)
 
 

@@ -636,7 +636,7 @@ def test_ctrl_c_while_it_compares(folder: Path) -> None:
     assert started.stderr is not None
     line = started.stderr.readline()
     started.send_signal(signal.SIGINT)
-    _, rest = started.communicate(timeout=60)
+    _, rest = started.communicate()
     assert line == "busy\n"
     assert started.returncode == 130, rest
     assert rest.splitlines()[-1] == "glsw: interrupted"

@@ -542,8 +542,8 @@ def _compact(batch: Batch) -> Batch:
     q, query_index = np.unique(batch.query_index, return_inverse=True)
     t, target_index = np.unique(batch.target_index, return_inverse=True)
     return Batch(
-        Sequences.of([batch.queries[int(k)] for k in q]),
-        Sequences.of([batch.targets[int(k)] for k in t]),
+        batch.queries.select(q),
+        batch.targets.select(t),
         query_index.astype(np.int32),
         target_index.astype(np.int32),
     )

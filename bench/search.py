@@ -130,15 +130,7 @@ class Subjects:
     def parts(self, residues: int) -> list[Sequences]:
         """Cut the subjects into parts of so many residues at most; a single part is not copied."""
         whole = self.sequences
-        if len(whole.residues) <= residues:
-            return [whole]
-        cut, start = [], 0
-        while start < len(whole):
-            stop = int(np.searchsorted(whole.offsets, whole.offsets[start] + residues, "right")) - 1
-            bounds = whole.offsets[start : max(stop, start + 1) + 1]
-            cut.append(Sequences(whole.residues[bounds[0] : bounds[-1]], bounds - bounds[0]))
-            start += len(bounds) - 1
-        return cut
+        return [whole.part(part) for part in whole.parts(residues)]
 
 
 class Judge:

@@ -472,7 +472,7 @@ class Aligner:
             )
         if self._workers:
             return self._workers.scan(self.engine, queries, database, ranking, progress)
-        parts = [Part.of(database, each) for each in database.parts(self.engine.part)]
+        parts = [Part.of(database, each) for each in database.sequences.parts(self.engine.part)]
         return scan(self.engine, queries, parts, ranking, progress)
 
     def _database(self, source: Targets) -> Database:

@@ -32,7 +32,6 @@ from glsw.search.pool import (
     choices_for,
     places_of,
 )
-from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record, Single, as_records, is_single
 
 MARKS = "clustal_consensus"
@@ -581,7 +580,7 @@ def _shares(triples: Triples, count: int) -> list[slice]:
 def _alone(triples: Triples) -> Triples:
     """Return the same triples without sequences that are in none of them."""
     used, index = np.unique(triples.index, return_inverse=True)
-    sequences = Sequences.of([triples.sequences[k] for k in used.tolist()])
+    sequences = triples.sequences.select(used)
     return Triples(sequences, index.reshape(-1, 3).astype(np.int32))
 
 

@@ -44,10 +44,10 @@ def score_matrix(
     if targets is not None:
         order = np.argsort(-targets.lengths, kind="stable")
         found = np.empty((len(queries), len(targets)), np.int32)
-        (found[:, order],) = engine.scan(queries, [chosen(targets, order)], progress=progress)
+        (found[:, order],) = engine.scan(queries, [targets.select(order)], progress=progress)
         return found
     order = np.argsort(-queries.lengths, kind="stable")
-    ordered = chosen(queries, order)
+    ordered = queries.select(order)
     if not (engine.scoring.symmetric and len(queries)):
         return score_matrix(engine, queries, queries, progress=progress)
     found = np.empty((len(queries), len(queries)), np.int32)
@@ -56,13 +56,8 @@ def score_matrix(
     bounds = np.searchsorted(cells, cells[-1] * np.arange(1, _BLOCKS) / _BLOCKS).tolist()
     bounds = sorted({0, *bounds, len(queries)})
     for start, stop in pairwise(bounds):
-        block, rest = ordered.between(start, stop), ordered.between(start, len(ordered))
+        block, rest = ordered.part(slice(start, stop)), ordered.part(slice(start, None))
         (scores,) = engine.scan(block, [rest], progress=progress)
         found[np.ix_(order[start:stop], order[start:])] = scores
         found[np.ix_(order[start:], order[start:stop])] = scores.T
     return found
-
-
-def chosen(sequences: Sequences, order: npt.NDArray[np.intp]) -> Sequences:
-    """Return sequences in another order."""
-    return Sequences.of([sequences[int(k)] for k in order])

@@ -62,7 +62,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     """They are repeated: a few by a work group each, many together, and large ones alone."""
     monkeypatch.setattr(lanes_module, "LIMIT", 40)
     own = sequences([60] * 20 + [50] * 3)
-    own = Sequences.of([own[0]] * 20 + [own[k] for k in range(20, 23)])
+    own = own.select([0] * 20 + [20, 21, 22])
     expected = score_matrix(Reference(BLOSUM62), own, own)
     engine = Lanes(BLOSUM62, device, number="f32")
     np.testing.assert_array_equal(score_matrix(engine, own), expected)

@@ -36,7 +36,7 @@ from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
 from glsw.engines import Engine, Progress
 from glsw.engines.spec import PROCESSES, EngineChoice
 from glsw.search.ranking import Keys, Ranking
-from glsw.search.scan import Found, Part, added, block, most_at_once, scan, shares
+from glsw.search.scan import Found, Part, added, most_at_once, scan, shares
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
@@ -370,7 +370,7 @@ class Workers:
         fits = int(database.sequences.offsets[-1]) <= engine.part
         # Enough queries to divide among devices that each have the whole database, or parts of it.
         if len(queries) < _PAIRS * len(self._workers) or not fits or not database.path:
-            slices = list(_slices(database, len(self._workers), engine.part))
+            slices = _slices(database, len(self._workers), engine.part)
         return _found(self.places(), slices, engine, queries, database, ranking, progress)
 
     def close(self) -> None:
@@ -395,23 +395,17 @@ def scan_on(
 ) -> Iterator[Found]:
     """Yield the hits to keep of each query, found by tasks on an executor."""
     places = places_of(executor, choice)
-    slices = list(_slices(database, places[0].workers, engine.part))
+    slices = _slices(database, places[0].workers, engine.part)
     return _found(places, slices, engine, queries, database, ranking, progress)
 
 
-def _slices(database: Database, workers: int, limit: int) -> Iterator[slice]:
+def _slices(database: Database, workers: int, limit: int) -> list[slice]:
     """Cut the sorted sequences into equal parts, several for each worker.
 
     Whoever is free takes the next one, so that a slow device does less and none waits for long.
     """
-    offsets = database.sequences.offsets
-    total, start = int(offsets[-1]), 0
-    while start < len(database):
-        size = min(limit, max(total // (SHARES * workers), 1))
-        end = int(offsets[start]) + size
-        stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
-        yield slice(start, stop)
-        start = stop
+    size = min(limit, max(database.residues // (SHARES * workers), 1))
+    return list(database.sequences.parts(size))
 
 
 def _found(
@@ -433,7 +427,7 @@ def _found(
     at_once = most_at_once(ranking, _QUERIES)
     for first in range(0, len(queries), at_once):
         start = time.perf_counter()
-        some = block(queries, first, at_once)
+        some = queries.part(slice(first, first + at_once))
         keys = [np.empty(0, np.int64)] * len(some)
         histograms: list[ScoreHistogram | None] = [None] * len(some)
         engines: dict[str, None] = {}
@@ -441,10 +435,7 @@ def _found(
         memory = 0
         shared = _shared(some, len(slices))
         chosen = [(part, numbers) for part in range(len(slices)) for numbers in shared]
-        tasks = [
-            _PartTask(parts[part], Sequences.of([some[q] for q in numbers]), ranking)
-            for part, numbers in chosen
-        ]
+        tasks = [_PartTask(parts[part], some.select(numbers), ranking) for part, numbers in chosen]
         for k, place, found in carried_out(tasks, places, engine, "search"):
             part, numbers = chosen[k]
             for q, each, histogram in zip(numbers, found.keys, found.histograms, strict=True):

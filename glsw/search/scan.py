@@ -86,7 +86,7 @@ def scan(
         at_once = most_at_once(ranking, at_once)
     for first in range(0, len(queries), at_once):
         start = time.perf_counter()
-        some = block(queries, first, at_once)
+        some = queries.part(slice(first, first + at_once))
         keys = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
         found = engine.scan(some, [part.targets for part in parts], progress=progress)
@@ -111,11 +111,6 @@ def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHist
     if one is None or other is None:
         return other if one is None else one
     return one + other
-
-
-def block(queries: Sequences, first: int, count: int) -> Sequences:
-    """Return some queries that follow one another."""
-    return Sequences.of([queries[k] for k in range(first, min(first + count, len(queries)))])
 
 
 def shares(seconds: float, queries: Sequences) -> list[float]:

@@ -67,7 +67,7 @@ from glsw.sequences.database_file import (
     _Titles,
     _write,
 )
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, part_of
 from glsw.sequences.fasta import encoded
 from glsw.sequences.records import Record
 
@@ -214,42 +214,13 @@ class Database:
         return self.part(slice(None))
 
     def part(self, part: slice) -> Sequences:
-        """Return some of the sorted sequences, residues not copied.
-
-        Parameters
-        ----------
-        part : slice
-            Places among the sorted, one after the other.
-        """
-        start, stop, step = part.indices(len(self))
-        if step != 1:
-            raise ValueError(f"sequences of a part follow one another, got a step of {step}")
-        bounds = self._offsets[start : max(start, stop) + 1]
-        first, end = int(bounds[0]), int(bounds[-1])
+        """Return a slice of the sorted sequences, residues not copied, other offsets not read."""
         try:
-            return Sequences(self._codes[first:end], bounds - first)
+            return part_of(self._codes, self._offsets, part)
         except ValueError:
+            if part.step not in (None, 1):
+                raise
             raise self._corrupt("offsets") from None
-
-    def parts(self, residues: int) -> Iterator[slice]:
-        """Yield slices for `part`, all sequences in turn, of at most that many residues.
-
-        A longer sequence is a part of its own.
-
-        Examples
-        --------
-        >>> database = Database.of([Record("", "", "MKV" * k) for k in range(5)], PROTEIN)
-        >>> [(part.start, part.stop) for part in database.parts(10)]
-        [(0, 1), (1, 2), (2, 5)]
-        """
-        if residues < 1:
-            raise ValueError(f"a part has at least 1 residue, got {residues}")
-        start = 0
-        while start < len(self):
-            end = self._offsets[start] + residues
-            stop = max(int(np.searchsorted(self._offsets, end, "right")) - 1, start + 1)
-            yield slice(start, stop)
-            start = stop
 
     def check(self, alphabet: Alphabet) -> None:
         """Raise ValueError unless codes mean the same letters in ``alphabet``.

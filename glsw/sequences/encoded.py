@@ -71,10 +71,46 @@ class Sequences:
     def __iter__(self) -> Iterator[npt.NDArray[np.uint8]]:
         return (self[k] for k in range(len(self)))
 
-    def between(self, start: int, stop: int) -> Sequences:
-        """Return the sequences from ``start`` up to ``stop``, without copying residues."""
-        bounds = self.offsets[start : stop + 1]
-        return Sequences(self.residues[bounds[0] : bounds[-1]], bounds - bounds[0])
+    def part(self, part: slice) -> Sequences:
+        """Return the sequences of a slice of step 1, residues not copied; itself if that is all."""
+        whole = part.indices(len(self)) == (0, len(self), 1)
+        return self if whole else part_of(self.residues, self.offsets, part)
+
+    def parts(self, residues: int) -> Iterator[slice]:
+        """Yield slices for `part`, all sequences in turn, of at most this number of residues.
+
+        A longer sequence is a part of its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sequences = Sequences.of([np.zeros(length, np.uint8) for length in (12, 9, 6, 3, 0)])
+        >>> [(part.start, part.stop) for part in sequences.parts(10)]
+        [(0, 1), (1, 2), (2, 5)]
+        """
+        if residues < 1:
+            raise ValueError(f"a part has at least 1 residue, got {residues}")
+        start = 0
+        while start < len(self):
+            end = self.offsets[start] + residues
+            stop = max(int(np.searchsorted(self.offsets, end, "right")) - 1, start + 1)
+            yield slice(start, stop)
+            start = stop
+
+    def select(self, order: Iterable[int]) -> Sequences:
+        """Return copies of these sequences, in this order."""
+        return Sequences.of([self[k] for k in order])
+
+
+def part_of(
+    residues: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], part: slice
+) -> Sequences:
+    """Return `Sequences.part` of sequences of which no other offsets are looked at."""
+    start, stop, step = part.indices(len(offsets) - 1)
+    if step != 1:
+        raise ValueError(f"sequences of a part follow one another, got a step of {step}")
+    bounds = offsets[start : max(start, stop) + 1]
+    return Sequences(residues[bounds[0] : bounds[-1]], bounds - bounds[0])
 
 
 def padded(

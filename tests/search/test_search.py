@@ -125,7 +125,7 @@ def test_each_part_meets_all_queries(small: Aligner, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Small, "scan", watched)
     results = small.search(QUERIES, TARGETS)
     next(results)
-    parts = len(list(Database.of(TARGETS, PROTEIN).parts(100)))
+    parts = len(list(Database.of(TARGETS, PROTEIN).sequences.parts(100)))
     assert calls == [(len(QUERIES), parts)]
     list(results)
     assert len(calls) == 1

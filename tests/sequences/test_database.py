@@ -187,7 +187,7 @@ def test_nothing_but_empty_sequences(tmp_path, out):
     database = makedb(tmp_path / "in", out)
     assert list(database) == [Record("a", "", ""), Record("b", "", "")]
     assert database.sequences.lengths.tolist() == [0, 0]
-    assert list(database.parts(5)) == [slice(0, 2)]
+    assert list(database.sequences.parts(5)) == [slice(0, 2)]
     database.verify()
 
 
@@ -195,7 +195,7 @@ def test_nothing_at_all_in_memory():
     database = Database.of([], PROTEIN)
     assert (len(database), database.residues, list(database)) == (0, 0, [])
     assert len(database.sequences) == 0
-    assert list(database.parts(5)) == []
+    assert list(database.sequences.parts(5)) == []
 
 
 def test_unknown_letters(tmp_path, out):
@@ -232,7 +232,7 @@ def test_it_says_what_it_is(source, out):
 @pytest.mark.parametrize("residues", [1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 99])
 def test_parts_cover_all_and_hold_at_most_what_they_may(made, residues):
     database = Database.open(made)
-    parts = list(database.parts(residues))
+    parts = list(database.sequences.parts(residues))
     assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
     assert parts[-1].stop == len(database)
     joined = []
@@ -246,12 +246,12 @@ def test_parts_cover_all_and_hold_at_most_what_they_may(made, residues):
 
 def test_parts_are_as_large_as_they_may_be(made):
     database = Database.open(made)
-    assert list(database.parts(8)) == [slice(0, 2), slice(2, 5)]
+    assert list(database.sequences.parts(8)) == [slice(0, 2), slice(2, 5)]
     with pytest.raises(ValueError, match="at least 1 residue, got 0"):
-        next(database.parts(0))
+        next(database.sequences.parts(0))
 
 
-def test_views(made):
+def test_part(made):
     database = Database.open(made)
     assert len(database.part(slice(1, None))) == 4
     assert len(database.part(slice(3, 2))) == 0

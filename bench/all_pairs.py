@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bench import options, peers, workloads
+from bench import competitors, options, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    device = open_device(arguments.device, require=Lanes.requires or (4, 3))
+    device = open_device(arguments.device, require=Lanes.requires)
     proteins, origin = _proteins(arguments)
     lengths = proteins.lengths
     # Of n sequences, n (n + 1) / 2 pairs.
@@ -61,7 +61,8 @@ def _run(arguments: argparse.Namespace) -> int:
     }
     print(f"{device.info.name}: {len(proteins)} proteins of {origin}, {cells:,} cells")
     results: list[dict[str, Any]] = []
-    for number in ["int32", "f16"] if device.info.half else ["int32"]:
+    numbers: tuple[Literal["int32", "f16"], ...] = ("int32", "f16")
+    for number in numbers if device.info.half else numbers[:1]:
         engine = Lanes(SCORING, device, number=number)
         first: list[npt.NDArray[np.int32]] = []
 
@@ -93,9 +94,9 @@ def _run(arguments: argparse.Namespace) -> int:
 def _judge(proteins: Sequences, chosen: npt.NDArray[np.int64]) -> tuple[str, npt.NDArray[np.int32]]:
     """Return who judges the chosen pairs, shape (2, N), and their scores."""
     batch = Batch(proteins, proteins, *chosen.astype(np.int32))
-    if not peers.ParasailPairs.available(SCORING):
+    if not competitors.ParasailPairs.available(SCORING):
         raise ValueError("parasail is needed to judge the scores")
-    peer = peers.ParasailPairs(SCORING)
+    peer = competitors.ParasailPairs(SCORING)
     with peer.prepared(batch) as work:
         return peer.name, peer.scores(work)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import options, pairs, peers, workloads
+from bench import competitors, options, pairs, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
@@ -29,7 +29,7 @@ from glsw.traceback import trace
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperTime:
     """A line of the paper's Table 1."""
 
     device: str
@@ -43,12 +43,12 @@ class Row:
 
 
 PAPER = (
-    Row("CPU of the T4's machine", "-", 2.2840359211),
-    Row("Tesla T4", "pure", 0.0886352062),
-    Row("Tesla T4", "conventional", 0.1009891033),
-    Row("CPU of the A100's machine", "-", 2.7850348949),
-    Row("A100-SXM4-40GB", "pure", 0.0104529858),
-    Row("A100-SXM4-40GB", "conventional", 0.0118029118),
+    PaperTime("CPU of the T4's machine", "-", 2.2840359211),
+    PaperTime("Tesla T4", "pure", 0.0886352062),
+    PaperTime("Tesla T4", "conventional", 0.1009891033),
+    PaperTime("CPU of the A100's machine", "-", 2.7850348949),
+    PaperTime("A100-SXM4-40GB", "pure", 0.0104529858),
+    PaperTime("A100-SXM4-40GB", "conventional", 0.0118029118),
 )
 """Table 1; the number of pairs is that of the program that goes with the report."""
 
@@ -131,7 +131,7 @@ def _run(arguments: argparse.Namespace) -> int:
             )
             _print_row(f"{task}, {ties}" if task != "scores" else task, results[-1])
         for method in ("trace", "simd"):
-            if peers.ParasailPairs.available(workload.scoring):
+            if competitors.ParasailPairs.available(workload.scoring):
                 result = _core(method, judge, device, share / 2)
                 results.append({"workload": workload.name, "task": method, "ties": None} | result)
                 _print_row(f"one core, {result['function']}", result)
@@ -171,15 +171,15 @@ class _Judge:
 
     def __init__(self, scoring: Scoring, batch: Batch) -> None:
         self.scoring, self.batch = scoring, batch
-        self._chosen = peers.portion(batch, SAMPLE)
+        self._chosen = competitors.portion(batch, SAMPLE)
         part = batch.select(self._chosen)
         self._ends = pairs.cells_of(Reference(scoring).ends(part))
         self._paths = [
             trace(*part.pair(p), scoring, int(i), int(j))[0].tolist()
             for p, (_, i, j) in enumerate(self._ends)
         ]
-        if peers.ParasailPairs.available(scoring):
-            peer = peers.ParasailPairs(scoring)
+        if competitors.ParasailPairs.available(scoring):
+            peer = competitors.ParasailPairs(scoring)
             with peer.prepared(batch) as work:
                 self.name, self.scores = peer.name, peer.scores(work)
         else:
@@ -217,16 +217,18 @@ def _arrays(outcome: _Outcome) -> tuple[npt.NDArray[Any], ...]:
     return (outcome,)
 
 
-def _core(method: peers.Method, judge: _Judge, device: Device, budget: float) -> dict[str, Any]:
+def _core(
+    method: competitors.Method, judge: _Judge, device: Device, budget: float
+) -> dict[str, Any]:
     """Measure parasail on as many of the pairs as it can do three times in ``budget`` seconds."""
-    peer = peers.ParasailPairs(judge.scoring, method)
+    peer = competitors.ParasailPairs(judge.scoring, method)
 
     def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
-        part = judge.batch.select(peers.portion(judge.batch, cells))
+        part = judge.batch.select(competitors.portion(judge.batch, cells))
         return part, Diagonal(judge.scoring, device).scores(part)
 
     cells = judge.batch.cells
-    return peers.beside(peer, cells, cut, judge=Diagonal.name, budget=budget, trial=SAMPLE)
+    return competitors.measured(peer, cells, cut, judge=Diagonal.name, budget=budget, trial=SAMPLE)
 
 
 HEADING = " " * 32 + "  pairs    wall ms  device ms  us a pair    GCUPS   spread"

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import options, peers, workloads
+from bench import competitors, options, workloads
 from bench.measure import compare, report, write
 from glsw.batch import Batch
 from glsw.device.device import DeviceError, open_device
@@ -37,7 +37,7 @@ SCORINGS = {"BLOSUM62 11/1": ("BLOSUM62", 11, 1), "PAM70 10/1": ("PAM70", 10, 1)
 """Matrices with gapopen and gapextend."""
 
 
-class Case(NamedTuple):
+class RandomSet(NamedTuple):
     """Queries and database, both of Swiss-Prot's lengths or all of one length."""
 
     length: int | None
@@ -47,9 +47,9 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "like Swiss-Prot": Case(None, workloads.COMPOSITION, 150, 4000),
-    "Robinson, 1000 letters": Case(1000, ROBINSON, 80, 1500),
-    "Robinson, 100 letters": Case(100, ROBINSON, 300, 4000),
+    "like Swiss-Prot": RandomSet(None, workloads.COMPOSITION, 150, 4000),
+    "Robinson, 1000 letters": RandomSet(1000, ROBINSON, 80, 1500),
+    "Robinson, 100 letters": RandomSet(100, ROBINSON, 300, 4000),
 }
 """The published constants are for the composition of Robinson and Robinson, and long sequences."""
 
@@ -107,7 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _proteins(case: Case, count: int, seed: int) -> Sequences:
+def _proteins(case: RandomSet, count: int, seed: int) -> Sequences:
     """Return random proteins."""
     lengths = (
         workloads.swissprot_lengths(count, seed)
@@ -121,7 +121,7 @@ def _proteins(case: Case, count: int, seed: int) -> Sequences:
     return Sequences(drawn, np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def _counted(engine: Engine, case: Case) -> dict[str, Any]:
+def _counted(engine: Engine, case: RandomSet) -> dict[str, Any]:
     """Return how many hits there are and should be, for each method and E-value."""
     scoring = engine.scoring
     database, asked = _proteins(case, case.sequences, 1), _proteins(case, case.queries, 2)
@@ -129,13 +129,15 @@ def _counted(engine: Engine, case: Case) -> dict[str, Any]:
     size = len(database), int(database.lengths.sum())
     observed = {method: np.zeros(len(EVALUES), int) for method in LABELS}
     expected = {method: np.zeros(len(EVALUES)) for method in LABELS}
-    judged: list[tuple[str, Any, Any]] = []
+    judge, expected_scores, found_scores = "", [], []
     start = time.perf_counter()
     for query in asked:
         batch = Batch.one_to_many(query, database)
         scores = engine.scores(batch)
-        some = peers.portion(batch, _JUDGED)
-        judged.append((*peers.judge(scoring, batch.select(some)), scores[some]))
+        some = competitors.portion(batch, _JUDGED)
+        judge, right = competitors.judge(scoring, batch.select(some))
+        expected_scores.append(right)
+        found_scores.append(scores[some])
         histogram = ScoreHistogram.of(scoring)
         histogram.add(scores, database.lengths)
         for method in LABELS:
@@ -145,7 +147,7 @@ def _counted(engine: Engine, case: Case) -> dict[str, Any]:
                 observed[method][k] += int((scores >= least[at]).sum())
                 chances = _chances(statistics, least, len(query), lengths, size)
                 expected[method][k] += float(chances @ counts)
-    check = compare(*(np.concatenate([each[k] for each in judged]) for k in (2, 1)), judged[0][0])
+    check = compare(np.concatenate(found_scores), np.concatenate(expected_scores), judge)
     return {
         "queries": len(asked),
         "sequences": size[0],

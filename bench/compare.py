@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import flat, options
+from bench import options, rows
 from bench.report.documents import Document, DocumentError, load
 
 FLOOR = {"hardware": 0.10, "software": 0.25}
@@ -169,7 +169,7 @@ def compare(old: Document, new: Document, floor: float | None = None) -> Compari
     )
     for wrong, named in ((found.wrong, after), (found.was_wrong, before)):
         for key, measurement in named.items():
-            if flat.state(measurement) == "wrong":
+            if rows.state(measurement) == "wrong":
                 check = measurement["check"]
                 wrong[key] = f"{check['wrong']} of {check['pairs']}, {check['judge']}: " + str(
                     check["first"]
@@ -187,14 +187,14 @@ def compare(old: Document, new: Document, floor: float | None = None) -> Compari
 
 
 def _named(document: Document) -> dict[str, dict[str, Any]]:
-    return {key: found for part in document.parts for key, found in flat.measurements(part)}
+    return {key: found for part in document.parts for key, found in rows.measurements(part)}
 
 
 def _pair(
     found: Comparison, key: str, old: dict[str, Any], new: dict[str, Any], floor: float
 ) -> None:
     """Put a measurement that both have where it belongs."""
-    states = {flat.state(old), flat.state(new)}
+    states = {rows.state(old), rows.state(new)}
     if states != {"timed"}:
         if states != {"checked"} and "wrong" not in states:
             found.not_timed.append(key)

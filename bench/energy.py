@@ -73,19 +73,19 @@ class Energy:
         return vars(self) | {"picojoules_per_cell": self.joules_per_run / cells * 1e12}
 
 
-class Meter:
-    """Measures the energy of runs with a gauge."""
+class EnergyMeter:
+    """Measures the energy of runs with a power meter."""
 
-    def __init__(self, gauge: Gauge) -> None:
-        self._gauge = gauge
-        self.tool = gauge.tool
+    def __init__(self, power_meter: PowerMeter) -> None:
+        self._power_meter = power_meter
+        self.tool = power_meter.tool
 
     def measure(self, run: Callable[[], object], seconds: float = 2.0) -> Energy | None:
         """Rest for half that long, then run again and again for about that long.
 
-        None if the gauge told nothing. The result of the run has to be known to be right.
+        None if the power meter told nothing. The result of the run has to be known to be right.
         """
-        idle = self._gauge.used(lambda: time.sleep(seconds / 2))
+        idle = self._power_meter.used(lambda: time.sleep(seconds / 2))
         runs = 0
 
         def work() -> None:
@@ -95,7 +95,7 @@ class Meter:
                 run()
                 runs += 1
 
-        busy = self._gauge.used(work)
+        busy = self._power_meter.used(work)
         if busy is None:
             return None
         return Energy(
@@ -114,7 +114,7 @@ class Used(NamedTuple):
     seconds: float
 
 
-class Gauge(ABC):
+class PowerMeter(ABC):
     """What tells energy."""
 
     tool: str
@@ -124,7 +124,7 @@ class Gauge(ABC):
         """Do the work; return what was used meanwhile, None if that is not told."""
 
 
-def meter_for(device: Device | None) -> Meter | None:
+def meter_for(device: Device | None) -> EnergyMeter | None:
     """Return what measures the energy of a device, of the processor without one; None if nothing.
 
     Of several NVIDIA cards it is the one with the PCI address of EGL's device; where EGL names no
@@ -132,16 +132,16 @@ def meter_for(device: Device | None) -> Meter | None:
     CUDA sorts by speed), else the only one with the renderer's name.
     """
     if device is None or device.info.software:
-        gauge: Gauge | None = rapl()
+        power_meter: PowerMeter | None = rapl()
     else:
         path = _drm_file(device)
         if "nvidia" in f"{device.info.name} {device.info.vendor}".casefold():
             address = _pci_address(path)
-            gauge = nvidia(device.info.name, address, _cuda_number(device.info.index))
+            power_meter = nvidia(device.info.name, address, _cuda_number(device.info.index))
         else:
-            gauge = None
-        gauge = gauge or hwmon(path)
-    return Meter(gauge) if gauge else None
+            power_meter = None
+        power_meter = power_meter or hwmon(path)
+    return EnergyMeter(power_meter) if power_meter else None
 
 
 # arithmetic
@@ -175,7 +175,7 @@ def counted(before: int, after: int, most: int | None) -> int | None:
 # counters
 
 
-class Counter(Gauge):
+class Counter(PowerMeter):
     """Files in which microjoules are counted.
 
     Parameters
@@ -220,12 +220,12 @@ def rapl() -> Counter | None:
     return _readable(Counter("RAPL", files))
 
 
-def hwmon(drm: str) -> Gauge | None:
+def hwmon(drm: str) -> PowerMeter | None:
     """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
     folder = _SYS / "class/drm" / Path(drm).name / "device/hwmon"
     for sensor in sorted(folder.glob("hwmon*")) if drm else []:
-        if gauge := _readable(Counter("hwmon", [(sensor / "energy1_input", None)])):
-            return gauge
+        if power_meter := _readable(Counter("hwmon", [(sensor / "energy1_input", None)])):
+            return power_meter
         for name in ("power1_average", "power1_input"):
             with suppress(OSError, ValueError):
                 int((sensor / name).read_text())
@@ -240,7 +240,7 @@ def _readable(counter: Counter) -> Counter | None:
 # samples
 
 
-class Sampler(Gauge):
+class Sampler(PowerMeter):
     """Samples of the power, taken in the background."""
 
     @abstractmethod

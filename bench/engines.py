@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import cpu3, options, pairs, peers, search, triples, workloads
-from bench.energy import Meter, meter_for
+from bench import competitors, cpu3, options, pairs, search, triples, workloads
+from bench.energy import EnergyMeter, meter_for
 from bench.measure import Check, compare, cores, measure, report, write
 from glsw.batch import Batch, Triples
 from glsw.device.device import Device, DeviceError, open_device
@@ -117,7 +117,7 @@ class Entry(NamedTuple):
         return self.kind(scoring, device if self.kind.requires else None, **self.words)
 
 
-class Beside(NamedTuple):
+class CompetitorRun(NamedTuple):
     """A program of others, and what measures it.
 
     ``measured`` gets the first engine that was right and a budget in seconds.
@@ -128,7 +128,7 @@ class Beside(NamedTuple):
     measured: Callable[[Entry | None, float], dict[str, Any]]
 
 
-class Judge(search.Judge):
+class PairJudge(search.ScoreJudge):
     """Judges results of pairs as in a search: a sample is known, the first engine has the rest."""
 
     def __init__(self, name: str, chosen: npt.NDArray[np.intp], expected: Found) -> None:
@@ -184,7 +184,7 @@ class Workload(ABC):
         """Return about how many seconds a run takes; it may be less if that is above ``limit``."""
 
     @abstractmethod
-    def beside(self) -> list[Beside]:
+    def beside(self) -> list[CompetitorRun]:
         """Return the programs of others that can do it."""
 
     @property
@@ -203,7 +203,7 @@ class OfPairs(Workload):
     """Work that is a batch of pairs."""
 
     scoring: Scoring
-    judge: Judge | search.Judge
+    judge: PairJudge | search.ScoreJudge
 
     def __init__(self, device: Device, batch: Batch, lengths: list[int]) -> None:
         super().__init__(device)
@@ -226,27 +226,27 @@ class OfPairs(Workload):
         """Tell from evenly spaced pairs."""
 
         def part(cells: float) -> tuple[Callable[[], object], int]:
-            some = self.batch.select(peers.portion(self.batch, cells))
+            some = self.batch.select(competitors.portion(self.batch, cells))
             return partial(self.of, engine, some), some.cells
 
         return _estimate(part, self.cells, limit)
 
-    def beside(self) -> list[Beside]:
+    def beside(self) -> list[CompetitorRun]:
         """Return the programs here that know the scoring, on one core and on all."""
         rates: dict[str, float] = {}
         return [
-            Beside(peer.name, count, partial(self._measured, peer, count, rates))
+            CompetitorRun(peer.name, count, partial(self._measured, peer, count, rates))
             for count in sorted({1, cores()})
             for peer in self.programs(count)
         ]
 
-    def programs(self, count: int) -> list[peers.Peer]:
+    def programs(self, count: int) -> list[competitors.Competitor]:
         """Return programs of others on so many cores."""
-        return peers.of_pairs(self.scoring, count)
+        return competitors.of_pairs(self.scoring, count)
 
     def _measured(
         self,
-        peer: peers.Peer,
+        peer: competitors.Competitor,
         count: int,
         rates: dict[str, float],
         passed: Entry | None,
@@ -255,7 +255,7 @@ class OfPairs(Workload):
         """Measure a program; the rate of one core tells what all can do."""
         key = f"{peer.name} {peer.function}"
         rate = rates[key] * count if key in rates else None
-        result = peers.beside(
+        result = competitors.measured(
             peer,
             self.cells,
             partial(self.cut, passed),
@@ -272,7 +272,7 @@ class OfPairs(Workload):
         known = self.judge.scores
         if known is None:
             return self.batch.select(self.judge.chosen), _scores(self.judge.expected)
-        chosen = peers.portion(self.batch, cells)
+        chosen = competitors.portion(self.batch, cells)
         return self.batch.select(chosen), _scores(known[chosen])
 
 
@@ -301,7 +301,7 @@ class Search(OfPairs):
 
     def prepare(self) -> None:
         """Have a sample judged by parasail or the reference."""
-        self.judge = search.Judge(self.query, self.subjects, SAMPLE["search"])
+        self.judge = search.ScoreJudge(self.query, self.subjects, SAMPLE["search"])
 
     def run(self, engine: Engine) -> Found:
         """Return all scores; the database stays on the device from one run to the next."""
@@ -314,9 +314,9 @@ class Search(OfPairs):
         """Return scores."""
         return engine.scores(batch)
 
-    def programs(self, count: int) -> list[peers.Peer]:
+    def programs(self, count: int) -> list[competitors.Competitor]:
         """Return the programs that search databases, and Biopython."""
-        return peers.on_cores(self.scoring, count, slow=True)
+        return competitors.on_cores(self.scoring, count, slow=True)
 
 
 class Pairs(OfPairs):
@@ -336,9 +336,9 @@ class Pairs(OfPairs):
 
     def prepare(self) -> None:
         """Have a sample judged by the reference."""
-        chosen = peers.portion(self.batch, SAMPLE["pairs"])
+        chosen = competitors.portion(self.batch, SAMPLE["pairs"])
         reference = ENGINES["reference"](self.scoring)
-        self.judge = Judge("reference", chosen, self.of(reference, self.batch.select(chosen)))
+        self.judge = PairJudge("reference", chosen, self.of(reference, self.batch.select(chosen)))
 
 
 class Long(OfPairs):
@@ -365,7 +365,7 @@ class Long(OfPairs):
             name, cell = pairs.expected_cell(self.scoring, self.batch, self.device, 1.0)
         else:
             name, cell = "rows of NumPy", np.array([best_end(*self.batch.pair(0), self.scoring)])
-        self.judge = Judge(name, np.zeros(1, np.intp), cell.astype(np.int32))
+        self.judge = PairJudge(name, np.zeros(1, np.intp), cell.astype(np.int32))
 
     def estimate(self, engine: Engine, limit: float) -> float:
         """Tell from how the time grows between the first eighths and the first quarters.
@@ -382,16 +382,16 @@ class Long(OfPairs):
                 return 8 * seconds[0]
         return seconds[1] * min(4.0, max(2.0, seconds[1] / seconds[0])) ** 2
 
-    def beside(self) -> list[Beside]:
+    def beside(self) -> list[CompetitorRun]:
         """Return parasail on one core, a cell at a time and with SIMD: a pair is not divided."""
-        if not peers.ParasailPairs.available(self.scoring):
+        if not competitors.ParasailPairs.available(self.scoring):
             return []
-        methods: tuple[peers.Method, ...] = ("plain", "simd")
+        methods: tuple[competitors.Method, ...] = ("plain", "simd")
         rates: dict[str, float] = {}
         return [
-            Beside(f"{peer.name} {method}", 1, run)
+            CompetitorRun(f"{peer.name} {method}", 1, run)
             for method in methods
-            for peer in [peers.ParasailPairs(self.scoring, method)]
+            for peer in [competitors.ParasailPairs(self.scoring, method)]
             for run in [partial(self._measured, peer, 1, rates)]
         ]
 
@@ -460,11 +460,11 @@ class Three(Workload):
 
         return _estimate(part, self.cells, limit)
 
-    def beside(self) -> list[Beside]:
+    def beside(self) -> list[CompetitorRun]:
         """Return the C code on one core: a triple is not divided."""
         if self.judges.refused:
             return []
-        return [Beside(cpu3.NAME, 1, self._code)]
+        return [CompetitorRun(cpu3.NAME, 1, self._code)]
 
     def _code(self, passed: Entry | None, budget: float) -> dict[str, Any]:
         """Measure it, judged by an engine, or if none was right by the reference as it was."""
@@ -560,7 +560,7 @@ class Runner:
 
     device: Device
     engines: Sequence[str]
-    meter: Meter | None
+    meter: EnergyMeter | None
     keep: Callable[[dict[str, Any]], None]
     warm: bool = field(default=False)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench import options, peers, workloads
+from bench import competitors, options, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
@@ -134,11 +134,11 @@ def _ends(engine: Fragment | Reference, batch: Batch) -> Found:
 
 def _judge(task: str, scoring: Scoring, batch: Batch) -> Callable[[Found], Check]:
     """Return what compares all scores with parasail's, or some ends with the reference's."""
-    if task == "scores" and peers.Parasail.available(scoring):
+    if task == "scores" and competitors.Parasail.available(scoring):
         chosen = np.arange(len(batch))
-        judge, expected = peers.judge(scoring, batch)
+        judge, expected = competitors.judge(scoring, batch)
     else:
-        chosen = peers.portion(batch, CHECKED)
+        chosen = competitors.portion(batch, CHECKED)
         judge = Reference.name
         expected = _ends(Reference(scoring), batch.select(chosen))
         expected = expected[:, 0] if task == "scores" else expected

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench import options, peers, workloads
+from bench import competitors, options, workloads
 from bench.measure import WARM_UP, Check, compare, measure, report, write
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
@@ -33,7 +33,7 @@ SWISSPROT = 176_469 * 361
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperQuery:
     """One query of the paper."""
 
     length: int
@@ -49,14 +49,14 @@ class Row:
 
 
 PAPER = (
-    Row(63, "O29181", 90.9, 48.6),
-    Row(127, "P03630", 184.1, 99.7),
-    Row(255, "P53765", 375.1, 198.2),
-    Row(361, "Q8ZGB4", 532.7, 295.8),
-    Row(511, "P58229", 731.9, 391.9),
-    Row(1023, "P39985", 1472.5, 848.7),
-    Row(2047, "Q96HP0", 2985.7, 1741.7),
-    Row(4095, "P36022", 5925.2, 3610.8),
+    PaperQuery(63, "O29181", 90.9, 48.6),
+    PaperQuery(127, "P03630", 184.1, 99.7),
+    PaperQuery(255, "P53765", 375.1, 198.2),
+    PaperQuery(361, "Q8ZGB4", 532.7, 295.8),
+    PaperQuery(511, "P58229", 731.9, 391.9),
+    PaperQuery(1023, "P39985", 1472.5, 848.7),
+    PaperQuery(2047, "Q96HP0", 2985.7, 1741.7),
+    PaperQuery(4095, "P36022", 5925.2, 3610.8),
 )
 """Table 1: seconds of OSEARCH34 and SSEARCH34 on a Pentium 4 of 3.0 GHz, Swiss-Prot 46.3."""
 
@@ -83,7 +83,7 @@ class Query(NamedTuple):
     codes: npt.NDArray[np.uint8]
 
     @property
-    def paper(self) -> Row | None:
+    def paper(self) -> PaperQuery | None:
         """The row of the paper with about this length: two of its eight were shortened since."""
         near = [row for row in PAPER if abs(row.length - len(self.codes)) <= 0.01 * row.length]
         return near[0] if near else None
@@ -141,8 +141,9 @@ def _query(
     """Measure the engine and the peers with one query; a third of ``budget`` is for the peers."""
     batch = Batch.one_to_many(query.codes, database)
     scoring = engine.scoring
-    chosen = peers.portion(batch, JUDGED if peers.Parasail.available(scoring) else BY_REFERENCE)
-    judge, expected = peers.judge(scoring, batch.select(chosen))
+    most = JUDGED if competitors.Parasail.available(scoring) else BY_REFERENCE
+    chosen = competitors.portion(batch, most)
+    judge, expected = competitors.judge(scoring, batch.select(chosen))
 
     latest = np.empty(0, np.int32)
 
@@ -152,7 +153,7 @@ def _query(
         return compare(scores[chosen], expected, judge)
 
     def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
-        some = peers.portion(batch, cells)
+        some = competitors.portion(batch, cells)
         return batch.select(some), latest[some]
 
     least = 0.0 if device is None or device.info.software else WARM_UP + REPEATS
@@ -164,11 +165,11 @@ def _query(
         budget=max(least, budget * 2 / 3),
     )
     beside: dict[str, dict[str, Any]] = {}
-    for kind in (peers.Parasail, peers.Ssearch36) if ours.wall else ():
+    for kind in (competitors.Parasail, competitors.Ssearch36) if ours.wall else ():
         if kind.available(scoring):
             peer = kind(scoring)
             try:
-                beside[peer.name] = peers.beside(
+                beside[peer.name] = competitors.measured(
                     peer, batch.cells, cut, judge=engine.name, budget=budget / 6, trial=PROBE
                 )
             except RuntimeError as error:

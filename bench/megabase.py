@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import options, pairs, peers, workloads
+from bench import competitors, options, pairs, workloads
 from bench.measure import Check, compare, measure, report, write
 from glsw.batch import Batch
 from glsw.device.device import DeviceError, open_device
@@ -68,8 +68,8 @@ class _Judge:
         self.batch = batch
         self.expected: list[list[int]] = []
         self.score: int | None = None
-        if batch.cells <= JUDGED and peers.ParasailPairs.available(SCORING):
-            peer = peers.ParasailPairs(SCORING)
+        if batch.cells <= JUDGED and competitors.ParasailPairs.available(SCORING):
+            peer = competitors.ParasailPairs(SCORING)
             with peer.prepared(batch) as work:
                 self.score = int(peer.scores(work)[0])
 
@@ -102,10 +102,10 @@ def _run(arguments: argparse.Namespace) -> int:
         judge = _Judge(batch)
         for task in TASKS:
             engine = Blocked(SCORING, device, memory=arguments.memory, prune=task != "ends")
-            run: Callable[[], Any]
-            run = partial(engine.paths if task == "alignment" else engine.ends, batch)
+            work: Callable[[Batch], Ends | Paths] = engine.ends
+            work = engine.paths if task == "alignment" else work
             timed = measure(
-                run,
+                partial(work, batch),
                 judge,
                 cells=batch.cells,
                 device=device,

@@ -2,7 +2,7 @@
 
     python -m bench.micro --output bench/results/micro-llvmpipe.json
 
-From these numbers `bench.ceilings` says what limits an engine. What every loop finds is compared
+From these numbers `bench.roofline` says what limits an engine. What every loop finds is compared
 with NumPy's before it is timed. Exit status 1 if something was wrong: it has no value.
 """
 
@@ -16,9 +16,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from bench import kernels, options
-from bench.kernels import Kernel
-from bench.loops import (
+from bench import micro_kernels, options
+from bench.measure import WARM_UP, Check, Measurement, measure, report, write
+from bench.micro_kernels import Kernel
+from bench.micro_loops import (
     HARDWARE,
     JUDGE,
     SOFTWARE,
@@ -30,14 +31,13 @@ from bench.loops import (
     Size,
     Transfer,
 )
-from bench.measure import WARM_UP, Check, Measurement, measure, report, write
 from glsw.device.device import Device, DeviceError, DeviceInfo, open_device
 from glsw.device.shader import ShaderError
 
 CHAINS = 16
 """Numbers that an invocation computes at once."""
 
-# Rows and columns a turn of the recurrence, see `kernels.recurrence`: the fastest that were found.
+# Rows and columns per turn of `micro_kernels.recurrence`: the fastest shapes that were found.
 SHAPES: dict[str, tuple[tuple[int, int], ...]] = {
     "cells": ((8, 2), (16, 2)),
     "rows": ((16, 2), (32, 2)),
@@ -197,8 +197,10 @@ def _rates(size: Size, compute: str, half: str) -> Iterator[Rate]:
 
 
 def _operations(size: Size, compute: str, half: str) -> Iterator[Rate]:
-    def chains(operation: kernels.Operation, **options: Any) -> Callable[[Runner, float], Timed]:
-        return _loops(partial(kernels.chains, operation, CHAINS, size.rounds, **options))
+    def chains(
+        operation: micro_kernels.Operation, **options: Any
+    ) -> Callable[[Runner, float], Timed]:
+        return _loops(partial(micro_kernels.chains, operation, CHAINS, size.rounds, **options))
 
     where = "on 32-bit integers in registers of a compute shader"
     both = "max(x - z, y), which counts as two operations,"
@@ -212,17 +214,17 @@ def _operations(size: Size, compute: str, half: str) -> Iterator[Rate]:
 
 
 def _recurrences(size: Size, compute: str, half: str) -> Iterator[Rate]:
-    def forms(*kinds: kernels.Form, linear: bool) -> Callable[[Runner, float], Timed]:
+    def forms(*kinds: micro_kernels.Form, linear: bool) -> Callable[[Runner, float], Timed]:
         return _loops(
             *(
-                partial(kernels.recurrence, kind, *shape, size.turns, linear=linear)
+                partial(micro_kernels.recurrence, kind, *shape, size.turns, linear=linear)
                 for kind in kinds
                 for shape in SHAPES[kind]
             )
         )
 
     def forms3(linear: bool) -> Callable[[Runner, float], Timed]:
-        planes = partial(kernels.recurrence3, turns=size.turns, linear=linear)
+        planes = partial(micro_kernels.recurrence3, turns=size.turns, linear=linear)
         return _loops(partial(planes, 2), partial(planes, 4))
 
     for gaps, linear in (("linear", True), ("affine", False)):
@@ -243,13 +245,13 @@ def _recurrences(size: Size, compute: str, half: str) -> Iterator[Rate]:
 
 
 def _lookups(size: Size, compute: str) -> Iterator[Rate]:
-    shared = _loops(partial(kernels.shared, size.workgroup, size.rounds))
+    shared = _loops(partial(micro_kernels.shared, size.workgroup, size.rounds))
     yield Rate("shared bandwidth", "byte/s", "reads of shared memory, 16 bytes", shared, compute)
     for name, width in (("lookup", 1), ("words", 4)):
         text = f"reads of a uniform block, {4 * width} bytes, places that differ in a subgroup"
-        block = _loops(partial(kernels.uniform_block, width, size.rounds))
+        block = _loops(partial(micro_kernels.uniform_block, width, size.rounds))
         yield Rate(f"uniform block {name}", "byte/s", text, block, compute)
-    texture = _loops(partial(kernels.texture, size.rounds))
+    texture = _loops(partial(micro_kernels.texture, size.rounds))
     text = "texelFetch of 16 bytes in a fragment shader, from a texture of 16 KiB"
     yield Rate("texture lookup", "byte/s", text, texture)
 

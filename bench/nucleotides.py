@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    device = open_device(arguments.device, require=Lanes.requires or (4, 3))
+    device = open_device(arguments.device, require=Lanes.requires)
     subjects = workloads.dna(np.full(arguments.sequences, arguments.length))
     judge = Cpu(SCORING)
     results = []
@@ -75,8 +75,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _scan(engine: Engine, query: Sequences, subjects: Sequences) -> npt.NDArray[np.int32]:
-    (found,) = engine.scan(query, [subjects])
-    return found[0]
+    scores: npt.NDArray[np.int32]
+    ((scores,),) = engine.scan(query, [subjects])
+    return scores
 
 
 def _check(expected: npt.NDArray[np.int32], judge: str, found: npt.NDArray[np.int32]) -> Check:

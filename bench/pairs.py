@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bench import peers
+from bench import competitors
 from bench.measure import Check, compare, measure
 from glsw.batch import Batch
 from glsw.device.device import Device
@@ -187,8 +187,8 @@ def expected_cell(
         name, other = "blocked in other tiles", 16 if device.info.software else 64
         engine = Blocked(scoring, device, workgroup=other, columns=384, prune=False)
     cell = cells_of(engine.ends(batch))
-    if peers.ParasailPairs.available(scoring) and batch.cells <= budget * PEER_RATE:
-        peer = peers.ParasailPairs(scoring)
+    if competitors.ParasailPairs.available(scoring) and batch.cells <= budget * PEER_RATE:
+        peer = competitors.ParasailPairs(scoring)
         with peer.prepared(batch) as work:
             cell[:, 0] = peer.scores(work)
         name = f"{peer.name} (score), {name} (end)"
@@ -232,7 +232,7 @@ def race(
         "cpu": {
             method: one_core(method, scoring, batch, device, budget / 4)
             for method in ("plain", "simd")
-            if peers.ParasailPairs.available(scoring)
+            if competitors.ParasailPairs.available(scoring)
         },
     }
 
@@ -242,16 +242,16 @@ def _best_cells(engine: Engine, batch: Batch) -> Found:
 
 
 def one_core(
-    method: peers.Method, scoring: Scoring, batch: Batch, device: Device, budget: float
+    method: competitors.Method, scoring: Scoring, batch: Batch, device: Device, budget: float
 ) -> dict[str, Any]:
     """Measure parasail on a pair; if that is too long, on its start, ``seconds`` then scaled."""
-    peer = peers.ParasailPairs(scoring, method)
+    peer = competitors.ParasailPairs(scoring, method)
 
     def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
         part = square(batch, cells)
         return part, Blocked(scoring, device).scores(part)
 
-    return peers.beside(peer, batch.cells, cut, judge=Blocked.name, budget=budget)
+    return competitors.measured(peer, batch.cells, cut, judge=Blocked.name, budget=budget)
 
 
 def seconds_of(result: Mapping[str, Any]) -> tuple[float | None, str]:

@@ -190,6 +190,7 @@ def _searches() -> Iterator[Entry]:
 
 
 def _run(result: Mapping[str, Any], label: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any]
     (found,) = (run for run in result["runs"] if run["label"] == label)
     return found
 
@@ -253,8 +254,14 @@ def _triples() -> Iterator[Entry]:
 
 
 def _aim(scoring: str, length: int, task: str) -> dict[str, Any]:
-    fields = {"part": "aims", "scoring": scoring, "task": task, "triples": 1}
-    return one("sudo2012-h100.json", lengths=[length] * 3, **fields)
+    return one(
+        "sudo2012-h100.json",
+        part="aims",
+        scoring=scoring,
+        task=task,
+        triples=1,
+        lengths=[length] * 3,
+    )
 
 
 # README.md

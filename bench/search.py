@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench import options, pairs, peers, workloads
+from bench import competitors, options, pairs, workloads
 from bench.measure import WARM_UP, Check, Measurement, compare, cores, measure, report, write
 from glsw.align import Aligner
 from glsw.batch import Batch
@@ -133,7 +133,7 @@ class Subjects:
         return [whole.part(part) for part in whole.parts(residues)]
 
 
-class Judge:
+class ScoreJudge:
     """Judges the scores of a query: a sample by parasail, the rest by the first engine.
 
     The sample has evenly spaced subjects, the longest, the shortest, and those that are planted.
@@ -148,9 +148,9 @@ class Judge:
         batch = Batch.one_to_many(query.codes, subjects.sequences)
         ends = [0, len(batch) - 1]
         self.chosen = np.unique(
-            np.concatenate([peers.portion(batch, cells), ends, subjects.planted])
+            np.concatenate([competitors.portion(batch, cells), ends, subjects.planted])
         ).astype(np.intp)
-        self.name, self.expected = peers.judge_in_32_bits(_SCORING, batch.select(self.chosen))
+        self.name, self.expected = competitors.judge_in_32_bits(_SCORING, batch.select(self.chosen))
         self.scores: npt.NDArray[np.int32] | None = None
         self._first = ""
 
@@ -211,14 +211,14 @@ def _run(arguments: argparse.Namespace) -> int:
         result: dict[str, Any] = {"database": subjects.facts(), "runs": []}
         results.append(result)
         print(f"\n{_described(result['database'])}", flush=True)
-        judges = [Judge(query, subjects, arguments.sample) for query in queries]
+        judges = [ScoreJudge(query, subjects, arguments.sample) for query in queries]
         for configuration in configurations if set(arguments.tasks) != {"devices"} else ():
             result["runs"].append(
                 _searched(configuration, subjects, queries, judges, device, arguments)
             )
             keep()
         _print_table(result)
-        beside = Beside(subjects, queries, judges, arguments)
+        beside = Comparisons(subjects, queries, judges, arguments)
         if "peers" in arguments.tasks and size == databases[-1]:
             result["peers"] = beside.peers()
             _print_peers(result["peers"])
@@ -254,7 +254,7 @@ def _searched(
     configuration: Configuration,
     subjects: Subjects,
     queries: list[Query],
-    judges: list[Judge],
+    judges: list[ScoreJudge],
     device: Device | None,
     arguments: argparse.Namespace,
 ) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def _scan(engine: Engine, queries: Sequences, parts: list[Sequences]) -> npt.NDA
     return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
 
-def _judged(judges: list[Judge], engine: str, found: npt.NDArray[np.int32]) -> Check:
+def _judged(judges: list[ScoreJudge], engine: str, found: npt.NDArray[np.int32]) -> Check:
     """Judge the scores of one query or of all, shape (queries, subjects)."""
     checks = (judge.judge(each, engine) for judge, each in zip(judges, found, strict=True))
     return reduce(pairs.both, checks)
@@ -354,12 +354,12 @@ class Files(NamedTuple):
 
 
 @dataclass
-class Beside:
+class Comparisons:
     """A database, and all that is compared with the scores that the engines found in it."""
 
     subjects: Subjects
     queries: list[Query]
-    judges: list[Judge]
+    judges: list[ScoreJudge]
     arguments: argparse.Namespace
 
     def peers(self) -> list[dict[str, Any]]:
@@ -374,13 +374,13 @@ class Beside:
             def cut(
                 cells: float, batch: Batch = batch, scores: Any = scores
             ) -> tuple[Batch, npt.NDArray[np.int32]]:
-                chosen = peers.portion(batch, cells)
+                chosen = competitors.portion(batch, cells)
                 return batch.select(chosen), scores[chosen]
 
             for count in sorted({1, cores()}):
-                for peer in peers.on_cores(_SCORING, count):
+                for peer in competitors.on_cores(_SCORING, count):
                     try:
-                        measured = peers.beside(
+                        measured = competitors.measured(
                             peer,
                             batch.cells,
                             cut,
@@ -472,7 +472,7 @@ class Beside:
         measured = []
         for some in (chosen[0], list(chosen)):
             try:
-                aligner = Aligner(_SCORING, engine=self.arguments.engines[0], device=some)  # type: ignore[arg-type]
+                aligner = Aligner(_SCORING, engine=self.arguments.engines[0], device=some)
             except (ValueError, DeviceError) as error:
                 return {"devices": chosen, "refused": str(error)}
 

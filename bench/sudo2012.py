@@ -374,7 +374,7 @@ def _print_paper() -> None:
 # aims
 
 
-class Aim(NamedTuple):
+class SpeedTarget(NamedTuple):
     """What is measured beyond the paper, and how fast it is meant to be."""
 
     label: str
@@ -405,12 +405,12 @@ def _aims(runner: Runner, data: Data, keep: Keep) -> None:
     n, word = runner.arguments.size, runner.arguments.word
     channels = len(data.values)
     aims = [
-        Aim(f"{n} x {n} x {n}", "ends", (n, n, n)),
-        Aim(f"{n} x {n} x {n}", "paths", (n, n, n)),
-        Aim(f"{2 * n} x {2 * n} x {2 * n}", "ends", (2 * n, 2 * n, 2 * n)),
-        Aim(f"{8 * n} x {n} x {n}", "ends", (8 * n, n, n)),
-        Aim(f"{8 * n} x {n} x {n}", "paths", (8 * n, n, n)),
-        Aim(
+        SpeedTarget(f"{n} x {n} x {n}", "ends", (n, n, n)),
+        SpeedTarget(f"{n} x {n} x {n}", "paths", (n, n, n)),
+        SpeedTarget(f"{2 * n} x {2 * n} x {2 * n}", "ends", (2 * n, 2 * n, 2 * n)),
+        SpeedTarget(f"{8 * n} x {n} x {n}", "ends", (8 * n, n, n)),
+        SpeedTarget(f"{8 * n} x {n} x {n}", "paths", (8 * n, n, n)),
+        SpeedTarget(
             f"{channels * (channels - 1) * (channels - 2) // 6} x {word}^3",
             *("ends", (word, word, word), True),
         ),

@@ -24,9 +24,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from bench import options, schema, steps
+from bench import options, plan, schema
 from bench.measure import report, write
-from bench.steps import KNOWN, NAMES, LeftOutError, Room, Step
+from bench.plan import KNOWN, NAMES, Budget, LeftOutError, Step
 from glsw.device.device import Device, DeviceError, open_device
 from glsw.device.shader import ShaderError
 
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace, begin: float) -> int:
     device = open_device(arguments.device, quiet=True)
     settings = _settings(arguments, device)
-    todo = steps.steps(settings["names"], full=arguments.full, devices=settings["devices"])
+    todo = plan.steps(settings["names"], full=arguments.full, devices=settings["devices"])
     path = arguments.output or Path(f"bench-{slug(device.info.name)}.json")
     document = report("suite", device, settings, [], commit=arguments.commit)
     done = [] if arguments.fresh or arguments.list else _kept(path, document)
@@ -214,7 +214,7 @@ class Suite:
         done = {result["step"] for result in self.results}
         waiting = [step for step in self.todo if step.name not in done]
         with _interrupts() as interrupts, tempfile.TemporaryDirectory() as folder:
-            self._speeds = steps.speeds(self.device)
+            self._speeds = plan.speeds(self.device)
             while waiting:
                 result = self._step(waiting[0], waiting, Path(folder, "step.json"))
                 interrupts.check()
@@ -266,7 +266,7 @@ class Suite:
         if self.left < LEAST:
             return [], f"the {self.settings['budget']:g} s are used up"
         asked = self.settings["engines"]
-        room = Room(
+        budget = Budget(
             share,
             self._speeds,
             self.device.info,
@@ -276,7 +276,7 @@ class Suite:
             devices=self.settings["devices"],
         )
         try:
-            return step.arguments(room), None
+            return step.arguments(budget), None
         except LeftOutError as reason:
             return [], str(reason)
 
@@ -309,7 +309,7 @@ class Suite:
 
     def show(self) -> None:
         """Print the command lines that a run would have if each step took its share."""
-        self._speeds = steps.speeds(self.device)
+        self._speeds = plan.speeds(self.device)
         for step in self.todo:
             words, why = self._arguments(step, self._share(step, self.todo))
             text = shlex.join(["python", "-m", f"bench.{step.benchmark}", *words])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import flat
+from bench import rows
 from bench.report.blocks import Section, Table, joined
 from bench.report.documents import Collection, Document
 
@@ -72,8 +72,8 @@ def _checks(files: Collection) -> list[Table | str]:
     wrong: list[list[str]] = []
     for part in files.parts():
         name = files.name(part)
-        for key, found in flat.measurements(part):
-            state = flat.state(found)
+        for key, found in rows.measurements(part):
+            state = rows.state(found)
             counts[name][state] += 1
             compared[name] += (found.get("check") or {"pairs": 0})["pairs"]
             if state == "wrong":
@@ -81,13 +81,13 @@ def _checks(files: Collection) -> list[Table | str]:
                 what = f"{check['wrong']} of {check['pairs']} differ from {check['judge']}"
                 wrong.append([key, name, what, str(check["first"]), part.document.file])
     head = ["device", "timed", "only compared", "wrong", "not run", "results compared"]
-    rows = [
+    lines = [
         [name, *(f"{count:,}" for count in counts[name].values()), f"{compared[name]:,}"]
         for name in files.devices
     ]
     notes = ["results compared: in the last run of each measurement; every timed run is compared"]
     notes.append(ALL)
-    blocks: list[Table | str] = [Table("Measurements by outcome", head, rows, notes)]
+    blocks: list[Table | str] = [Table("Measurements by outcome", head, lines, notes)]
     if wrong:
         head = ["measurement", "device", "how many", "first", "file"]
         blocks.append(Table("WRONG results: they have no times", head, wrong))

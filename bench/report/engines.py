@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bench import flat
+from bench import rows
 from bench.report import figures
 from bench.report.blocks import Block, Notes, Section, Table, number
 from bench.report.documents import Collection, Part
@@ -32,7 +32,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
         for result in part.results:
             work = (result["workload"], result["task"], result["scoring"])
             grid.put((work, name_of(result)), device, result, part)
-            size = f"{device}: {result['count']:,} x {flat.lengths(result['lengths'])}"
+            size = f"{device}: {result['count']:,} x {rows.lengths(result['lengths'])}"
             sizes.setdefault(work, {})[size] = None
     if not grid:
         return _from_others(files, colours)

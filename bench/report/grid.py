@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from bench import flat
+from bench import rows
 from bench.report.blocks import NOT_RUN, WRONG, Notes, Table, number
 from bench.report.documents import Part
 
@@ -35,7 +35,7 @@ class Grid(Generic[Row, Column]):
     def put(self, row: Row, column: Column, found: Mapping[str, Any], part: Part) -> None:
         """Add a measurement."""
         old = self._entries.get((row, column))
-        if old is None or flat.state(found) != "not run" or flat.state(old.found) == "not run":
+        if old is None or rows.state(found) != "not run" or rows.state(old.found) == "not run":
             self._entries[row, column] = Entry(found, part)
 
     def get(self, row: Row, column: Column) -> Mapping[str, Any] | None:
@@ -90,13 +90,13 @@ def cell(
     """Return a measurement as text: its value, WRONG, or a sign with the reason in a note."""
     if found is None:
         return ""
-    state = flat.state(found)
+    state = rows.state(found)
     if state == "wrong":
         check = found["check"]
         why = f"{check['wrong']} of {check['pairs']} differ from {check['judge']}"
         return WRONG + notes.mark(f"wrong: {why}; {check['first']}")
     if state == "not run":
-        return NOT_RUN + notes.mark(f"not run: {flat.reason(found) or 'no reason is given'}")
+        return NOT_RUN + notes.mark(f"not run: {rows.reason(found) or 'no reason is given'}")
     return text(value(found), "~" if found.get("scaled") else "")
 
 

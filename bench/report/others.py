@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import flat
+from bench import rows
 from bench.report.blocks import Notes, Section, Table, number
 from bench.report.documents import Collection
 from bench.report.grid import Grid, cell, grouped, seconds, table
@@ -23,7 +23,7 @@ def section(files: Collection) -> Section | None:
 def _table(files: Collection, benchmark: str) -> Table:
     grid: Grid[str, str] = Grid()
     for part in files.parts(benchmark):
-        for key, found in flat.measurements(part):
+        for key, found in rows.measurements(part):
             grid.put(key.partition(" / ")[2], files.name(part), found, part)
     devices = grid.columns(files.devices)
     notes = Notes()
@@ -32,7 +32,7 @@ def _table(files: Collection, benchmark: str) -> Table:
         cells = []
         for device in devices:
             found = grid.get(key, device)
-            if found is not None and flat.state(found) == "checked":
+            if found is not None and rows.state(found) == "checked":
                 cells += [f"{found['check']['pairs']:,} right", ""]
                 continue
             cells.append(cell(found, notes, seconds))

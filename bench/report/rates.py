@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench import flat
+from bench import rows
 from bench.report.blocks import Notes, Section, number
 from bench.report.documents import Collection
 from bench.report.grid import Grid, cell, table
@@ -45,7 +45,7 @@ def micro(files: Collection) -> Section | None:
         for device in devices:
             found = grid.get(name, device)
             text = cell(found, notes, lambda each: each["value"], _kept)
-            if found and found.get("value") is not None and flat.state(found) == "timed":
+            if found and found.get("value") is not None and rows.state(found) == "timed":
                 text = quantity(found["value"], found["unit"])
                 if found.get("spread") is not None:
                     text += f" ± {found['spread'] * 100:.0f} %"
@@ -68,9 +68,9 @@ def energy(files: Collection) -> Section | None:
     """Return what a cell costs, where the vendor's tool told; None if nowhere."""
     grid: Grid[str, str] = Grid()
     for part in files.parts():
-        for key, found in flat.measurements(part):
+        for key, found in rows.measurements(part):
             told = found.get("energy")
-            if told and told.get("picojoules_per_cell") and flat.state(found) == "timed":
+            if told and told.get("picojoules_per_cell") and rows.state(found) == "timed":
                 grid.put(key, files.name(part), found, part)
     if not grid:
         return None

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bench.report import (
     aymone2022,
-    ceilings,
     changes,
     devices,
     engines,
@@ -14,6 +13,7 @@ from bench.report import (
     liu2006,
     others,
     rates,
+    roofline,
     scan2014,
     search,
     sudo2012,
@@ -36,7 +36,7 @@ def sections(files: Collection) -> list[Section]:
         engines.section(files, colours),
         *(paper.section(files, colours) for paper in papers),
         rates.micro(files),
-        ceilings.section(files, colours),
+        roofline.section(files, colours),
         rates.energy(files),
         others.section(files),
         changes.section(files),

@@ -8,7 +8,7 @@ from Bio.Seq import Seq
 from Bio.SeqIO import write
 from Bio.SeqRecord import SeqRecord
 
-from bench import fragment_tiles, liu2006, measure, peers, workloads
+from bench import competitors, fragment_tiles, liu2006, measure, workloads
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Fragment, Reference
 from glsw.scoring.scoring import Scoring
@@ -203,23 +203,23 @@ def test_nothing_compared_is_not_right():
 def test_peers_equal_the_reference():
     batch = Batch.one_to_many(workloads.queries([50])[0], workloads.swissprot_like(12))
     expected = Reference(SCORING).scores(batch)
-    for peer in (peers.Parasail, peers.Ssearch36):
+    for peer in (competitors.Parasail, competitors.Ssearch36):
         if peer.available(SCORING):
             with peer(SCORING).prepared(batch) as work:
                 scores = peer(SCORING).scores(work)
-            best = np.sort(expected)[::-1] if peer is peers.Ssearch36 else expected
+            best = np.sort(expected)[::-1] if peer is competitors.Ssearch36 else expected
             assert scores.tolist() == best[: len(scores)].tolist()
             assert len(scores) >= 10
 
 
 def test_peers_are_for_their_matrix_only():
-    assert not peers.Parasail.available(Scoring.named("BLOSUM50", 12, 1))
+    assert not competitors.Parasail.available(Scoring.named("BLOSUM50", 12, 1))
 
 
 @pytest.mark.parametrize("cells", [1, 500, 10**9])
 def test_portion(cells):
     batch = Batch.one_to_many(np.zeros(10, np.uint8), [np.zeros(5, np.uint8)] * 40)
-    chosen = peers.portion(batch, cells)
+    chosen = competitors.portion(batch, cells)
     assert 1 <= len(chosen) <= 40
     assert batch.select(chosen).cells <= max(cells, 50)
 
@@ -240,5 +240,5 @@ def test_parasail_judges_linear_gaps():
     scoring = Scoring.named("BLOSUM62", 8, 8)
     targets = workloads.uniform(2849, 361)
     batch = Batch.one_to_many(workloads.queries([361])[0], targets).select([2021, 2392, 2456])
-    assert peers.judge(scoring, batch)[1].tolist() == [39, 39, 43]
+    assert competitors.judge(scoring, batch)[1].tolist() == [39, 39, 43]
     assert Reference(scoring).scores(batch).tolist() == [39, 39, 43]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import cpu3, energy, engines, peers, workloads
+from bench import competitors, cpu3, energy, engines, workloads
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import ENGINES, Diagonal, Fragment, Reference
@@ -147,7 +147,9 @@ def test_engines_judge_one_another(bench, monkeypatch):
 
 
 def test_wrong_peers_have_no_time(bench, monkeypatch, capsys):
-    monkeypatch.setattr(peers.Biopython, "scores", lambda self, work: np.zeros(len(work), np.int32))
+    monkeypatch.setattr(
+        competitors.Biopython, "scores", lambda self, work: np.zeros(len(work), np.int32)
+    )
     status, document = bench("--workloads", "pairs", "--engines", "diagonal")
     assert status == 1
     found = rows(document, "pairs", peer=True)
@@ -306,7 +308,10 @@ def test_peers_equal_the_reference(scoring, cores):
     made = some([90, 60, 60, 33, 9, 70])
     one = Batch.one_to_many(made[0], [made[k] for k in range(1, 6)]).select([4, 0, 2])
     two = Batch.pairwise([made[0], made[5]], [made[1], made[2]])
-    database, of_pairs = peers.on_cores(scoring, cores, slow=True), peers.of_pairs(scoring, cores)
+    database, of_pairs = (
+        competitors.on_cores(scoring, cores, slow=True),
+        competitors.of_pairs(scoring, cores),
+    )
     assert [peer.name for peer in of_pairs] == ["parasail", "Biopython"]
     assert {"pyopal", "Biopython"} <= {peer.name for peer in database}
     for batch, found in ((one, database), (two, of_pairs)):
@@ -318,9 +323,9 @@ def test_peers_equal_the_reference(scoring, cores):
 
 def test_shares_have_as_many_cells():
     batch = Batch.one_to_many(np.zeros(3, np.uint8), workloads.dna([50, 10, 10, 10, 10, 10]))
-    assert peers.shares(batch, 2) == [range(0, 1), range(1, 6)]
-    assert peers.shares(batch, 100)[-1] == range(5, 6)
-    assert peers.shares(batch, 1) == [range(0, 6)]
+    assert competitors.shares(batch, 2) == [range(0, 1), range(1, 6)]
+    assert competitors.shares(batch, 100)[-1] == range(5, 6)
+    assert competitors.shares(batch, 1) == [range(0, 6)]
 
 
 def test_beside_scales_what_is_too_long():
@@ -329,11 +334,11 @@ def test_beside_scales_what_is_too_long():
 
     def cut(cells):
         asked.append(cells)
-        part = batch.select(peers.portion(batch, cells))
+        part = batch.select(competitors.portion(batch, cells))
         return part, Reference(AFFINE_DNA).scores(part)
 
-    peer = peers.Biopython(AFFINE_DNA)
-    beside = partial(peers.beside, peer, batch.cells, cut, judge="reference", trial=1000)
+    peer = competitors.Biopython(AFFINE_DNA)
+    beside = partial(competitors.measured, peer, batch.cells, cut, judge="reference", trial=1000)
     result = beside(budget=1e-4, rate=0.15)
     assert asked == [pytest.approx(5000)]
     check_timed(result)
@@ -360,7 +365,7 @@ def test_joules():
         assert energy.joules(few, 0.0, 1.0) is None
 
 
-class Steady(energy.Gauge):
+class Steady(energy.PowerMeter):
     """A hundred watts by the clock."""
 
     tool = "steady"
@@ -377,18 +382,18 @@ class Steady(energy.Gauge):
 
 def test_meter():
     runs = []
-    found = energy.Meter(Steady()).measure(lambda: runs.append(time.sleep(0.01)), 0.1)
+    found = energy.EnergyMeter(Steady()).measure(lambda: runs.append(time.sleep(0.01)), 0.1)
     assert (found.watts, found.idle_watts) == (pytest.approx(100), pytest.approx(100))
     assert found.joules_per_run * len(runs) == pytest.approx(100 * found.seconds)
     assert len(runs) > 2
     fields = found.as_dict(1000)
     assert set(fields) == ENERGY
     assert fields["picojoules_per_cell"] == pytest.approx(found.joules_per_run * 1e9)
-    assert energy.Meter(Steady(told=False)).measure(lambda: None, 0) is None
+    assert energy.EnergyMeter(Steady(told=False)).measure(lambda: None, 0) is None
 
 
 def test_energy_of_the_fastest(bench, monkeypatch, capsys):
-    monkeypatch.setattr(engines, "meter_for", lambda device: energy.Meter(Steady()))
+    monkeypatch.setattr(engines, "meter_for", lambda device: energy.EnergyMeter(Steady()))
     words = ("--workloads", "pairs,three", "--engines", "diagonal,fragment,subtable,plane")
     status, document = bench(*words, "--energy")
     assert status == 0
@@ -402,7 +407,7 @@ def test_energy_of_the_fastest(bench, monkeypatch, capsys):
 
 
 def test_no_energy_of_wrong_runs(bench, monkeypatch):
-    monkeypatch.setattr(engines, "meter_for", lambda device: energy.Meter(Steady()))
+    monkeypatch.setattr(engines, "meter_for", lambda device: energy.EnergyMeter(Steady()))
     monkeypatch.setitem(ENGINES, "fragment", WrongLast)
     status, document = bench("--workloads", "pairs", "--engines", "fragment", "--energy")
     assert status == 1
@@ -454,8 +459,8 @@ def test_nvidia_smi(card):
 
 
 def test_nvidia_smi_of_an_older_driver(card):
-    gauge = energy.nvidia(card(refused="power.draw.instant").info.name, None, None)
-    assert "--query-gpu=timestamp,power.draw" in gauge._command
+    power_meter = energy.nvidia(card(refused="power.draw.instant").info.name, None, None)
+    assert "--query-gpu=timestamp,power.draw" in power_meter._command
     assert energy.nvidia(card(refused="power").info.name, None, None) is None
 
 
@@ -521,20 +526,20 @@ def test_rapl(sys_folder, device, monkeypatch):
         counters[1].write_text("262144000000\n")
         counters[2].write_text("0\n")
 
-    gauge = energy.rapl()
-    assert gauge.used(work).joules == pytest.approx(2 + 1)
+    power_meter = energy.rapl()
+    assert power_meter.used(work).joules == pytest.approx(2 + 1)
     assert energy.meter_for(None).tool == "RAPL"
     if device.info.software:
         assert energy.meter_for(device).tool == "RAPL"
     counters[0].write_text("unreadable")
-    assert gauge.used(work) is None
+    assert power_meter.used(work) is None
     counters[0].write_text("0")
 
     def failing():
         raise ValueError("of the engine")
 
     with pytest.raises(ValueError, match="of the engine"):
-        gauge.used(failing)
+        power_meter.used(failing)
     counters[0].unlink()
     assert energy.rapl() is None
 

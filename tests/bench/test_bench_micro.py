@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from bench import ceilings, kernels, loops, micro
-from bench.ceilings import TRAFFIC, Case, bound
+from bench import micro, micro_kernels, micro_loops, roofline
+from bench.roofline import TRAFFIC, EngineRun, bound
 from glsw.device import shader
 
 RESULT = {"name", "unit", "value", "spread", "repeats", "check", "left_out", "what", "form"}
@@ -28,7 +28,7 @@ def bench(device, tmp_path):
 
 
 def size_for(device):
-    return loops.SOFTWARE if device.info.software else loops.HARDWARE
+    return micro_loops.SOFTWARE if device.info.software else micro_loops.HARDWARE
 
 
 # the benchmark
@@ -124,12 +124,12 @@ def test_unknown_name_is_refused(capsys):
 
 
 LOOPS = {
-    "add": lambda size, k: kernels.chains("add", 16, k * size.rounds),
-    "max": lambda size, k: kernels.chains("max", 16, k * size.rounds),
-    "add max": lambda size, k: kernels.chains("add max", 16, k * size.rounds),
-    "cells": lambda size, k: kernels.recurrence("cells", 8, 2, k * size.turns, linear=False),
-    "rows": lambda size, k: kernels.recurrence("rows", 16, 2, k * size.turns, linear=True),
-    "cells3": lambda size, k: kernels.recurrence3(4, k * size.turns, linear=True),
+    "add": lambda size, k: micro_kernels.chains("add", 16, k * size.rounds),
+    "max": lambda size, k: micro_kernels.chains("max", 16, k * size.rounds),
+    "add max": lambda size, k: micro_kernels.chains("add max", 16, k * size.rounds),
+    "cells": lambda size, k: micro_kernels.recurrence("cells", 8, 2, k * size.turns, linear=False),
+    "rows": lambda size, k: micro_kernels.recurrence("rows", 16, 2, k * size.turns, linear=True),
+    "cells3": lambda size, k: micro_kernels.recurrence3(4, k * size.turns, linear=True),
 }
 
 
@@ -139,7 +139,7 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
         pytest.skip("no compute shaders")
     size = size_for(device)
     groups = 2048 if device.info.software else 16384
-    once, twice = (loops.Loop(device, LOOPS[name](size, k), size) for k in (1, 2))
+    once, twice = (micro_loops.Loop(device, LOOPS[name](size, k), size) for k in (1, 2))
     assert twice.work == 2 * once.work
     runs = {"once": (once, groups), "rounds": (twice, groups), "groups": (once, 2 * groups)}
     seconds = dict.fromkeys(runs, math.inf)
@@ -159,19 +159,19 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
 
 @pytest.mark.parametrize("linear", [True, False])
 def test_scores_of_the_recurrence_stay_exact_in_half(linear):
-    for size in (loops.HARDWARE, loops.SOFTWARE):
+    for size in (micro_loops.HARDWARE, micro_loops.SOFTWARE):
         for kind in ("half", "float"):
             for rows, step in micro.SHAPES[kind]:
-                _, best = kernels.tables(rows, step, size.turns, linear, 2)
+                _, best = micro_kernels.tables(rows, step, size.turns, linear, 2)
                 assert 0 < best < 2048
 
 
 def test_recurrence_is_that_of_a_table():
     """Without rows above, the first ``step`` columns are those of a local alignment."""
-    rows, opened, extended = 8, kernels.COSTS["gap_open"], kernels.COSTS["gap_extend"]
-    scores = kernels.made_up(np.arange(kernels.SEEDS), rows)
+    rows, opened, extended = 8, micro_kernels.COSTS["gap_open"], micro_kernels.COSTS["gap_extend"]
+    scores = micro_kernels.made_up(np.arange(micro_kernels.SEEDS), rows)
     best = 0
-    for seed in range(kernels.SEEDS):
+    for seed in range(micro_kernels.SEEDS):
         h, e = np.zeros((rows + 1, 3), int), np.full((rows + 1, 3), -opened)
         f = np.full((rows + 1, 3), -opened)
         for j in (1, 2):
@@ -181,7 +181,7 @@ def test_recurrence_is_that_of_a_table():
                 f[i, j] = max(h[i - 1, j] - opened, f[i - 1, j] - extended)
                 h[i, j] = max(0, h[i - 1, j - 1] + s, e[i, j], f[i, j])
         best = max(best, int(h.max()))
-    assert kernels.tables(rows, 2, 1, False, 1)[1] == best
+    assert micro_kernels.tables(rows, 2, 1, False, 1)[1] == best
 
 
 # ceilings
@@ -190,7 +190,7 @@ def test_recurrence_is_that_of_a_table():
 def test_ceilings_by_hand():
     # 10 strips of 128 x 8 rows; 4096 columns are 2048 steps, and 127 more: 17 tiles of 128 steps
     m, n = 10 * 1024, 4096
-    need = TRAFFIC["blocked"](Case("blocked", (m, n), 1, linear=False, subgroup=32))
+    need = TRAFFIC["blocked"](EngineRun("blocked", (m, n), 1, linear=False, subgroup=32))
     assert need.dispatches == 17 + 2 * 9
     assert need.compute == "recurrence affine"
     assert need.shared == 2.5 + 4
@@ -232,45 +232,49 @@ def test_ceilings_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("engine", "case", "expected"),
+    ("engine", "run", "expected"),
     [
         # 4 strips of 128 rows of a query of 512, or 8 of 64
-        ("diagonal", Case("", (512, 512), 100), {"dispatches": 1, "storage": 9 / 512}),
+        ("diagonal", EngineRun("", (512, 512), 100), {"dispatches": 1, "storage": 9 / 512}),
         (
             "diagonal",
-            Case("", (512, 512), 100, software=True),
+            EngineRun("", (512, 512), 100, software=True),
             {"dispatches": 8 * 4, "storage": (8 * 7 + 9 * 8) / 512, "shared": 2.5},
         ),
-        ("wavefront", Case("", (100, 200), 1), {"dispatches": 299, "storage": 36}),
-        ("scan blocks", Case("", (100, 200), 1), {"dispatches": 200, "storage": 29}),
+        ("wavefront", EngineRun("", (100, 200), 1), {"dispatches": 299, "storage": 36}),
+        ("scan blocks", EngineRun("", (100, 200), 1), {"dispatches": 200, "storage": 29}),
         # 8 doublings reach 199 columns
-        ("scan single-stage", Case("", (100, 200), 1, best=5), {"dispatches": 900}),
+        ("scan single-stage", EngineRun("", (100, 200), 1, best=5), {"dispatches": 900}),
         # 32 lanes of 16 columns: 8 blocks; 4096 rows are 64 strips
-        ("scan fused", Case("", (4096, 4096), 1, subgroup=32), {"dispatches": 64 + 8 - 1}),
+        ("scan fused", EngineRun("", (4096, 4096), 1, subgroup=32), {"dispatches": 64 + 8 - 1}),
         # tiles of 8 x 8: 64 x 64
-        ("fragment", Case("", (512, 512), 100), {"draws": 127}),
+        ("fragment", EngineRun("", (512, 512), 100), {"draws": 127}),
         # 375 rows are 2 strips of 8 x 24
         (
             "lanes int32",
-            Case("", (375, 300.0), 1, linear=False, matching=False, subgroup=32),
+            EngineRun("", (375, 300.0), 1, linear=False, matching=False, subgroup=32),
             {"shared": 4, "storage": (16 + 2) / 375, "dispatches": 1},
         ),
         (
             "lanes f16",
-            Case("", (375, 300.0), 1, matching=False, subgroup=32),
+            EngineRun("", (375, 300.0), 1, matching=False, subgroup=32),
             {"shared": 2, "storage": (8 + 2) / 375, "compute": "recurrence half linear"},
         ),
         (
             "lanes int32",
-            Case("", (64, 300.0), 1, matching=False, software=True),
+            EngineRun("", (64, 300.0), 1, matching=False, software=True),
             {"shared": 0, "block": 4, "dispatches": 2, "words": True},
         ),
-        ("subtable", Case("", (512, 512, 512), 1), {"dispatches": 16 + 8 + 16 - 2, "shared": 2.5}),
-        ("plane", Case("", (10, 20, 30), 1), {"dispatches": 58, "storage": 20}),
+        (
+            "subtable",
+            EngineRun("", (512, 512, 512), 1),
+            {"dispatches": 16 + 8 + 16 - 2, "shared": 2.5},
+        ),
+        ("plane", EngineRun("", (10, 20, 30), 1), {"dispatches": 58, "storage": 20}),
     ],
 )
-def test_what_engines_need(engine, case, expected):
-    need = TRAFFIC[engine](case)
+def test_what_engines_need(engine, run, expected):
+    need = TRAFFIC[engine](run)
     found = {key: getattr(need, key) for key in expected}
     assert found == pytest.approx(expected) if "compute" not in expected else found == expected
 
@@ -306,10 +310,10 @@ def test_no_ceilings(changes):
 
 def test_rates_and_roofs():
     results = [{"name": "recurrence affine", "value": 2.0}, {"name": "dispatch", "value": None}]
-    rates = ceilings.rates_of(results)
+    rates = roofline.rates_of(results)
     assert rates == {"recurrence affine": 2.0}
-    (roof,) = ceilings.roofs(rates)
+    (roof,) = roofline.roofs(rates)
     assert roof.at(5) == 20
-    slopes = ceilings.roofs({"storage read": 3.0, "recurrence half linear": 1.0}, "linear")
+    slopes = roofline.roofs({"storage read": 3.0, "recurrence half linear": 1.0}, "linear")
     assert [(each.slope, each.at(2)) for each in slopes] == [(False, 6.0), (True, 6.0)]
     assert all(math.isfinite(each.height) for each in slopes)

@@ -8,11 +8,11 @@ from test_bench import check_document, check_timed
 
 from bench import (
     aymone2022,
+    competitors,
     lin2015,
     measure,
     options,
     pairs,
-    peers,
     scan2014,
     traceback,
     workloads,
@@ -198,7 +198,7 @@ def test_a_gap_costs_its_length():
 @pytest.mark.parametrize("scoring", [LINEAR, AFFINE], ids=["linear", "affine"])
 def test_parasail_of_pairs_equals_the_reference(scoring, method):
     batch = related(scoring, 5)
-    peer = peers.ParasailPairs(scoring, method)
+    peer = competitors.ParasailPairs(scoring, method)
     with peer.prepared(batch) as work:
         assert peer.scores(work).tolist() == Reference(scoring).scores(batch).tolist()
 

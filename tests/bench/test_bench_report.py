@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench import aymone2022, lin2015, liu2006, report, scan2014, search, sudo2012
-from bench.flat import measurements, state
 from bench.report.documents import Collection, DocumentError, document, load
+from bench.rows import measurements, state
 
 pytest.importorskip("matplotlib", minversion="3.7")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import measure, nucleotides, peers, search, workloads
+from bench import competitors, measure, nucleotides, search, workloads
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Diagonal, Reference
@@ -269,8 +269,8 @@ def test_planted_score_high(lengths):
 def test_peers_equal_the_reference(cores, scoring):
     batch = Batch.one_to_many(workloads.queries([50])[0], workloads.many([90, 60, 60, 33, 9]))
     expected = Reference(scoring).scores(batch)
-    assert peers.judge_in_32_bits(scoring, batch)[1].tolist() == expected.tolist()
-    for peer in peers.on_cores(scoring, cores):
+    assert competitors.judge_in_32_bits(scoring, batch)[1].tolist() == expected.tolist()
+    for peer in competitors.on_cores(scoring, cores):
         with peer.prepared(batch) as work:
             scores = peer.scores(work)
         best = np.sort(expected)[::-1] if peer.name == "ssearch36" else expected
@@ -279,10 +279,10 @@ def test_peers_equal_the_reference(cores, scoring):
 
 def test_pyopal_is_for_every_matrix():
     scoring = Scoring.named("PAM30", 9, 2)
-    names = [peer.name for peer in peers.on_cores(scoring, 1)]
+    names = [peer.name for peer in competitors.on_cores(scoring, 1)]
     assert names == ["pyopal"]
     batch = Batch.one_to_many(workloads.queries([50])[0], workloads.many([30, 20]))
-    (peer,) = peers.on_cores(scoring, 1)
+    (peer,) = competitors.on_cores(scoring, 1)
     with peer.prepared(batch) as work:
         assert peer.scores(work).tolist() == Reference(scoring).scores(batch).tolist()
 
@@ -305,7 +305,7 @@ def test_standard_queries_of_the_data(tmp_path, monkeypatch):
 def test_judge_repeats_its_first_run():
     query = search.Query("q", workloads.queries([30])[0])
     made = workloads.many([20] * 10)
-    judge = search.Judge(query, search.Subjects("", "", made, np.empty(0, np.intp)), 1)
+    judge = search.ScoreJudge(query, search.Subjects("", "", made, np.empty(0, np.intp)), 1)
     assert judge.chosen.tolist() == [0, 9]
     scores = Reference(SCORING).scores(Batch.one_to_many(query.codes, made))
     assert judge.judge(scores, "a") == measure.Check("parasail", 2, 0)

@@ -409,14 +409,16 @@ def test_a_short_recording(csv):
     ],
 )
 def test_aims(software, scheme, lengths, task, every, aim):
-    made = sudo2012.Aim("", task, (lengths, lengths, lengths), every)
+    made = sudo2012.SpeedTarget("", task, (lengths, lengths, lengths), every)
     assert made.target(SCORINGS[scheme], software) == aim
     if aim:
         fast = {"aim": aim, "wall": {"median": 0.05}, "gcups": 200}
         assert sudo2012.reached(fast) is True
         assert sudo2012.reached(fast | {"wall": {"median": 61.0}, "gcups": 0.4}) is False
     assert sudo2012.reached({"aim": aim, "wall": None, "gcups": None}) is None
-    assert sudo2012.Aim("", "ends", (4096, 512, 512)).target(SCORINGS[scheme], software) == {}
+    assert (
+        sudo2012.SpeedTarget("", "ends", (4096, 512, 512)).target(SCORINGS[scheme], software) == {}
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import glsw.device.shader
-from bench import __main__, lin2015, liu2006, measure, scan2014, schema, steps, suite
+from bench import __main__, lin2015, liu2006, measure, plan, scan2014, schema, suite
 
 pytest.importorskip("jsonschema", reason="the extra bench is not installed")
 
@@ -34,7 +34,7 @@ def path(tmp_path):
 @pytest.fixture
 def bench(device, path, monkeypatch, capsys):
     """``bench(words)``: status, document or None, stdout and stderr of ``bench run``."""
-    monkeypatch.setattr(steps, "speeds", lambda device: dict(SPEEDS))
+    monkeypatch.setattr(plan, "speeds", lambda device: dict(SPEEDS))
 
     def bench(words):
         common = ["--device", str(device.info.index), "--output", str(path)]
@@ -365,11 +365,11 @@ def info(device):
     return info
 
 
-def lines(room, step):
+def lines(budget, step):
     """The command line of a step as its benchmark reads it, None if it is left out."""
     try:
-        words = step.arguments(room)
-    except steps.LeftOutError:
+        words = step.arguments(budget)
+    except plan.LeftOutError:
         return None
     if step.benchmark in ("micro", "engines"):
         return words
@@ -383,23 +383,23 @@ def test_every_step_has_a_command_line(info, full, speed, seconds):
     speeds = dict.fromkeys(SPEEDS, speed)
     fast = speed > 1e9
     names = set()
-    for step in steps.steps(steps.NAMES, full=full, devices=[0, 1]):
+    for step in plan.steps(plan.NAMES, full=full, devices=[0, 1]):
         names.add(step.name)
         engines = step.wanted(None)
         here = info(software=not fast, half=fast)
-        lines(steps.Room(seconds, speeds, here, engines, False, full, [0, 1]), step)
+        lines(plan.Budget(seconds, speeds, here, engines, False, full, [0, 1]), step)
     assert len(names) >= 16
     assert {"sudo2012 devices", "search devices"} <= names
-    assert {step.benchmark for step in steps.steps(steps.NAMES, full=full)} == set(steps.NAMES)
+    assert {step.benchmark for step in plan.steps(plan.NAMES, full=full)} == set(plan.NAMES)
 
 
 def test_sizes_are_those_of_the_papers_on_hardware(info):
-    room = steps.Room(150, dict.fromkeys(SPEEDS, 1e11), info(software=False), (), full=True)
+    budget = plan.Budget(150, dict.fromkeys(SPEEDS, 1e11), info(software=False), (), full=True)
     found = {}
-    for step in steps.steps(steps.NAMES, full=True):
-        found[step.name] = lines(dataclasses.replace(room, engines=step.wanted(None)), step)
+    for step in plan.steps(plan.NAMES, full=True):
+        found[step.name] = lines(dataclasses.replace(budget, engines=step.wanted(None)), step)
     assert found["liu2006"].lengths == [row.length for row in liu2006.PAPER]
-    assert found["liu2006"].sequences == steps.ENTRIES
+    assert found["liu2006"].sequences == plan.ENTRIES
     assert (found["aymone2022"].pairs, found["aymone2022"].length) == (1000, 512)
     assert {int(name.split()[1]) for name in found if "lin2015" in name} == set(lin2015.LENGTHS)
     assert {int(name.split()[1]) for name in found if "scan2014" in name} == set(scan2014.LENGTHS)
@@ -411,17 +411,17 @@ def test_without_compute_shaders(info):
     old = info(version=(3, 3))
     left = {
         step.name: step.refused(old, None)
-        for step in steps.steps(steps.NAMES, full=False)
+        for step in plan.steps(plan.NAMES, full=False)
         if step.refused(old, None)
     }
     assert set(left.values()) == {"needs OpenGL 4.3, the device has 3.3"}
-    kept = {step.name for step in steps.steps(steps.NAMES, full=False)} - set(left)
+    kept = {step.name for step in plan.steps(plan.NAMES, full=False)} - set(left)
     assert {"micro", "liu2006", "engines search"} <= kept
     assert not any(name.startswith(("lin2015", "scan2014", "sudo2012")) for name in kept)
 
 
 def test_speeds(device):
-    found = steps.speeds(device, seconds=0.05)
+    found = plan.speeds(device, seconds=0.05)
     assert set(found) == {"fragment", "diagonal", "lanes"}
     assert all(speed > 1e4 for speed in found.values())
 

@@ -21,16 +21,16 @@ def section(files: Collection, colours: Colours) -> Section | None:
     found: Grid[tuple[Work, str], str] = Grid()
     if not files.parts("micro"):
         return None
-    from bench import ceilings
+    from bench import roofline
 
     for part in files.parts("micro"):
         device = files.name(part)
-        rates.setdefault(device, {}).update(ceilings.rates_of(part.results))
+        rates.setdefault(device, {}).update(roofline.rates_of(part.results))
         sources.setdefault(device, []).append(part.document.file)
     for part in files.parts("engines"):
         device = files.name(part)
         for result in part.results:
-            limit = ceilings.bound(result, rates.get(device, {}), part.document.device)
+            limit = roofline.bound(result, rates.get(device, {}), part.document.device)
             if limit is not None and limit.cells_per_second is not None:
                 work = (result["workload"], result["task"], result["scoring"])
                 entry = {"check": result["check"], "limit": limit}
@@ -45,7 +45,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
         "a fast cache counts as memory, so that the ceilings lie above what is possible.",
     ]
     for device in devices:
-        drawn = _roofline(found, device, ceilings.roofs(rates[device]), colours, sources[device])
+        drawn = _roofline(found, device, roofline.roofs(rates[device]), colours, sources[device])
         shown += [drawn] if drawn else []
     micro = sorted({name for each in sources.values() for name in each})
     shown.append(_table(found, devices, micro))

@@ -46,7 +46,7 @@ best; affine: another subtraction and maximum for each of the six X, and H - ope
 
 
 @dataclass(frozen=True)
-class Case:
+class EngineRun:
     """A result of `bench.engines`, as far as it says what was done where.
 
     Parameters
@@ -208,21 +208,21 @@ def bound(
         None for what does not run on the device, for several engines together, for a pair of which
         parts are left out, and where no rate is known.
     """
-    case = None if device is None or result.get("peer") else case_of(result, device)
-    if case is None or case.engine not in TRAFFIC or _pruned(case):
+    run = None if device is None or result.get("peer") else run_of(result, device)
+    if run is None or run.engine not in TRAFFIC or _pruned(run):
         return None
-    need = TRAFFIC[case.engine](case)
+    need = TRAFFIC[run.engine](run)
     found = sorted(ceilings(need, rates, int(result["cells"])), key=lambda x: x.cells_per_second)
     if not found:
         return None
     clock = result.get("device") or result.get("wall")
     reached = result["cells"] / clock["median"] if clock else None
-    three = "three " if len(case.lengths) == 3 else ""
+    three = "three " if len(run.lengths) == 3 else ""
     return Bound(
         result["engine"],
         tuple(found),
         reached,
-        OPERATIONS[three + case.gaps],
+        OPERATIONS[three + run.gaps],
         need.texture or need.storage,
     )
 
@@ -275,14 +275,14 @@ def roofs(rates: Mapping[str, float], gaps: str = "affine") -> list[Roof]:
     return found
 
 
-def case_of(result: Mapping[str, Any], device: Mapping[str, Any]) -> Case | None:
+def run_of(result: Mapping[str, Any], device: Mapping[str, Any]) -> EngineRun | None:
     """Return what was done; None for several engines together.
 
     >>> device = {"software": False, "subgroup_size": 32, "half": True}
     >>> result = {"engine": "auto", "used": "auto: lanes", "scoring": "BLOSUM62, gaps 12, 1",
     ...           "lengths": [375], "count": 10, "cells": 375 * 3000, "task": "scores"}
-    >>> case = case_of(result, device)
-    >>> case.engine, case.lengths, case.linear
+    >>> run = run_of(result, device)
+    >>> run.engine, run.lengths, run.linear
     ('lanes f16', (375, 300.0), False)
     """
     engine = result["engine"]
@@ -301,7 +301,7 @@ def case_of(result: Mapping[str, Any], device: Mapping[str, Any]) -> Case | None
     if gaps is None:
         return None
     extend = float(gaps[2] or gaps[1])
-    return Case(
+    return EngineRun(
         engine,
         lengths,
         result["count"],
@@ -315,97 +315,97 @@ def case_of(result: Mapping[str, Any], device: Mapping[str, Any]) -> Case | None
     )
 
 
-def _pruned(case: Case) -> bool:
-    return case.engine == "blocked" and min(case.lengths) >= _LEAN
+def _pruned(run: EngineRun) -> bool:
+    return run.engine == "blocked" and min(run.lengths) >= _LEAN
 
 
 # what engines need
 
 
-def _sweep(case: Case) -> tuple[float, float]:
+def _sweep(run: EngineRun) -> tuple[float, float]:
     """Return the bytes a cell of sweep.glsl from shared memory and uniform blocks.
 
     For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
     and reads a letter (4). Scores: of a match and a mismatch nothing on software, else 4 bytes,
     from a uniform block on software and from shared memory on hardware.
     """
-    shared, block = _scores(case)
+    shared, block = _scores(run)
     return (8 + 8 + 4) / _STRIP + shared, block
 
 
-def _scores(case: Case) -> tuple[float, float]:
+def _scores(run: EngineRun) -> tuple[float, float]:
     """Return the bytes of a score from shared memory and uniform blocks, see scoring.glsl."""
-    if not case.software:
+    if not run.software:
         return 4.0, 0.0
-    return 0.0, 0.0 if case.matching else 4.0
+    return 0.0, 0.0 if run.matching else 4.0
 
 
-def _diagonal(case: Case) -> Traffic:
+def _diagonal(run: EngineRun) -> Traffic:
     """Return what diagonal.comp needs.
 
     A column of a strip: H and F of the strip above (8 bytes, but for the first strip), those below
     (8), a letter. A dispatch has a strip of at most 4096 pairs (32 on software), see
     `Diagonal._fill`.
     """
-    m, _ = case.lengths
+    m, _ = run.lengths
     fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
-    height = _STRIP * (8 if case.software else fitting)
-    strips, together = math.ceil(m / height), 32 if case.software else 4096
-    shared, block = _sweep(case)
+    height = _STRIP * (8 if run.software else fitting)
+    strips, together = math.ceil(m / height), 32 if run.software else 4096
+    shared, block = _sweep(run)
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared,
         block=block,
         storage=(8 * (strips - 1) + 9 * strips) / m,
-        dispatches=strips * math.ceil(case.count / together),
+        dispatches=strips * math.ceil(run.count / together),
     )
 
 
-def _blocked(case: Case) -> Traffic:
+def _blocked(run: EngineRun) -> Traffic:
     """Return what blocked_leaning.comp needs.
 
     A column of a strip: H and F above and below (8 bytes each), a letter. A tile of STEPS steps:
     the 8 rows, 2 columns and the corner of each invocation, 8 bytes, in and out. Dispatches: see
     `Blocked._lean`, for every pair.
     """
-    m, n = case.lengths
-    lanes = 8 if case.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
-    steps = 256 if case.software else lanes
+    m, n = run.lengths
+    lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
+    steps = 256 if run.software else lanes
     rows = math.ceil(m / (lanes * _STRIP))
     columns = math.ceil((math.ceil(n / 2) + lanes - 1) / steps)
-    shared, block = _sweep(case)
+    shared, block = _sweep(run)
     tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared,
         block=block,
         storage=(8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns,
-        dispatches=case.count * (columns + 2 * (rows - 1)),
+        dispatches=run.count * (columns + 2 * (rows - 1)),
     )
 
 
-def _fragment(case: Case) -> Traffic:
+def _fragment(run: EngineRun) -> Traffic:
     """Return what fragment.frag needs, with tiles of 8 x 8 cells.
 
     A tile fetches texels of 16 bytes: the pair, 8 letters, 8 of the profile; from its neighbours
     left and above their borders (H, with affine gaps another) and best cells (16 bytes, of scores
     4), and a corner. A quad has at most 2**21 / m pairs and takes a draw a diagonal of tiles.
     """
-    m, n = case.lengths
+    m, n = run.lengths
     rows, columns = math.ceil(m / 8), math.ceil(n / 8)
     beside = (columns - 1) / columns
     above = (rows - 1) / rows
-    border = 16 * (1 if case.linear else 2) + (16 if case.ends else 4)
+    border = 16 * (1 if run.linear else 2) + (16 if run.ends else 4)
     texels = 16 * 10 + border * (beside + above) + 16 * beside * above
-    quads = math.ceil(case.count * m / _TEXELS)
+    quads = math.ceil(run.count * m / _TEXELS)
     return Traffic(
-        f"fragment recurrence {case.gaps}",
+        f"fragment recurrence {run.gaps}",
         texture=texels / 64,
         draws=quads * (rows + math.floor(n / 8) - 1),
     )
 
 
-def _columns(case: Case) -> float:
+def _columns(run: EngineRun) -> float:
     """Return the bytes a cell of row_columns.glsl.
 
     H', F and the prefix of the row above, and of this one: six times 4. The best score of the
@@ -414,45 +414,45 @@ def _columns(case: Case) -> float:
     return 6 * 4 + 4 + 1
 
 
-def _scan_blocks(case: Case) -> Traffic:
+def _scan_blocks(run: EngineRun) -> Traffic:
     """Return what scan_blocks.comp and scan_carries.comp need: two dispatches a row.
 
     Shared memory of up_down.glsl: an invocation writes 4 bytes and reads 4; UP takes 12 bytes for
     each of 255 sums of 256 columns, DOWN 16.
     """
-    shared, block = _scores(case)
+    shared, block = _scores(run)
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared + 8 + 28 * (_BLOCK - 1) / _BLOCK,
         block=block,
-        storage=_columns(case),
-        dispatches=2 * math.floor(case.lengths[0]),
+        storage=_columns(run),
+        dispatches=2 * math.floor(run.lengths[0]),
     )
 
 
-def _scan_single(case: Case) -> Traffic:
+def _scan_single(run: EngineRun) -> Traffic:
     """Return what scan_single.comp and scan_step.comp need.
 
     A row takes a dispatch, and one for each doubling of the reach up to the last column or to where
     a gap costs more than any score, see `Scan._rows_in_steps`; each reads and writes 4 bytes a
     cell.
     """
-    m, n = case.lengths
+    m, n = run.lengths
     farthest = n - 1
-    if case.extend:
-        farthest = min(farthest, case.best * min(m, n) // case.extend)
+    if run.extend:
+        farthest = min(farthest, run.best * min(m, n) // run.extend)
     steps = int(farthest).bit_length()
-    shared, block = _scores(case)
+    shared, block = _scores(run)
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared,
         block=block,
-        storage=_columns(case) + 8 * steps,
+        storage=_columns(run) + 8 * steps,
         dispatches=math.floor(m) * (1 + steps),
     )
 
 
-def _scan_fused(case: Case) -> Traffic:
+def _scan_fused(run: EngineRun) -> Traffic:
     """Return what scan.comp needs, with blocks as `Scan._plan` cuts them.
 
     A strip of rows of a block: H and F of the columns in and out (8 bytes each, not into the
@@ -460,18 +460,18 @@ def _scan_fused(case: Case) -> Traffic:
     subgroups a row of an invocation passes its last column in shared memory: it writes 8 bytes and
     reads 4 numbers and one more, and as many as there are doublings.
     """
-    m, n = case.lengths
-    group = case.subgroup or (8 if case.software else 32)
-    most = 32 if case.software else 16
+    m, n = run.lengths
+    group = run.subgroup or (8 if run.software else 32)
+    most = 32 if run.software else 16
     each = min(most, max(4, 1 << (math.ceil(n / group) - 1).bit_length()))
     blocks = math.ceil(n / (group * each))
-    rows = (256 if case.software else 64) if blocks > 1 else 512
+    rows = (256 if run.software else 64) if blocks > 1 else 512
     strips = math.ceil(m / rows)
-    shared, block = _scores(case)
-    if not case.subgroup:
+    shared, block = _scores(run)
+    if not run.subgroup:
         shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared,
         block=block,
         storage=(8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n,
@@ -479,16 +479,16 @@ def _scan_fused(case: Case) -> Traffic:
     )
 
 
-def _wavefront(case: Case) -> Traffic:
+def _wavefront(run: EngineRun) -> Traffic:
     """Return what wavefront.comp needs: a dispatch a diagonal.
 
     A cell is 16 bytes; it is written, and read as a neighbour (H, E, F) and as a corner (H). The
     best score of the row: 4 bytes.
     """
-    m, n = case.lengths
-    shared, block = _scores(case)
+    m, n = run.lengths
+    shared, block = _scores(run)
     return Traffic(
-        f"recurrence {case.gaps}",
+        f"recurrence {run.gaps}",
         shared=shared,
         block=block,
         storage=16 + 12 + 4 + 4,
@@ -496,7 +496,7 @@ def _wavefront(case: Case) -> Traffic:
     )
 
 
-def _lanes(number: str) -> Callable[[Case], Traffic]:
+def _lanes(number: str) -> Callable[[EngineRun], Traffic]:
     """Return what lanes.comp needs with some kind of number; subjects share a lane but for int32.
 
     Between strips H and F of a column, 8 bytes for a lane (16 with 32-bit floats), go out and come
@@ -509,45 +509,45 @@ def _lanes(number: str) -> Callable[[Case], Traffic]:
     rate = {"int32": "recurrence", "f16": "recurrence half", "f32": "recurrence float"}[number]
     border = 16 if number == "f32" else 8
 
-    def lanes(case: Case) -> Traffic:
-        m, _ = case.lengths
-        if case.software:
+    def lanes(run: EngineRun) -> Traffic:
+        m, _ = run.lengths
+        if run.software:
             height = 32
         else:
-            chain = 8 if case.subgroup >= 8 else 1
+            chain = 8 if run.subgroup >= 8 else 1
             options = range(8, 40 if number == "f16" else 32, 8)
             height = chain * min(
                 options, key=lambda rows: (math.ceil(m / (rows * chain)) * (rows + 3), -rows)
             )
         strips = math.ceil(m / height)
         profile = 2.0 if number == "f16" else 4.0
-        name = f"{rate} {case.gaps}" if number == "int32" else rate + " linear" * case.linear
+        name = f"{rate} {run.gaps}" if number == "int32" else rate + " linear" * run.linear
         return Traffic(
             name,
-            shared=0.0 if case.software else profile,
-            block=profile if case.software and not case.matching else 0.0,
+            shared=0.0 if run.software else profile,
+            block=profile if run.software and not run.matching else 0.0,
             storage=(2 * border * (strips - 1) / subjects + strips) / m,
-            dispatches=strips if case.software else 1,
+            dispatches=strips if run.software else 1,
             words=True,
         )
 
     return lanes
 
 
-def _subtable(case: Case) -> Traffic:
+def _subtable(run: EngineRun) -> Traffic:
     """Return what subtable.comp needs, with the tiles that `_Forms` and `Form` choose for scores.
 
     A row of a sub-table takes its words along j and along k from shared memory and leaves as many.
     A tile loads and stores sides across j and k, and a plane of each invocation across i. A
     dispatch is a diagonal plane of tiles, see `Plan.waves`.
     """
-    length = case.lengths
-    side = 2 if case.software and not case.linear else 4
-    lanes_j, lanes_k = (8, 8) if case.software else (16, 8)
-    short, long = (16, 128) if case.software else (8, 32)
+    length = run.lengths
+    side = 2 if run.software and not run.linear else 4
+    lanes_j, lanes_k = (8, 8) if run.software else (16, 8)
+    short, long = (16, 128) if run.software else (8, 32)
     rows = long if length[0] > 2 * short else short
-    size = 4 if case.linear else 8
-    j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if case.linear else (side + 1, side)
+    size = 4 if run.linear else 8
+    j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
     tile = rows, side * lanes_j, side * lanes_k
     tiles = [math.ceil(x / y) for x, y in zip(length, tile, strict=True)]
     across = [
@@ -557,29 +557,29 @@ def _subtable(case: Case) -> Traffic:
     ]
     stored = sum(each * (2 - 1 / count) for each, count in zip(across, tiles, strict=True))
     return Traffic(
-        f"recurrence3 {case.gaps}",
+        f"recurrence3 {run.gaps}",
         shared=2 * size * (j_words + k_words) / side**2,
         storage=size * stored / math.prod(tile),
         dispatches=sum(tiles) - 2,
     )
 
 
-def _plane(case: Case) -> Traffic:
+def _plane(run: EngineRun) -> Traffic:
     """Return what plane.comp needs: a dispatch a diagonal plane.
 
     A cell is 4 bytes, with affine gaps 32, and is written once; of the three planes before, H is
     read once from each, or what the seven moves need: one, three and three numbers. The best score
     of a j and k: 4 bytes.
     """
-    cell, moves = (4, 3 * 4) if case.linear else (32, 7 * 4)
+    cell, moves = (4, 3 * 4) if run.linear else (32, 7 * 4)
     return Traffic(
-        f"recurrence3 {case.gaps}",
+        f"recurrence3 {run.gaps}",
         storage=cell + moves + 4,
-        dispatches=math.floor(sum(case.lengths)) - 2,
+        dispatches=math.floor(sum(run.lengths)) - 2,
     )
 
 
-TRAFFIC: Mapping[str, Callable[[Case], Traffic]] = {
+TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
     "diagonal": _diagonal,
     "blocked": _blocked,
     "fragment": _fragment,

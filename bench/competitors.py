@@ -3,9 +3,9 @@
 >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
 >>> encode = scoring.alphabet.encode
 >>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
->>> peer = Biopython(scoring)
->>> with peer.prepared(batch) as work:
-...     peer.scores(work).tolist(), peer.scores(peer.part(work, range(1, 2))).tolist()
+>>> program = Biopython(scoring)
+>>> with program.prepared(batch) as work:
+...     program.scores(work).tolist(), program.scores(program.part(work, range(1, 2))).tolist()
 ([10, 4], [4])
 """
 
@@ -47,7 +47,7 @@ try:
     import pyopal
     from scoring_matrices import ScoringMatrix
 except ImportError:
-    pyopal = None
+    pyopal = None  # type: ignore[assignment,unused-ignore]
 
 _BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
 _LISTED = re.compile(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$")
@@ -58,7 +58,7 @@ TRIAL = 1e7
 Scores: TypeAlias = npt.NDArray[np.int32]
 
 
-class Peer(ABC):
+class Competitor(ABC):
     """A program of others that computes scores.
 
     Attributes
@@ -89,7 +89,7 @@ class Peer(ABC):
         return scores
 
 
-class Parasail(Peer):
+class Parasail(Competitor):
     """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
 
     Linear gaps are left to its scan with 32 bits: there some scores of the striped functions of
@@ -133,7 +133,7 @@ class Parasail(Peer):
         )
 
 
-class Ssearch36(Peer):
+class Ssearch36(Competitor):
     """``ssearch36`` of the FASTA package, the SSEARCH of the paper; lists its ten best scores.
 
     Its time includes starting the program and reading the database from a file.
@@ -193,7 +193,7 @@ class Ssearch36(Peer):
         return np.sort(scores)[::-1][: self.best]
 
 
-class Pyopal(Peer):
+class Pyopal(Competitor):
     """pyopal: Opal, many targets at a time in the lanes of SIMD registers.
 
     Parameters
@@ -244,7 +244,7 @@ class Pyopal(Peer):
 Method: TypeAlias = Literal["plain", "simd", "trace"]
 
 
-class ParasailPairs(Peer):
+class ParasailPairs(Competitor):
     """parasail on pairs that each have a query of their own, for every matrix of single letters.
 
     Parameters
@@ -300,7 +300,7 @@ class ParasailPairs(Peer):
         return found
 
 
-class Biopython(Peer):
+class Biopython(Competitor):
     """Biopython's ``PairwiseAligner``, a pair at a time, for every matrix of single letters."""
 
     name = "Biopython"
@@ -310,8 +310,8 @@ class Biopython(Peer):
         self.version = str(Bio.__version__)
         letters = "".join(scoring.alphabet.letters)
         matrix = scoring.matrix[: len(letters), : len(letters)].astype(float)
-        self._aligner = PairwiseAligner(mode="local")
-        self._aligner.substitution_matrix = Array(letters, 2, matrix)
+        self._aligner = PairwiseAligner(mode="local")  # type: ignore[no-untyped-call]
+        self._aligner.substitution_matrix = Array(letters, 2, matrix)  # type: ignore[no-untyped-call]
         self._aligner.open_gap_score = -scoring.gap_open
         self._aligner.extend_gap_score = -scoring.gap_extend
 
@@ -331,10 +331,11 @@ class Biopython(Peer):
 
     def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair."""
-        return np.array([self._aligner.score(*pair) for pair in prepared], np.int32)
+        score = self._aligner.score
+        return np.array([score(*pair) for pair in prepared], np.int32)  # type: ignore[no-untyped-call]
 
 
-class Processes(Peer):
+class Processes(Competitor):
     """A program in several processes, which take shares of the pairs one after the other.
 
     They are started, and all pairs are prepared in each, before the clock starts.
@@ -346,7 +347,7 @@ class Processes(Peer):
     cores : int
     """
 
-    def __init__(self, make: Callable[[], Peer], cores: int) -> None:
+    def __init__(self, make: Callable[[], Competitor], cores: int) -> None:
         self._make, self._cores = make, cores
         one = make()
         self.name, self.version, self.function = one.name, one.version, one.function
@@ -374,12 +375,12 @@ class Processes(Peer):
         return np.concatenate(list(pool.map(_kept_scores, parts)))
 
 
-def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Peer]:
+def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Competitor]:
     """Return the programs here that search a database with these scores, on so many cores.
 
     ``slow`` is to have Biopython too, which is no program for databases.
     """
-    found: list[Peer] = []
+    found: list[Competitor] = []
     if Pyopal.available(scoring):
         found.append(Pyopal(scoring, cores))
     if Parasail.available(scoring):
@@ -391,9 +392,9 @@ def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Peer]:
     return found
 
 
-def of_pairs(scoring: Scoring, cores: int) -> list[Peer]:
+def of_pairs(scoring: Scoring, cores: int) -> list[Competitor]:
     """Return the programs here that compute pairs with these scores, on so many cores."""
-    found: list[Peer] = []
+    found: list[Competitor] = []
     if ParasailPairs.available(scoring):
         found.append(_on(partial(ParasailPairs, scoring), cores))
     if Biopython.available(scoring):
@@ -401,7 +402,7 @@ def of_pairs(scoring: Scoring, cores: int) -> list[Peer]:
     return found
 
 
-def _on(make: Callable[[], Peer], cores: int) -> Peer:
+def _on(make: Callable[[], Competitor], cores: int) -> Competitor:
     return make() if cores == 1 else Processes(make, cores)
 
 
@@ -421,8 +422,8 @@ def shares(batch: Batch, count: int) -> list[range]:
 Cut: TypeAlias = Callable[[float], tuple[Batch, Scores]]
 
 
-def beside(
-    peer: Peer,
+def measured(
+    competitor: Competitor,
     cells: int,
     cut: Cut,
     *,
@@ -435,7 +436,7 @@ def beside(
 
     Parameters
     ----------
-    peer : Peer
+    competitor : Competitor
     cells : int
         Of the whole work.
     cut : callable
@@ -447,7 +448,7 @@ def beside(
     rate : float, optional
         Billions of cells a second that are expected; by default found by a trial.
     trial : float
-        Cells of the trial, and of what is measured at least.
+        Cells of the trial, and of the part at least.
 
     Returns
     -------
@@ -457,37 +458,37 @@ def beside(
     """
 
     def on(part: Batch, scores: Scores, budget: float) -> Measurement:
-        with peer.prepared(part) as work:
+        with competitor.prepared(part) as work:
             return measure(
-                lambda: peer.scores(work),
-                lambda found: compare(found, peer.listed(scores), judge),
+                lambda: competitor.scores(work),
+                lambda found: compare(found, competitor.listed(scores), judge),
                 cells=part.cells,
                 budget=budget,
             )
 
     if rate is None:
         part, scores = cut(trial)
-        measured = on(part, scores, 0.0)
-        rate = measured.gcups
+        found = on(part, scores, 0.0)
+        rate = found.gcups
     if rate is not None:
         part, scores = cut(max(trial, rate * 1e9 * budget / 3))
-        measured = on(part, scores, budget)
+        found = on(part, scores, budget)
     return {
-        **measured.as_dict(),
-        "version": peer.version,
-        "function": peer.function,
+        **found.as_dict(),
+        "version": competitor.version,
+        "function": competitor.function,
         "pairs": len(part),
         "scaled": part.cells < cells,
-        "seconds": measured.gcups and cells / measured.gcups / 1e9,
+        "seconds": found.gcups and cells / found.gcups / 1e9,
     }
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, npt.NDArray[np.int32]]:
     """Return who judges these pairs of one query, parasail or the reference, and its scores."""
     if Parasail.available(scoring):
-        peer = Parasail(scoring)
-        with peer.prepared(batch) as work:
-            return peer.name, peer.scores(work)
+        competitor = Parasail(scoring)
+        with competitor.prepared(batch) as work:
+            return competitor.name, competitor.scores(work)
     return Reference.name, Reference(scoring).scores(batch)
 
 
@@ -549,20 +550,20 @@ def _compact(batch: Batch) -> Batch:
     )
 
 
-_kept: tuple[ExitStack, Peer, Any]
+_kept: tuple[ExitStack, Competitor, Any]
 
 
-def _keep(make: Callable[[], Peer], path: Path) -> None:
+def _keep(make: Callable[[], Competitor], path: Path) -> None:
     """Prepare in a process what it works on, the pairs in a file."""
     global _kept
     batch: Batch = pickle.loads(path.read_bytes())
-    stack, peer = ExitStack(), make()
-    _kept = stack, peer, stack.enter_context(peer.prepared(batch))
+    stack, competitor = ExitStack(), make()
+    _kept = stack, competitor, stack.enter_context(competitor.prepared(batch))
 
 
 def _kept_scores(pairs: range) -> Scores:
-    _, peer, prepared = _kept
-    return peer.scores(peer.part(prepared, pairs))
+    _, competitor, prepared = _kept
+    return competitor.scores(competitor.part(prepared, pairs))
 
 
 @lru_cache

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from bench import kernels
-from bench.kernels import Found, Kernel
+from bench import micro_kernels
 from bench.measure import Check, compare
+from bench.micro_kernels import Found, Kernel
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 
@@ -81,7 +81,7 @@ class Loop:
             device, kernel.shader, WORKGROUP=size.workgroup, **kernel.defines
         )
         _set(self._program, kernel.uniforms)
-        self._table = device.ctx.buffer(kernels.block_table())
+        self._table = device.ctx.buffer(micro_kernels.block_table())
         self._expected = np.resize(kernel.expected(), PLACES)
         self._results = device.ctx.buffer(reserve=4 * PLACES)
 
@@ -120,7 +120,7 @@ class Drawn:
         _set(self._program, kernel.uniforms)
         self._expected = kernel.expected().astype(np.int32)
         self._vertices = device.ctx.vertex_array(self._program, [])
-        table = kernels.texture_table()
+        table = micro_kernels.texture_table()
         self._table = device.ctx.texture(table.shape[:2], 4, table, dtype="i4")
         self._table.filter = moderngl.NEAREST, moderngl.NEAREST
         self._targets: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
@@ -146,7 +146,7 @@ class Drawn:
         """Compare all pixels with NumPy's."""
         data = drawn.read(components=1, dtype="i4", alignment=1)
         self._device.check("drawing")
-        seeds = np.arange(self._width) + np.arange(rows)[:, None] * 8 & kernels.SEEDS - 1
+        seeds = np.arange(self._width) + np.arange(rows)[:, None] * 8 & micro_kernels.SEEDS - 1
         return compare(np.frombuffer(data, np.int32), self._expected[seeds].ravel(), JUDGE)
 
     def _release_targets(self) -> None:
@@ -247,15 +247,15 @@ class Memory:
 
     def _compare_found(self, times: int, size: int, found: Found) -> Check:
         self._device.check("reading a storage buffer")
-        each = kernels.read(size // 16, self._groups, _EACH, self._workgroup, self._written)
-        return compare(found, kernels.summed(each, PLACES) * np.uint32(times), JUDGE)
+        each = micro_kernels.read(size // 16, self._groups, _EACH, self._workgroup, self._written)
+        return compare(found, micro_kernels.summed(each, PLACES) * np.uint32(times), JUDGE)
 
     def _compare(self, buffer: moderngl.Buffer, shift: int) -> Check:
         self._device.check("writing a storage buffer")
         total = self.bytes // 4
         places = range(0, total, max(_SAMPLE, total // 64))
         found = [np.frombuffer(buffer.read(4 * _SAMPLE, offset=4 * at), np.uint32) for at in places]
-        expected = [kernels.written(at, _SAMPLE, shift) for at in places]
+        expected = [micro_kernels.written(at, _SAMPLE, shift) for at in places]
         return compare(np.concatenate(found), np.concatenate(expected), JUDGE)
 
     def release(self) -> None:

@@ -43,7 +43,7 @@ class LeftOutError(Exception):
 
 
 @dataclass(frozen=True)
-class Room:
+class Budget:
     """What a step may use.
 
     Attributes
@@ -94,7 +94,7 @@ class Step:
     weight : float
         Its share of the seconds, in any unit.
     arguments : callable
-        Returns the command line for a `Room`; raises `LeftOutError`.
+        Returns the command line for a `Budget`; raises `LeftOutError`.
     engines : tuple of str
         Of glsw, that it measures; empty if it measures none by name.
     requires : (int, int), optional
@@ -104,7 +104,7 @@ class Step:
     name: str
     benchmark: str
     weight: float
-    arguments: Callable[[Room], list[str]]
+    arguments: Callable[[Budget], list[str]]
     engines: tuple[str, ...] = ()
     requires: tuple[int, int] | None = None
 
@@ -213,108 +213,108 @@ def _power(number: float, low: int, high: int) -> int:
     return min(high, max(low, 1 << max(0, int(number)).bit_length() >> 1))
 
 
-def _micro(room: Room) -> list[str]:
-    return ["--budget", _seconds(room.seconds)]
+def _micro(budget: Budget) -> list[str]:
+    return ["--budget", _seconds(budget.seconds)]
 
 
-def _engines(workload: str, room: Room) -> list[str]:
-    words = ["--workloads", workload, "--budget", _seconds(room.seconds)]
-    return words + (["--engines", _joined(room.engines)] if room.chosen else [])
+def _engines(workload: str, budget: Budget) -> list[str]:
+    words = ["--workloads", workload, "--budget", _seconds(budget.seconds)]
+    return words + (["--engines", _joined(budget.engines)] if budget.chosen else [])
 
 
-def _liu2006(room: Room) -> list[str]:
+def _liu2006(budget: Budget) -> list[str]:
     """Return as many entries as the first run, the judge and a few repeats leave time for."""
-    if room.info.software:
-        cells = room.speed("fragment") * room.seconds / 10
+    if budget.info.software:
+        cells = budget.speed("fragment") * budget.seconds / 10
     else:
-        cells = room.speed("fragment") * max(1, room.seconds * 2 / 3 - 8 * WARM_UP) / 3
-    most = ENTRIES if room.full else 20_000
+        cells = budget.speed("fragment") * max(1, budget.seconds * 2 / 3 - 8 * WARM_UP) / 3
+    most = ENTRIES if budget.full else 20_000
     lengths = [row.length for row in liu2006.PAPER]
-    if not room.full:
+    if not budget.full:
         lengths = lengths[1::2]
     while len(lengths) > 1 and cells / sum(lengths) / MEAN < 40:
         lengths.pop()
     entries = min(most, max(4, int(cells / sum(lengths) / MEAN)))
-    words = ["--engine", room.engines[0], "--lengths", _joined(lengths)]
-    return [*words, "--sequences", str(entries), "--budget", _seconds(room.seconds * 0.75)]
+    words = ["--engine", budget.engines[0], "--lengths", _joined(lengths)]
+    return [*words, "--sequences", str(entries), "--budget", _seconds(budget.seconds * 0.75)]
 
 
 ENTRIES, MEAN = 176_469, 361
 """Sequences of the paper's Swiss-Prot, and their mean length."""
 
 
-def _aymone2022(room: Room) -> list[str]:
+def _aymone2022(budget: Budget) -> list[str]:
     """Return the paper's 1000 pairs of 512, or fewer; each is done some eight times."""
-    chosen = list(aymone2022.WORKLOADS) if room.full else ["linear", "relatives"]
+    chosen = list(aymone2022.WORKLOADS) if budget.full else ["linear", "relatives"]
     runs = 8 * len(chosen) * len(aymone2022.TASKS)
-    pairs = room.speed("diagonal") * room.seconds * 0.6 / runs / 512**2
+    pairs = budget.speed("diagonal") * budget.seconds * 0.6 / runs / 512**2
     length = 512 if pairs >= 16 else 128
     pairs *= 512**2 / length**2
     words = ["--workloads", _joined(chosen), "--length", str(length)]
     words += ["--pairs", str(min(1000, max(4, int(pairs))))]
-    least = 0.0 if room.info.software else 5 * len(chosen) * (WARM_UP + REPEATS)
-    return [*words, "--budget", _seconds(max(least, room.seconds * 0.6))]
+    least = 0.0 if budget.info.software else 5 * len(chosen) * (WARM_UP + REPEATS)
+    return [*words, "--budget", _seconds(max(least, budget.seconds * 0.6))]
 
 
-def _pair(length: int, times: int, room: Room) -> list[str]:
+def _pair(length: int, times: int, budget: Budget) -> list[str]:
     """Return how long each method may take for a pair, which is done in so many ways."""
-    judged = times * length**2 / room.speed("diagonal")
-    if judged > room.seconds / 2:
+    judged = times * length**2 / budget.speed("diagonal")
+    if judged > budget.seconds / 2:
         raise LeftOutError(f"about {judged:.0f} s to judge {length} x {length} letters")
-    each = room.each(times * (len(room.engines) + 2))
-    words = ["--lengths", str(length), "--methods", _joined(room.engines)]
+    each = budget.each(times * (len(budget.engines) + 2))
+    words = ["--lengths", str(length), "--methods", _joined(budget.engines)]
     return [*words, "--budget", _seconds(each)]
 
 
-def _sudo_each(room: Room, measurements: int) -> list[str]:
-    each = room.each(1.6 * measurements)
+def _sudo_each(budget: Budget, measurements: int) -> list[str]:
+    each = budget.each(1.6 * measurements)
     words = ["--budget", _seconds(each), "--longest", _seconds(1.5 * each)]
-    return [*words, "--judge", _seconds(max(1, room.seconds / 5))]
+    return [*words, "--judge", _seconds(max(1, budget.seconds / 5))]
 
 
-def _sudo_lengths(room: Room) -> list[str]:
+def _sudo_lengths(budget: Budget) -> list[str]:
     """Return those of the paper's lengths that the device does in time."""
-    lengths = [512, 128, 16, 256, 8, 1024] if room.full else [512, 128, 16, 256]
-    cells = room.speed("diagonal") * room.seconds / 40
+    lengths = [512, 128, 16, 256, 8, 1024] if budget.full else [512, 128, 16, 256]
+    cells = budget.speed("diagonal") * budget.seconds / 40
     lengths = [each for each in lengths if each**3 <= cells] or [8]
-    if not room.info.software:
-        each = 2 * len(room.engines) * (WARM_UP + REPEATS)
-        lengths = lengths[: max(1, round(1.2 * room.seconds / each))]
+    if not budget.info.software:
+        each = 2 * len(budget.engines) * (WARM_UP + REPEATS)
+        lengths = lengths[: max(1, round(1.2 * budget.seconds / each))]
     lengths.sort()
-    words = ["--parts", "lengths", "--engines", _joined(room.engines), "--lengths"]
+    words = ["--parts", "lengths", "--engines", _joined(budget.engines), "--lengths"]
     words += [_joined(lengths)]
-    return words + _sudo_each(room, 2 * len(lengths) * (len(room.engines) + 1))
+    return words + _sudo_each(budget, 2 * len(lengths) * (len(budget.engines) + 1))
 
 
-def _sudo_aims(room: Room) -> list[str]:
+def _sudo_aims(budget: Budget) -> list[str]:
     """Return tables of n x n x n to (2n)^3, and triples of words."""
-    schemes = list(sudo2012.SCORINGS) if room.full else ["identity"]
-    share = room.speed("diagonal") * room.seconds / len(schemes)
+    schemes = list(sudo2012.SCORINGS) if budget.full else ["identity"]
+    share = budget.speed("diagonal") * budget.seconds / len(schemes)
     size = _power((share / 80) ** (1 / 3), 8, 512)
     word = _power((share / 8000) ** (1 / 3), 4, 128)
-    words = ["--parts", "aims", "--engines", room.engines[0], "--scorings", _joined(schemes)]
+    words = ["--parts", "aims", "--engines", budget.engines[0], "--scorings", _joined(schemes)]
     words += ["--size", str(size), "--word", str(word)]
-    return words + _sudo_each(room, 6 * len(schemes))
+    return words + _sudo_each(budget, 6 * len(schemes))
 
 
-def _sudo_devices(room: Room) -> list[str]:
-    words = ["--parts", "devices", "--engines", room.engines[0], "--lengths", "128,512"]
-    return [*words, "--devices", _joined(room.devices), *_sudo_each(room, 10)]
+def _sudo_devices(budget: Budget) -> list[str]:
+    words = ["--parts", "devices", "--engines", budget.engines[0], "--lengths", "128,512"]
+    return [*words, "--devices", _joined(budget.devices), *_sudo_each(budget, 10)]
 
 
-def _search(kind: str, room: Room) -> list[str]:
+def _search(kind: str, budget: Budget) -> list[str]:
     """Return queries and subjects that are done some times over with each type of number."""
-    fast = not room.info.software
-    count = 20 if fast and room.seconds > 8 else 4
-    numbers = 2 if room.info.half else 1
+    fast = not budget.info.software
+    count = 20 if fast and budget.seconds > 8 else 4
+    numbers = 2 if budget.info.half else 1
     letters = sum(np.quantile(workloads.STANDARD, np.linspace(0, 1, count)))
     runs = (8 if kind == "uniform" else 14) * numbers
-    left = max(1.0, room.seconds * 0.7 - (2 * numbers if fast else 0))
-    residues = room.speed(room.engines[0]) * left / runs / letters
+    left = max(1.0, budget.seconds * 0.7 - (2 * numbers if fast else 0))
+    residues = budget.speed(budget.engines[0]) * left / runs / letters
     each = left / (numbers * (count + 2) + (8 if kind == "swissprot" else 0)) / 1.5
-    words = ["--engines", _joined(room.engines), "--queries-subset", str(count)]
+    words = ["--engines", _joined(budget.engines), "--queries-subset", str(count)]
     if kind == "uniform":
-        lengths = [128, 512, 2048] if room.full else [512]
+        lengths = [128, 512, 2048] if budget.full else [512]
         most = 1_000_000
         sequences = max(8, min(most, int(residues / sum(lengths))))
         words += ["--lengths", _joined(lengths), "--entries", "none"]
@@ -323,7 +323,7 @@ def _search(kind: str, room: Room) -> list[str]:
         entries = max(8, min(500_000, int(residues / MEAN)))
         words += ["--lengths", "none", "--entries", str(entries), "--peer-queries", "1"]
         words += ["--tasks", "each,together,peers,command"]
-    sample = min(3e7, SAMPLE * room.seconds)
+    sample = min(3e7, SAMPLE * budget.seconds)
     return [*words, "--sample", f"{sample:.2g}", "--budget", _seconds(each)]
 
 
@@ -331,12 +331,12 @@ SAMPLE = 2e6
 """Cells of a query's sample that are judged, for each second of the step."""
 
 
-def _search_devices(room: Room) -> list[str]:
-    residues = room.speed(room.engines[0]) * room.seconds / 12 / sum(workloads.STANDARD)
+def _search_devices(budget: Budget) -> list[str]:
+    residues = budget.speed(budget.engines[0]) * budget.seconds / 12 / sum(workloads.STANDARD)
     entries = max(8, min(500_000, int(residues / MEAN)))
-    words = ["--engines", room.engines[0], "--tasks", "devices", "--lengths", "none"]
-    words += ["--entries", str(entries), "--devices", _joined(room.devices)]
-    return [*words, "--sample", "1e6", "--budget", _seconds(room.seconds / 8)]
+    words = ["--engines", budget.engines[0], "--tasks", "devices", "--lengths", "none"]
+    words += ["--entries", str(entries), "--devices", _joined(budget.devices)]
+    return [*words, "--sample", "1e6", "--budget", _seconds(budget.seconds / 8)]
 
 
 # what each benchmark is made of

@@ -501,9 +501,9 @@ def _lanes(number: str) -> Callable[[EngineRun], Traffic]:
 
     Between strips H and F of a column, 8 bytes for a lane (16 with 32-bit floats), go out and come
     in again; a strip reads each letter once. Rows of a strip as `Lanes._geometry` chooses them. A
-    row of a column reads its score from the profile, see profile.glsl: 4 bytes, for each of two
-    subjects with 16-bit floats 2; from shared memory on hardware, on software from a uniform block,
-    where a match and a mismatch need nothing. On software a strip is a dispatch.
+    row of a column reads its score from the query profile, see query_profile.glsl: 4 bytes, for two
+    subjects with 16-bit floats 2 each; from shared memory on hardware, on software from a uniform
+    block, where a match and a mismatch need nothing. On software a strip is a dispatch.
     """
     subjects = 1 if number == "int32" else 2
     rate = {"int32": "recurrence", "f16": "recurrence half", "f32": "recurrence float"}[number]

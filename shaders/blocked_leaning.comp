@@ -13,16 +13,16 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/sweep.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };             // H, F above strip I, column j
+layout(std430, binding = 3) buffer RowAbove { ivec2 row_above[]; };             // H, F above strip I, column j
 layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };  // of strip I; then the score to beat
 layout(std430, binding = 6) buffer Lanes { ivec2 lanes[]; };
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
 uniform int tile_rows;
 
-ivec2 above_strip(int j) { return tops[j]; }
+ivec2 above_strip(int j) { return row_above[j]; }
 
-void below_strip(int j, ivec2 hf) { tops[j] = hf; }
+void below_strip(int j, ivec2 hf) { row_above[j] = hf; }
 
 uint direction_place(int j) { return 0u; }
 

@@ -9,31 +9,31 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
-#include "lib/walk.glsl"
+#include "lib/trace.glsl"
 #include "lib/sweep.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };
+layout(std430, binding = 3) buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };
 uniform int first_pair;
-uniform int next_strip;  // in the table, or with AGAIN in the block that the walk is in
+uniform int next_strip;  // in the table, or with AGAIN in the block that the trace is in
 
 Pair pair;
 bool first_of_table;
-uint row_above, row_below, first_word;  // places in tops and directions, of column 0
+uint above_first, below_first, first_word;  // places in row_above and directions, of column 0
 
 ivec2 above_strip(int j) {
-    return first_of_table ? ivec2(above_of(pair, j), border_cell().f) : tops[row_above + uint(j)];
+    return first_of_table ? ivec2(above_of(pair, j), border_cell().f) : row_above[above_first + uint(j)];
 }
 
-void below_strip(int j, ivec2 hf) { tops[row_below + uint(j)] = hf; }
+void below_strip(int j, ivec2 hf) { row_above[below_first + uint(j)] = hf; }
 
 uint direction_place(int j) { return first_word + next_word(j); }
 
 // The row between strips s - 1 and s: a checkpoint if a block begins there, else the one that rolls.
 uint row_place(int s) {
     int row = s % spacing == 0 ? s / spacing : 0;
-    return pair.tops + uint(row * pair.target_length);
+    return pair.row_above + uint(row * pair.target_length);
 }
 
 void main() {
@@ -43,13 +43,13 @@ void main() {
     int strip = next_strip;
     int end = pair.target_length, strips = strips_in(pair.query_length);
     if (AGAIN == 1) {
-        strip += first_strip(walks[p]);
-        strips = strips_ahead(walks[p]);
-        end = walks[p].j;
+        strip += first_strip(traces[p]);
+        strips = strips_ahead(traces[p]);
+        end = traces[p].j;
     }
     first_of_table = strip == 0;
-    row_above = row_place(strip);
-    row_below = row_place(strip + 1);
+    above_first = row_place(strip);
+    below_first = row_place(strip + 1);
     first_word = pair.directions + direction_word(strip % spacing, pair.target_length, t, 0);
     load_scores();
     Best best = best_from(best_cells[p]);

@@ -1,5 +1,5 @@
 #version 430
-// Schedule: many subjects at once, each along its own columns. A lane has ROWS rows of the query in
+// Schedule: many targets at once, each along its own columns. A lane has ROWS rows of the query in
 // registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain compute
 // STEP columns each, those that the lane before has computed a step earlier. Strips follow one
 // another; the last row of one is kept for the next.
@@ -9,7 +9,7 @@ layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE readonly
 #include "lib/columns.glsl"
 #include "lib/chain.glsl"
-#include "lib/profile.glsl"
+#include "lib/query_profile.glsl"
 #include "lib/recurrence.glsl"
 
 layout(std430, binding = 3) coherent buffer Borders { Border borders[]; };
@@ -28,8 +28,8 @@ void main() {
     Number zero = number(0, 0), best = zero;
     uint strips = 1u, first_strip = 0u;
     for (uint s = 0u; s < strips; ++s) {
-        load_profile(int(s));
-        uvec4 strip = profile_head();
+        load_query_profile(int(s));
+        uvec4 strip = query_profile_head();
         strips = strip.z;
         if (s == 0u) first_strip = strip.x;
         bool has_above = strip.x > 0u && t == 0, has_below = strip.x + 1u < strip.y && t == CHAIN - 1;

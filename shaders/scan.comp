@@ -14,14 +14,14 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best_of_group.glsl"
 
 // Of each pair H and F above the next strip, an ivec2 a column and one for the corner an invocation;
-// then, from `sides` on, H and E right of the block that was last in a row, which the next one takes.
-layout(std430, binding = 3) buffer Tops { ivec2 tops[]; };
-layout(std430, binding = 5) buffer BestOfBlocks { ivec4 best_of_parts[]; };
+// then, from `column_left` on, H and E right of the block that was last in a row, which the next one takes.
+layout(std430, binding = 3) buffer Borders { ivec2 borders[]; };
+layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int next_strip;  // of block 0
 uniform int first_block;
 uniform int rows;
-uniform int stride;  // of a pair in tops
-uniform int sides;
+uniform int stride;  // of a pair in borders
+uniform int column_left;
 uniform int blocks;  // of the longest target
 
 void main() {
@@ -33,25 +33,25 @@ void main() {
     if (idle) return;
     load_scores();
 
-    int top = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
-    int side = p * stride + sides;
+    int above = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
+    int beside = p * stride + column_left;
     int h[COLUMNS], f[COLUMNS], letters[COLUMNS];
-    int corner = first_row == 0 ? border_cell().h : tops[top + COLUMNS * WORKGROUP].x;
+    int corner = first_row == 0 ? border_cell().h : borders[above + COLUMNS * WORKGROUP].x;
     for (int c = 0; c < COLUMNS; ++c) {
         ivec2 hf = ivec2(border_cell().h, border_cell().f);
-        if (first_row > 0) hf = tops[top + c * WORKGROUP];
+        if (first_row > 0) hf = borders[above + c * WORKGROUP];
         h[c] = hf.x;
         f[c] = hf.y;
         letters[c] = target_letter(pair, min(first + c, pair.target_length - 1));
     }
     ivec2 border = ivec2(border_cell().h, border_cell().e);
-    ivec2 next_left = block == 0 ? border : tops[side + first_row];
+    ivec2 next_left = block == 0 ? border : borders[beside + first_row];
     int next_letter = query_letter(pair, first_row);
     Best best = NOTHING;
     for (int i = first_row; i < end; ++i) {
         ivec2 left = next_left;
         int letter = profiled(next_letter), ahead = min(i + 1, end - 1);
-        if (block > 0) next_left = tops[side + ahead];
+        if (block > 0) next_left = borders[beside + ahead];
         next_letter = query_letter(pair, ahead);
         // F and H' of the columns, and E behind them when no gap enters.
         Cell diagonal = upper_cell(corner, 0);
@@ -76,11 +76,11 @@ void main() {
             h[c] = finish(upper_cell(h[c], 0), e).h;
             e = extend_gap(h[c], e);
         }
-        if (t == WORKGROUP - 1) tops[side + i] = ivec2(h[COLUMNS - 1], e);
+        if (t == WORKGROUP - 1) borders[beside + i] = ivec2(h[COLUMNS - 1], e);
     }
-    for (int c = 0; c < COLUMNS; ++c) tops[top + c * WORKGROUP] = ivec2(h[c], f[c]);
-    tops[top + COLUMNS * WORKGROUP].x = corner;
+    for (int c = 0; c < COLUMNS; ++c) borders[above + c * WORKGROUP] = ivec2(h[c], f[c]);
+    borders[above + COLUMNS * WORKGROUP].x = corner;
     best = best_of_group(best);
     int part = p * blocks + block;
-    if (t == 0) best_of_parts[part] = stored(better(best_from(best_of_parts[part]), best));
+    if (t == 0) candidate_cells[part] = stored(better(best_from(candidate_cells[part]), best));
 }

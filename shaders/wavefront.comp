@@ -8,7 +8,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 
 layout(std430, binding = 3) buffer Diagonals { ivec4 cells[]; };  // H, E, F, by pair and row
-layout(std430, binding = 5) buffer BestOfRows { ivec4 best_of_parts[]; };
+layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int diagonal;
 uniform int first_row;  // on the diagonal of the longest target
 uniform int stride;     // rows of the longest query
@@ -32,6 +32,6 @@ void main() {
     Cell c = cell(left_cell(corner.x, 0), left_cell(left.x, left.y), upper_cell(up.x, up.z), s);
     cells[place(p, diagonal, i)] = ivec4(c.h, c.e, c.f, 0);
     int part = int(p) * stride + i;
-    Best best = best_from(best_of_parts[part]);
-    if (c.m >= best.score) best_of_parts[part] = stored(better(best, c.m, i, j));
+    Best best = best_from(candidate_cells[part]);
+    if (c.m >= best.score) candidate_cells[part] = stored(better(best, c.m, i, j));
 }

@@ -40,8 +40,8 @@ OPTIONS = {
     "lanes": (
         {},
         {"rows": 8, "workgroup": 4},
-        {"number": "f32", "rows": 8, "workgroup": 4, "profile": "shared"},
-        {"rows": 8, "chain": 4, "workgroup": 8, "profile": "storage"},
+        {"number": "f32", "rows": 8, "workgroup": 4, "query_profile": "shared"},
+        {"rows": 8, "chain": 4, "workgroup": 8, "query_profile": "storage"},
     ),
 }
 # The same for engines that trace back; little memory keeps rows (and columns) for a second pass.

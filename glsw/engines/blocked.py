@@ -18,15 +18,15 @@ from glsw.engines.gl import ROWS, ComputeEngine
 from glsw.paths import Paths
 from glsw.scoring.scoring import Scoring
 
-_SIDES, _KEPT = 6, 7
+_COLUMN_LEFT, _KEPT = 6, 7
 """Storage buffers of blocked.comp beside those of every compute engine."""
-_KEEPS = gl.TOPS, gl.BEST, gl.DIRECTIONS, gl.WALKS, gl.PATHS
+_KEEPS = gl.ROW_ABOVE, gl.BEST, gl.DIRECTIONS, gl.TRACES, gl.PATHS
 _PRUNED = 2**18
 """Residues from which tiles are pruned by default."""
 _NEVER = 2**30
 """A spacing with which nothing is kept."""
 _STOP, _OVER = 0, 3
-"""The gaps of a walk in H, and of one that has ended: see walk.glsl."""
+"""The gaps of a trace in H, and of one that has ended: see trace.glsl."""
 
 
 class Blocked(ComputeEngine):
@@ -34,8 +34,8 @@ class Blocked(ComputeEngine):
 
     Only borders of tiles leave the work groups, so memory is linear in the lengths; a pair of any
     length keeps the whole device busy. For alignments rows and columns of tiles are kept, as many
-    as the memory allows; the boxes between them that the path crosses are computed again, from the
-    last to the first, until the directions of a box fit the memory.
+    as the memory allows; the regions between them that the path crosses are computed again, from
+    the last to the first, until the directions of a region fit the memory.
 
     Parameters
     ----------
@@ -88,13 +88,13 @@ class Blocked(ComputeEngine):
     ) -> npt.NDArray[np.int32]:
         """Return the best cell of each pair, see `Engine.best`."""
         found = np.zeros((len(batch), 3), dtype=np.int32)
-        for p, box in self._boxes(batch):
-            self._start(box)
-            if self._prunes(box):
-                self._fill(box, _Grid(), ends=ends, ties=ties, prune=True, progress=progress)
+        for p, region in self._regions(batch):
+            self._start(region)
+            if self._prunes(region):
+                self._fill(region, _Grid(), ends=ends, ties=ties, prune=True, progress=progress)
             else:
-                self._lean(box, ends, ties, progress)
-            found[p] = self._best_cell(box, ties)
+                self._lean(region, ends, ties, progress)
+            found[p] = self._best_cell(region, ties)
         return found
 
     def paths(
@@ -105,30 +105,30 @@ class Blocked(ComputeEngine):
         self.check(batch)
         cells = np.zeros((len(batch), 3), dtype=np.int32)
         runs = [np.empty(0, np.uint32)] * len(batch)
-        for p, box in self._boxes(batch):
-            self._start(box)
-            grid = self._grid(box, level=0)
+        for p, region in self._regions(batch):
+            self._start(region)
+            grid = self._grid(region, level=0)
             directions = grid.empty
             if not directions:
-                self._keep_borders(box, grid)
+                self._keep_borders(region, grid)
             self._fill(
-                box,
+                region,
                 grid,
                 ends=True,
                 ties=ties,
-                prune=self._prunes(box) and not directions,
+                prune=self._prunes(region) and not directions,
                 directions=directions,
                 progress=progress,
             )
-            cells[p] = self._best_cell(box, ties)
+            cells[p] = self._best_cell(region, ties)
             score, d, i = map(int, cells[p])
             if score:
-                walk = _Walk(i + 1, d - i + 1, _STOP)
+                trace = _Trace(i + 1, d - i + 1, _STOP)
                 found: list[npt.NDArray[np.uint32]] = []
                 if directions:
-                    self._follow(box, walk, found)
+                    self._follow(region, trace, found)
                 else:
-                    self._cross(box, grid, walk, found)
+                    self._cross(region, grid, trace, found)
                 runs[p] = np.concatenate(found)
         ends = self.ends_of(batch, cells)
         for p in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
@@ -146,7 +146,7 @@ class Blocked(ComputeEngine):
         self._height = self._lanes * self._rows
         self._columns = self._tile_columns or columns
 
-    def _boxes(self, batch: Batch) -> Iterator[tuple[int, _Box]]:
+    def _regions(self, batch: Batch) -> Iterator[tuple[int, _Region]]:
         """Upload the sequences; yield each pair that has cells, and its whole table."""
         self.upload_sequences(batch)
         for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)):
@@ -154,32 +154,32 @@ class Blocked(ComputeEngine):
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
             self._shape(m)
-            yield int(p), _Box(query, target, 0, 0, m, n, int(self.scoring.origin(m, n)))
+            yield int(p), _Region(query, target, 0, 0, m, n, int(self.scoring.origin(m, n)))
 
-    # One box: its borders on the device, its tiles, its best cell.
+    # One region: its borders on the device, its tiles, its best cell.
 
-    def _tiles(self, box: _Box) -> tuple[int, int]:
+    def _tiles(self, region: _Region) -> tuple[int, int]:
         """Return the number of tile rows and of tile columns."""
-        return -(-box.m // self._height), -(-box.n // self._columns)
+        return -(-region.m // self._height), -(-region.n // self._columns)
 
-    def _start(self, box: _Box) -> None:
+    def _start(self, region: _Region) -> None:
         """Make room, and set the borders of the whole table."""
-        rows, _ = self._tiles(box)
+        rows, _ = self._tiles(region)
         height = rows * self._height + rows + 1
-        above, left = (np.empty((size, 2), np.int32) for size in (box.n, height))
+        above, left = (np.empty((size, 2), np.int32) for size in (region.n, height))
         above[:, 1] = left[:, 1] = -self.scoring.gap_open
-        above[:, 0] = left[:, 0] = box.corner
+        above[:, 0] = left[:, 0] = region.corner
         if ends := self.scoring.ends:
-            above[:, 0] += ends.above(np.arange(1, box.n + 1)).astype(np.int32)
-            left[: box.m, 0] += ends.left(np.arange(1, box.m + 1)).astype(np.int32)
-        self.upload(gl.TOPS, above)
-        self._write(_SIDES, left)
+            above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
+            left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
+        self.upload(gl.ROW_ABOVE, above)
+        self._write(_COLUMN_LEFT, left)
         self._bind(_KEPT, 0, 16)
-        self._spare = max(self._memory - 8 * (box.n + height), 2**10)
+        self._spare = max(self._memory - 8 * (region.n + height), 2**10)
 
     def _fill(
         self,
-        box: _Box,
+        region: _Region,
         grid: _Grid,
         *,
         ends: bool = False,
@@ -188,8 +188,8 @@ class Blocked(ComputeEngine):
         directions: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        """Compute all tiles of a box whose borders are on the device."""
-        rows, columns = self._tiles(box)
+        """Compute all tiles of a region whose borders are on the device."""
+        rows, columns = self._tiles(region)
         program = self.program(
             "blocked.comp",
             WORKGROUP=self._lanes,
@@ -199,15 +199,15 @@ class Blocked(ComputeEngine):
             PRUNE=1 if prune else None,
             DIRECTIONS=1 if directions else None,
         )
-        program["tile_rows"], program["corner"] = rows, box.corner
+        program["tile_rows"], program["corner"] = rows, region.corner
         program["row_spacing"], program["column_spacing"] = grid.rows, grid.columns
         if prune:
             program["gain"] = max(0, self.scoring.maximum)
-        self._describe(box)
+        self._describe(region)
         self.zero(gl.BEST, 16 * (rows + 1))
         if directions:
-            self.reserve(gl.DIRECTIONS, self._direction_bytes(box))
-        self._bind(_SIDES, 0, 0)
+            self.reserve(gl.DIRECTIONS, self._direction_bytes(region))
+        self._bind(_COLUMN_LEFT, 0, 0)
         self._bind(_KEPT, grid.level, 0)
 
         def dispatch(k: int) -> None:
@@ -215,16 +215,16 @@ class Blocked(ComputeEngine):
             program["block_diagonal"], program["first_row"] = k, first
             program.run(min(rows, k + 1) - first)
 
-        self._diagonals(box, rows + columns - 1, dispatch, progress)
+        self._diagonals(region, rows + columns - 1, dispatch, progress)
 
-    def _prunes(self, box: _Box) -> bool:
-        large = min(box.m, box.n) >= _PRUNED
+    def _prunes(self, region: _Region) -> bool:
+        large = min(region.m, region.n) >= _PRUNED
         return self.scoring.local and (large if self._prune is None else self._prune)
 
-    def _lean(self, box: _Box, ends: bool, ties: Ties, progress: Progress) -> None:
+    def _lean(self, region: _Region, ends: bool, ties: Ties, progress: Progress) -> None:
         """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
         # The sweep wants parts that begin at multiples of its invocations.
-        rows, steps = self._tiles(box)[0], self._columns // (2 * gl.STEP)
+        rows, steps = self._tiles(region)[0], self._columns // (2 * gl.STEP)
         steps = max(1, -(-steps // self._lanes)) * self._lanes
         program = self.program(
             "blocked_leaning.comp",
@@ -234,28 +234,32 @@ class Blocked(ComputeEngine):
             TIES_ANY=1 if ends and ties == "any" else None,
         )
         program["tile_rows"] = rows
-        self._describe(box)
+        self._describe(region)
         self.zero(gl.BEST, 16 * (rows + 1))
-        self._bind(_SIDES, 0, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
-        columns = -(-(-(-box.n // gl.STEP) + self._lanes - 1) // steps)
+        self._bind(_COLUMN_LEFT, 0, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
+        columns = -(-(-(-region.n // gl.STEP) + self._lanes - 1) // steps)
 
         def dispatch(k: int) -> None:
             first = max(0, (k - columns + 2) // 2)
             program["block_diagonal"], program["first_row"] = k, first
             program.run(min(rows - 1, k // 2) - first + 1)
 
-        self._diagonals(box, columns + 2 * (rows - 1), dispatch, progress)
+        self._diagonals(region, columns + 2 * (rows - 1), dispatch, progress)
 
     def _diagonals(
-        self, box: _Box, count: int, dispatch: Callable[[int], None], progress: Progress | None
+        self,
+        region: _Region,
+        count: int,
+        dispatch: Callable[[int], None],
+        progress: Progress | None,
     ) -> None:
         """Dispatch one block anti-diagonal after the other."""
         reported = 0
-        for part in self._pace.slices(count):
+        for part in self._throttle.slices(count):
             for k in part:
                 dispatch(k)
                 self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
-            done = box.m * box.n * part.stop // count
+            done = region.m * region.n * part.stop // count
             if progress:
                 progress(done - reported)
             reported = done
@@ -264,109 +268,113 @@ class Blocked(ComputeEngine):
         held = sum(buffer.size for buffer in (*self._borders.values(), *kept))
         self.memory_used = max(self.memory_used, held)
 
-    def _describe(self, box: _Box) -> None:
-        """Tell the shaders which residues the box has."""
+    def _describe(self, region: _Region) -> None:
+        """Tell the shaders which residues the region has."""
         pair = np.zeros(1, gl.PAIR)
-        pair["query"], pair["target"] = box.query + box.i, box.target + box.j
-        pair["query_length"], pair["target_length"] = box.m, box.n
+        pair["query"], pair["target"] = region.query + region.i, region.target + region.j
+        pair["query_length"], pair["target_length"] = region.m, region.n
         self.upload(gl.PAIRS, pair)
 
-    def _best_cell(self, box: _Box, ties: Ties) -> npt.NDArray[np.int32]:
+    def _best_cell(self, region: _Region, ties: Ties) -> npt.NDArray[np.int32]:
         """Return the best of the best cells of the tile rows."""
-        found = self.download(gl.BEST, (np.int32, 4), self._tiles(box)[0])[:, :3]
+        found = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])[:, :3]
         score, d, i = found.T
         best: npt.NDArray[np.int32] = found[np.lexsort((i, -d, -score))[0]]
         return best
 
-    # From the best cell back to the start, box by box.
+    # From the best cell back to the start, region by region.
 
-    def _trace(self, box: _Box, walk: _Walk, level: int, runs: _Runs) -> _Walk:
-        """Walk through a box whose borders are on the device; return where it is left."""
-        grid = self._grid(box, level)
+    def _trace(self, region: _Region, trace: _Trace, level: int, runs: _Runs) -> _Trace:
+        """Walk through a region whose borders are on the device; return where it is left."""
+        grid = self._grid(region, level)
         if grid.empty:
-            self._fill(box, grid, directions=True)
-            return self._follow(box, walk, runs)
-        self._keep_borders(box, grid)
-        self._fill(box, grid)
-        return self._cross(box, grid, walk, runs)
+            self._fill(region, grid, directions=True)
+            return self._follow(region, trace, runs)
+        self._keep_borders(region, grid)
+        self._fill(region, grid)
+        return self._cross(region, grid, trace, runs)
 
-    def _cross(self, box: _Box, grid: _Grid, walk: _Walk, runs: _Runs) -> _Walk:
-        """Walk through the smaller boxes between the kept rows and columns of a box."""
+    def _cross(self, region: _Region, grid: _Grid, trace: _Trace, runs: _Runs) -> _Trace:
+        """Walk through the smaller regions between the kept rows and columns of a region."""
         height, width = grid.rows * self._height, grid.columns * self._columns
-        while walk.gap != _OVER and walk.i > box.i and walk.j > box.j:
-            row, column = (walk.i - 1 - box.i) // height, (walk.j - 1 - box.j) // width
+        while trace.gap != _OVER and trace.i > region.i and trace.j > region.j:
+            row, column = (trace.i - 1 - region.i) // height, (trace.j - 1 - region.j) // width
             i, j = row * height, column * width
-            smaller = box._replace(
-                i=box.i + i, j=box.j + j, m=walk.i - box.i - i, n=walk.j - box.j - j
+            smaller = region._replace(
+                i=region.i + i, j=region.j + j, m=trace.i - region.i - i, n=trace.j - region.j - j
             )
-            corner = self._take_borders(box, grid, smaller, row, column)
-            walk = self._trace(smaller._replace(corner=corner), walk, grid.level + 1, runs)
-        return walk
+            corner = self._take_borders(region, grid, smaller, row, column)
+            trace = self._trace(smaller._replace(corner=corner), trace, grid.level + 1, runs)
+        return trace
 
-    def _follow(self, box: _Box, walk: _Walk, runs: _Runs) -> _Walk:
-        """Walk along the directions of a box; see traceback.comp."""
+    def _follow(self, region: _Region, trace: _Trace, runs: _Runs) -> _Trace:
+        """Walk along the directions of a region; see traceback.comp."""
         program = self.program(
             "traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1, RESTART=0
         )
         program["pair_count"], program["spacing"] = 1, _NEVER
-        start = np.array([walk.i - box.i, walk.j - box.j, walk.gap, 0], np.int32)
-        self.upload(gl.WALKS, start)
-        self.reserve(gl.PATHS, 4 * (2 * min(box.m, box.n) + 2))
+        start = np.array([trace.i - region.i, trace.j - region.j, trace.gap, 0], np.int32)
+        self.upload(gl.TRACES, start)
+        self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 2))
         program.run(1)
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
-        i, j, gap, count = map(int, self.download(gl.WALKS, np.int32, 4))
+        i, j, gap, count = map(int, self.download(gl.TRACES, np.int32, 4))
         runs.append(self.download(gl.PATHS, np.uint32, count))
-        return _Walk(box.i + i, box.j + j, gap)
+        return _Trace(region.i + i, region.j + j, gap)
 
     # Rows and columns that are kept.
 
-    def _grid(self, box: _Box, level: int) -> _Grid:
+    def _grid(self, region: _Region, level: int) -> _Grid:
         """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
         limit = self.device.info.limits["max_storage_block"]
         share = min(self._spare // (2 if level == 0 else 8), limit)
-        excess = self._direction_bytes(box) / min(self._spare // 8, limit)
-        rows, columns = self._tiles(box)
+        excess = self._direction_bytes(region) / min(self._spare // 8, limit)
+        rows, columns = self._tiles(region)
         if excess <= 1 or rows == columns == 1:
             return _Grid()
-        affordable = share // (8 * (box.m + box.n + self._height)) - 2
+        affordable = share // (8 * (region.m + region.n + self._height)) - 2
         parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
         return _Grid(level, max(1, rows // parts), max(1, columns // parts))
 
-    def _direction_bytes(self, box: _Box) -> int:
-        return 4 * self._tiles(box)[0] * self._lanes * (box.n + self._lanes - 1)
+    def _direction_bytes(self, region: _Region) -> int:
+        return 4 * self._tiles(region)[0] * self._lanes * (region.n + self._lanes - 1)
 
-    def _keep_borders(self, box: _Box, grid: _Grid) -> None:
-        """Make room for the kept rows and columns; the borders of the box are the first."""
-        rows, columns = self._tiles(box)
+    def _keep_borders(self, region: _Region, grid: _Grid) -> None:
+        """Make room for the kept rows and columns; the borders of the region are the first."""
+        rows, columns = self._tiles(region)
         height = rows * self._height
-        side = (rows // grid.rows + 1) * box.n
+        side = (rows // grid.rows + 1) * region.n
         kept = self._bind(_KEPT, grid.level, 8 * (side + (columns // grid.columns + 1) * height))
         ctx = self.device.ctx
-        ctx.copy_buffer(kept, self.reserve(gl.TOPS, 8 * box.n), size=8 * box.n)
-        ctx.copy_buffer(kept, self._borders[_SIDES], size=8 * box.m, write_offset=8 * side)
+        ctx.copy_buffer(kept, self.reserve(gl.ROW_ABOVE, 8 * region.n), size=8 * region.n)
+        ctx.copy_buffer(kept, self._borders[_COLUMN_LEFT], size=8 * region.m, write_offset=8 * side)
 
-    def _take_borders(self, box: _Box, grid: _Grid, smaller: _Box, row: int, column: int) -> int:
-        """Put the kept borders of a smaller box where tiles read them; return its corner."""
-        rows = self._tiles(box)[0]
+    def _take_borders(
+        self, region: _Region, grid: _Grid, smaller: _Region, row: int, column: int
+    ) -> int:
+        """Put the kept borders of a smaller region where tiles read them; return its corner."""
+        rows = self._tiles(region)[0]
         height = rows * self._height
-        side = (rows // grid.rows + 1) * box.n + column * height
-        i, j = smaller.i - box.i, smaller.j - box.j
+        side = (rows // grid.rows + 1) * region.n + column * height
+        i, j = smaller.i - region.i, smaller.j - region.j
         kept, ctx = self._borders[_KEPT + grid.level], self.device.ctx
         ctx.copy_buffer(
-            self.reserve(gl.TOPS, 8 * smaller.n),
+            self.reserve(gl.ROW_ABOVE, 8 * smaller.n),
             kept,
             size=8 * smaller.n,
-            read_offset=8 * (row * box.n + j),
+            read_offset=8 * (row * region.n + j),
         )
-        ctx.copy_buffer(self._borders[_SIDES], kept, size=8 * smaller.m, read_offset=8 * (side + i))
+        ctx.copy_buffer(
+            self._borders[_COLUMN_LEFT], kept, size=8 * smaller.m, read_offset=8 * (side + i)
+        )
         if not i and not j:
-            return box.corner
-        at = row * box.n + j - 1 if j else side + i - 1
+            return region.corner
+        at = row * region.n + j - 1 if j else side + i - 1
         return int(np.frombuffer(kept.read(4, offset=8 * at), np.int32)[0])
 
     def _bind(self, binding: int, level: int, size: int) -> moderngl.Buffer:
-        """Return a buffer of borders, bound, with room for ``size`` bytes; one a level of boxes."""
+        """Return a bound buffer of borders for ``size`` bytes; one per level of regions."""
         key = binding + level
         buffer = self._borders.get(key)
         if buffer is None or buffer.size < size:
@@ -384,7 +392,7 @@ class Blocked(ComputeEngine):
 _Runs = list[npt.NDArray[np.uint32]]
 
 
-class _Box(NamedTuple):
+class _Region(NamedTuple):
     """Rows i .. i + m - 1 and columns j .. j + n - 1 of a table, and H above and left of them."""
 
     query: int  # first residue of the query in its buffer
@@ -408,7 +416,7 @@ class _Grid(NamedTuple):
         return self.rows == _NEVER
 
 
-class _Walk(NamedTuple):
+class _Trace(NamedTuple):
     """Residues of query and target still ahead, and the gap that the path is in."""
 
     i: int

@@ -182,9 +182,9 @@ class Diagonal(ComputeEngine):
         """Upload the sequences and the pairs, and make room for what the plan keeps."""
         self.upload_sequences(plan.batch)
         self.upload(gl.PAIRS, plan.pairs)
-        self.reserve(gl.TOPS, int(plan.tops.sum()))
+        self.reserve(gl.ROW_ABOVE, int(plan.row_above.sum()))
         self.zero(gl.BEST, 16 * len(plan.chosen))
-        self.reserve(gl.WALKS, 16 * len(plan.chosen))
+        self.reserve(gl.TRACES, 16 * len(plan.chosen))
         if plan.trace:
             self.reserve(gl.DIRECTIONS, int(plan.directions.sum()))
             self.reserve(gl.PATHS, int(plan.paths.sum()))
@@ -205,7 +205,7 @@ class Diagonal(ComputeEngine):
         again: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        """Compute all strips of the tables, or with ``again`` those of the block of each walk."""
+        """Compute all strips of the tables, or with ``again`` those of the block of each trace."""
         program = self.program(
             "diagonal.comp",
             WORKGROUP=plan.workgroup,
@@ -223,7 +223,7 @@ class Diagonal(ComputeEngine):
         blocks = -(-len(plan.chosen) // block)
         cells = plan.batch.select(plan.chosen).cells
         reported = 0
-        for part in self._pace.slices(blocks * strips):
+        for part in self._throttle.slices(blocks * strips):
             for k in part:
                 first = k // strips * block
                 program["first_pair"], program["next_strip"] = first, k % strips
@@ -236,7 +236,7 @@ class Diagonal(ComputeEngine):
         self.device.check("computing anti-diagonals")
 
     def _trace(self, plan: _Plan, at_once: bool, ties: Ties) -> None:
-        """Walk back from the best cells; without all directions block by block."""
+        """Trace back from the best cells; without all directions block by block."""
         for block in range(-(-plan.strips // plan.spacing) + 1):
             if block and not at_once:
                 self._fill(plan, True, ties, directions=True, again=True)
@@ -259,7 +259,7 @@ class Diagonal(ComputeEngine):
 
     def _download_paths(self, plan: _Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return how many runs each path has, shape (N,), and the runs of all in turn."""
-        counts = self.download(gl.WALKS, (np.uint32, 4), len(plan.chosen))[:, 3]
+        counts = self.download(gl.TRACES, (np.uint32, 4), len(plan.chosen))[:, 3]
         words = self.download(gl.PATHS, np.uint32, int(plan.paths.sum()) // 4)
         return counts.astype(np.int64), words[ranges(plan.pairs["path"], counts)]
 
@@ -292,7 +292,7 @@ class _Plan:
         return -(-self.m // (self.workgroup * ROWS))
 
     @property
-    def tops(self) -> npt.NDArray[np.int64]:
+    def row_above(self) -> npt.NDArray[np.int64]:
         """Rows above strips: one that rolls, and the checkpoints."""
         return 8 * self.n * (1 + self._strips // self.spacing)
 
@@ -319,7 +319,9 @@ class _Plan:
     def each(self) -> npt.NDArray[np.int64]:
         """Everything but the sequences, pair by pair."""
         fixed = gl.PAIR.itemsize + 16 + 16
-        total: npt.NDArray[np.int64] = self.tops + self.directions + self.paths + self.masks + fixed
+        total: npt.NDArray[np.int64] = (
+            self.row_above + self.directions + self.paths + self.masks + fixed
+        )
         return total
 
     @property
@@ -334,7 +336,7 @@ class _Plan:
         pairs["query"] = self.batch.queries.offsets[self.batch.query_index[self.chosen]]
         pairs["target"] = self.batch.targets.offsets[self.batch.target_index[self.chosen]]
         for name, sizes, unit in (
-            ("tops", self.tops, 8),
+            ("row_above", self.row_above, 8),
             ("directions", self.directions, 4),
             ("path", self.paths, 4),
             ("mask", self.masks, 4),

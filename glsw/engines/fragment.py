@@ -14,7 +14,7 @@ from glsw.device import shader
 from glsw.device.device import Device
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.engines.recurrence import recurrence_of
-from glsw.engines.throttle import Pace
+from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
@@ -24,7 +24,7 @@ NARROW_LIMIT = 2**15 - 1
 
 # Texture units.
 _BEST, _COLUMN_H, _ROW_H, _COLUMN_E, _ROW_F, _CORNER = range(6)
-_PAIRS, _TARGETS, _PROFILE, _QUERIES, _SUBSTITUTION = range(6, 11)
+_PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(6, 11)
 
 
 class Fragment(Engine):
@@ -65,9 +65,9 @@ class Fragment(Engine):
         self._texels = texels
         self._letters = len(scoring.alphabet)
         self._inputs: dict[int, moderngl.Texture] = {}
-        self._profile_of: tuple[Any, ...] = ()
+        self._query_profile_of: tuple[Any, ...] = ()
         self._buffers: _Buffers | None = None
-        self._pace = Pace(self.device)
+        self._throttle = Throttle(self.device)
 
     @property
     def longest(self) -> int:
@@ -139,26 +139,28 @@ class Fragment(Engine):
         self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
         self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets))
         drawn = (quad.tile, quad.rows, batch.queries, queries.tobytes())
-        if drawn == self._profile_of:
-            self._inputs[_PROFILE].use(_PROFILE)
+        if drawn == self._query_profile_of:
+            self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)
         else:
-            self._draw_profile(quad, queries)
-            self._profile_of = drawn
+            self._draw_query_profile(quad, queries)
+            self._query_profile_of = drawn
 
-    def _draw_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
-        """Draw the scores of every letter against these queries, see profile.frag."""
+    def _draw_query_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
+        """Draw the scores of every letter against these queries, see query_profile.frag."""
         residues = padded(quad.batch.queries, queries, quad.height, self._letters)
         letters = self._letters
         self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues))
         self._texture(_SUBSTITUTION, (letters, letters), "i4", self.scoring.matrix, components=1)
-        profile = self._texture(_PROFILE, (quad.rows, len(queries) * (letters + 1)), "u4")
+        query_profile = self._texture(
+            _QUERY_PROFILE, (quad.rows, len(queries) * (letters + 1)), "u4"
+        )
         program = shader.render(
-            self.device, "quad.vert", "profile.frag", TILE=quad.tile, LETTERS=letters
+            self.device, "quad.vert", "query_profile.frag", TILE=quad.tile, LETTERS=letters
         )
         program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
         program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
-        canvas = self.device.ctx.framebuffer([profile])
+        canvas = self.device.ctx.framebuffer([query_profile])
         canvas.viewport = (0, 0, quad.rows, len(queries) * (letters + 1))
         with self.device.ctx.scope(canvas, moderngl.NOTHING):
             self.device.ctx.vertex_array(program, []).render(moderngl.TRIANGLE_STRIP, vertices=4)
@@ -196,7 +198,7 @@ class Fragment(Engine):
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
         reported = 0
-        for diagonals in self._pace.slices(count):
+        for diagonals in self._throttle.slices(count):
             for k in diagonals:
                 first = max(0, k - quad.columns + 1)
                 live = min(quad.rows, k + 1) - first
@@ -213,7 +215,7 @@ class Fragment(Engine):
         """Compile the schedule and set what stays the same over all passes."""
         defines: dict[str, int] = {"TILE": quad.tile, "LETTERS": self._letters}
         units = {"best_cells": _BEST, "column_h": _COLUMN_H, "row_h": _ROW_H, "corner_h": _CORNER}
-        units |= {"pairs": _PAIRS, "targets": _TARGETS, "profile": _PROFILE}
+        units |= {"pairs": _PAIRS, "targets": _TARGETS, "query_profile": _QUERY_PROFILE}
         macros, costs = recurrence_of(self.scoring)
         if quad.ends:
             defines["ENDS"] = 1

@@ -14,12 +14,12 @@ from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
-from glsw.engines.throttle import Pace
+from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 # Storage buffers.
-QUERIES, TARGETS, PAIRS, TOPS, BEST, DIRECTIONS, WALKS, PATHS = range(8)
+QUERIES, TARGETS, PAIRS, ROW_ABOVE, BEST, DIRECTIONS, TRACES, PATHS = range(8)
 _SUBSTITUTION = 0  # uniform block, or texture unit
 LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 COMPUTE = (4, 3)
@@ -35,7 +35,7 @@ PAIR = np.dtype(
         ("target_length", np.int32),
         ("query", np.uint32),
         ("target", np.uint32),
-        ("tops", np.uint32),
+        ("row_above", np.uint32),
         ("directions", np.uint32),
         ("path", np.uint32),
         ("mask", np.uint32),
@@ -165,7 +165,7 @@ class ComputeEngine(Programs, Engine):
         Engine.__init__(self, scoring, device)
         Storage.__init__(self, self.device)
         self._workgroup = workgroup
-        self._pace = Pace(self.device, first=1)
+        self._throttle = Throttle(self.device, first=1)
         self._uploaded: dict[int, Sequences] = {}
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)

@@ -18,8 +18,8 @@ from glsw.engines.base import Progress, Ties
 from glsw.engines.gl import ComputeEngine
 from glsw.scoring.scoring import Scoring
 
-PARTS = gl.DIRECTIONS
-"""The storage buffer of the best cells of the parts: of columns, rows or blocks of a table."""
+CANDIDATES = gl.DIRECTIONS
+"""The storage buffer of candidates: the best cell of each row, column or block of a table."""
 _MOST_PAIRS = 65535
 _COLLECTORS = 64  # invocations in a work group of best.comp
 _HARDWARE_CELLS, _SOFTWARE_CELLS = 2**28, 2**24  # in a step
@@ -31,15 +31,15 @@ class Sizes(NamedTuple):
     Attributes
     ----------
     bytes : int
-        In the buffer of rows, `gl.TOPS`.
-    parts : int
-        Parts of its table, each of which keeps its best cell.
+        In the buffer of rows, `gl.ROW_ABOVE`.
+    candidates : int
+        Rows, columns or blocks of its table, each of which keeps its best cell.
     cells : int
         Cells computed in a step.
     """
 
     bytes: int
-    parts: int
+    candidates: int
     cells: int
 
 
@@ -79,8 +79,8 @@ class Chunk:
         return int(self.n.max())
 
 
-class PartsEngine(ComputeEngine):
-    """Base of engines whose work groups share tables and leave the best cell of each part.
+class ManyGroupsEngine(ComputeEngine):
+    """Base of engines whose work groups share tables and leave candidates for the best cell.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class PartsEngine(ComputeEngine):
             self._prepare(chunk)
             total, step = self.schedule(chunk)
             reported = 0
-            for part in self._pace.slices(total):
+            for part in self._throttle.slices(total):
                 for k in part:
                     step(k)
                 done = chunk.batch.cells * part.stop // total
@@ -150,8 +150,8 @@ class PartsEngine(ComputeEngine):
         for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
             while len(part):
                 each = self.sizes(int(m[part[0]]), int(n[part].max()))
-                room = self._memory // (each.bytes + 16 * each.parts)
-                block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.parts)
+                room = self._memory // (each.bytes + 16 * each.candidates)
+                block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.candidates)
                 count = max(1, min(room, block, cells // each.cells, _MOST_PAIRS))
                 yield part[:count]
                 part = part[count:]
@@ -163,14 +163,14 @@ class PartsEngine(ComputeEngine):
         pairs["query_length"], pairs["target_length"] = chunk.m, chunk.n
         pairs["query"] = batch.queries.offsets[batch.query_index]
         pairs["target"] = batch.targets.offsets[batch.target_index]
-        size, parts, _ = self.sizes(chunk.rows, chunk.columns)
+        size, candidates, _ = self.sizes(chunk.rows, chunk.columns)
         self.upload_sequences(batch)
         self.upload(gl.PAIRS, pairs)
-        self.reserve(gl.TOPS, len(batch) * size)
-        self.zero(PARTS, len(batch) * parts * 16)
+        self.reserve(gl.ROW_ABOVE, len(batch) * size)
+        self.zero(CANDIDATES, len(batch) * candidates * 16)
         self.reserve(gl.BEST, len(batch) * 16)
         self.memory_used = max(
-            self.memory_used, len(batch) * (size + parts * 16 + 16 + gl.PAIR.itemsize)
+            self.memory_used, len(batch) * (size + candidates * 16 + 16 + gl.PAIR.itemsize)
         )
 
     def dispatch(self, program: moderngl.ComputeShader, groups: int, pairs: int, /) -> None:
@@ -179,9 +179,9 @@ class PartsEngine(ComputeEngine):
         self.device.ctx.memory_barrier()
 
     def _collect(self, chunk: Chunk) -> npt.NDArray[np.int32]:
-        """Return the best cells of the pairs from those of their parts, shape (N, 4)."""
+        """Return the best cells of the pairs from their candidates, shape (N, 4)."""
         program = self.program("best.comp", WORKGROUP=_COLLECTORS, **chunk.defines)
-        program["parts"] = self.sizes(chunk.rows, chunk.columns).parts
+        program["candidate_count"] = self.sizes(chunk.rows, chunk.columns).candidates
         program.run(len(chunk.batch))
         self.device.ctx.memory_barrier()
         self.device.check(f"computing with engine {self.name!r}")

@@ -19,8 +19,8 @@ _Int64 = npt.NDArray[np.int64]
 _Codes = npt.NDArray[np.uint8]
 
 
-class Row(NamedTuple):
-    """Row i of the tables, columns 0..n: int64 arrays of shape (n + 1,).
+class TableRow(NamedTuple):
+    """TableRow i of the tables, columns 0..n: int64 arrays of shape (n + 1,).
 
     ``aligned`` is H(i-1, j-1) + s(i, j), the best of the paths whose last column is the pair i, j.
     """
@@ -68,7 +68,7 @@ class Reference(Engine):
 
 def rows(
     query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     """Yield rows 0..m of the tables (Gotoh 1982; Liu et al. 2006, section 2).
 
     ::
@@ -95,7 +95,7 @@ def rows(
     if scoring.ends:
         floor = MINUS_INFINITY
         top, left = scoring.ends.above(range(len(nothing))), scoring.ends.left(range(len(left)))
-    above = Row(nothing, top, nothing, nothing)
+    above = TableRow(nothing, top, nothing, nothing)
     yield above
     for i, letter in enumerate(query):
         aligned, f = nothing.copy(), nothing.copy()
@@ -108,7 +108,7 @@ def rows(
         for j in range(1, len(target) + 1):
             e.append(max(h[j - 1] - deletion.open, e[j - 1] - deletion.extend))
             h.append(max(without_e[j], e[j]))
-        above = Row(aligned, np.array(h, np.int64), np.array(e, np.int64), f)
+        above = TableRow(aligned, np.array(h, np.int64), np.array(e, np.int64), f)
         yield above
 
 

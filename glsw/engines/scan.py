@@ -9,12 +9,12 @@ import numpy as np
 
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.many_groups import Chunk, PartsEngine, Sizes
+from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 from glsw.scoring.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")
-_CARRIES = gl.WALKS
+_CARRIES = gl.TRACES
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1
@@ -24,7 +24,7 @@ _FEWEST_COLUMNS, _HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 4, 16, 32
 _HARDWARE_ROWS, _SOFTWARE_ROWS, _ROWS_ALONE = 64, 256, 512
 
 
-class Scan(PartsEngine):
+class Scan(ManyGroupsEngine):
     """Compute a row of the table for all columns at once.
 
     F and what H is without E depend on the row above only; E, the gap along the row, is then a
@@ -97,12 +97,12 @@ class Scan(PartsEngine):
             self._group = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
 
     def sizes(self, rows: int, columns: int) -> Sizes:
-        """Return bytes for rows or their tops, a part for each column or block, cells of a step."""
+        """Return bytes for borders or rows, candidates (one per column or block), cells of a step."""
         if self._form != "fused":
             return Sizes(5 * 4 * columns, columns, columns)
-        plan = self._plan(columns)
-        tops = plan.blocks * self._group * (plan.columns + 1)
-        return Sizes(8 * (tops + rows), plan.blocks, min(rows, plan.rows) * columns)
+        shape = self._block_shape(columns)
+        above = shape.blocks * self._group * (shape.columns + 1)
+        return Sizes(8 * (above + rows), shape.blocks, min(rows, shape.rows) * columns)
 
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps, and what dispatches one; see the forms."""
@@ -112,12 +112,12 @@ class Scan(PartsEngine):
             return self._rows_in_steps(chunk)
         return self._strips(chunk)
 
-    def _plan(self, columns: int) -> _Plan:
+    def _block_shape(self, columns: int) -> _BlockShape:
         """Return how the fused form cuts tables of so many columns."""
         each = min(self._columns, max(_FEWEST_COLUMNS, _power(-(-columns // self._group))))
         blocks = -(-columns // (self._group * each))
         several = _SOFTWARE_ROWS if self.device.info.software else _HARDWARE_ROWS
-        return _Plan(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))
+        return _BlockShape(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))
 
     def _rows_in_blocks(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         blocks = -(-chunk.columns // self._group)
@@ -160,30 +160,30 @@ class Scan(PartsEngine):
         return chunk.rows, step
 
     def _strips(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
-        plan = self._plan(chunk.columns)
+        shape = self._block_shape(chunk.columns)
         program = self.program(
             "scan.comp",
             WORKGROUP=self._group,
-            COLUMNS=plan.columns,
+            COLUMNS=shape.columns,
             NEAR=min(4, self._group - 1),
             SUBGROUPS=self._subgroups,
             **chunk.defines,
         )
         stride = self.sizes(chunk.rows, chunk.columns).bytes // 8
-        strips = -(-chunk.rows // plan.rows)
-        program["rows"], program["blocks"] = plan.rows, plan.blocks
-        program["stride"], program["sides"] = stride, stride - chunk.rows
+        strips = -(-chunk.rows // shape.rows)
+        program["rows"], program["blocks"] = shape.rows, shape.blocks
+        program["stride"], program["column_left"] = stride, stride - chunk.rows
 
         def step(k: int) -> None:
             first = max(0, k - strips + 1)
             program["next_strip"], program["first_block"] = k, first
-            pairs = _longer(chunk, (k - plan.blocks + 1) * plan.rows)
-            self.dispatch(program, min(k + 1, plan.blocks) - first, pairs)
+            pairs = _longer(chunk, (k - shape.blocks + 1) * shape.rows)
+            self.dispatch(program, min(k + 1, shape.blocks) - first, pairs)
 
-        return strips + plan.blocks - 1, step
+        return strips + shape.blocks - 1, step
 
 
-class _Plan(NamedTuple):
+class _BlockShape(NamedTuple):
     """How the fused form cuts tables: columns of an invocation, blocks, rows of a dispatch."""
 
     columns: int

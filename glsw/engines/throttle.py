@@ -14,7 +14,7 @@ SECONDS = 0.1
 """What is queued before the device is waited for; watchdogs bite from 0.5 s on."""
 
 
-class Pace:
+class Throttle:
     """How many passes or dispatches to queue at once, learnt from the last ones.
 
     Parameters

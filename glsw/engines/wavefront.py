@@ -6,24 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from glsw.engines.many_groups import Chunk, PartsEngine, Sizes
+from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 
 _WORKGROUP = 256
 _CELL = 16  # bytes
 
 
-class Wavefront(PartsEngine):
+class Wavefront(ManyGroupsEngine):
     """Compute an anti-diagonal in a dispatch, a cell in an invocation.
 
     This is the method that the papers on row scans compare themselves with ("Optimizing Parallel
     Scan Smith Waterman Algorithm On GPU", 2014, section III): nothing is kept in registers or
-    shared memory. Parameters and attributes as in `PartsEngine`.
+    shared memory. Parameters and attributes as in `ManyGroupsEngine`.
     """
 
     name = "wavefront"
 
     def sizes(self, rows: int, columns: int) -> Sizes:
-        """Return the bytes of three diagonals, a part for each row, the cells of a diagonal."""
+        """Return the bytes of three diagonals, one candidate per row, the cells of a diagonal."""
         return Sizes(3 * _CELL * rows, rows, min(rows, columns))
 
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:

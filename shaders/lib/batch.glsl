@@ -7,7 +7,7 @@
 
 uniform isampler2D pairs;
 uniform usampler2D targets;
-uniform usampler2D profile;  // texel (row, query * (LETTERS + 1) + letter): see profile.frag
+uniform usampler2D query_profile;  // texel (row, query * (LETTERS + 1) + letter): see query_profile.frag
 
 struct Pair { int query_length, target_length, query; };
 
@@ -21,5 +21,5 @@ void target_residues(int p, int column, out int letters[TILE]) {
 }
 
 void query_scores(Pair pair, int row, int letter, out int scores[TILE]) {
-    unpack(texelFetch(profile, ivec2(row, pair.query * (LETTERS + 1) + letter), 0), scores);
+    unpack(texelFetch(query_profile, ivec2(row, pair.query * (LETTERS + 1) + letter), 0), scores);
 }

@@ -1,4 +1,4 @@
-// The letters of subjects as lanes read them: a word has STEP columns, a byte a subject, as code + 1;
+// The letters of targets as lanes read them: a word has STEP columns, a byte a target, as code + 1;
 // 0 is no letter. A word of none stands behind the last one.
 struct Columns {
     uint first;  // word
@@ -12,8 +12,8 @@ uint word_of(Columns columns, int at) {
     return column_words[columns.first + min(uint(at), uint(columns.words))];
 }
 
-// The letter of each subject in column c of a word.
+// The letter of each target in column c of a word.
 ivec2 letters_in(uint word, int c) {
-    int at = 8 * SUBJECTS * c;
-    return ivec2(word >> at & 255u, word >> (at + 8 * (SUBJECTS - 1)) & 255u);
+    int at = 8 * TARGETS * c;
+    return ivec2(word >> at & 255u, word >> (at + 8 * (TARGETS - 1)) & 255u);
 }

@@ -1,13 +1,13 @@
 // What a lane computes with; this include comes first, for its extensions.
-//   NUMBER 0  a 32-bit integer: one subject a lane
-//   NUMBER 1  a pair of 16-bit floats: two subjects, or TWO_QUERIES; exact below LIMIT
+//   NUMBER 0  a 32-bit integer: one target a lane
+//   NUMBER 1  a pair of 16-bit floats: two targets, or TWO_QUERIES; exact below LIMIT
 //   NUMBER 2  a pair of 32-bit floats, which stands in for 1 where that does not exist
 // A float is a score / LIMIT, so that a difference with a floor of 0 is a saturating one, which
 // costs nothing; scores from LIMIT on may be wrong. Bits are what is kept and shuffled.
 #if NUMBER == 0
 #define Number int
 #define Bits uint
-const int SUBJECTS = 1, RESULTS = 1;
+const int TARGETS = 1, RESULTS = 1;
 
 Number number(int a, int b) { return a; }
 
@@ -35,9 +35,9 @@ Number from_bits(Bits x) { return int(x); }
 #define Bits uvec2
 #endif
 #ifdef TWO_QUERIES
-const int SUBJECTS = 1, RESULTS = 2;
+const int TARGETS = 1, RESULTS = 2;
 #else
-const int SUBJECTS = 2, RESULTS = 2;
+const int TARGETS = 2, RESULTS = 2;
 #endif
 const int LIMIT = 2048;
 

@@ -6,7 +6,7 @@
 struct Pair {
     int query_length, target_length;
     uint query, target;  // first letter in its buffer
-    uint tops;           // first column in the buffer of border rows
+    uint row_above;           // first column in the buffer of border rows
     uint directions;     // first word of direction bits
     uint path;           // first word of the path
     uint mask;           // first word of its mask

@@ -6,7 +6,7 @@
 uniform int gain;  // the largest score of a pair of letters, at least 0
 shared int highest, beaten_by;
 
-bool hopeless(int border_h, int ahead, int best_score) {
+bool cannot_improve(int border_h, int ahead, int best_score) {
     if (gl_LocalInvocationIndex == 0u) {
         highest = 0;
         beaten_by = best_score;
@@ -17,5 +17,5 @@ bool hopeless(int border_h, int ahead, int best_score) {
     return highest + gain * ahead < beaten_by;
 }
 #else
-bool hopeless(int border_h, int ahead, int best_score) { return false; }
+bool cannot_improve(int border_h, int ahead, int best_score) { return false; }
 #endif

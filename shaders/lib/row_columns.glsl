@@ -2,7 +2,7 @@
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
 #include "lib/rows.glsl"
 
-layout(std430, binding = 5) buffer BestOfColumns { ivec4 best_of_parts[]; };
+layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int row;
 
 // P(j - 1) in the row above, see gap_scan.glsl; what includes this defines it.
@@ -20,7 +20,7 @@ Cell begin_column(uint p, Pair pair, int j) {
     values[h_place(p, row, j)] = c.h;
     values[f_place(p, j)] = c.f;
     int part = int(p) * stride + j;
-    Best best = best_from(best_of_parts[part]);
-    if (c.m >= best.score) best_of_parts[part] = stored(better(best, c.m, row, j));
+    Best best = best_from(candidate_cells[part]);
+    if (c.m >= best.score) candidate_cells[part] = stored(better(best, c.m, row, j));
     return c;
 }

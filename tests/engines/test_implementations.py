@@ -100,8 +100,8 @@ DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
 AGAIN, RESTART = ([{name: flag} for flag in (0, 1)] for name in ("AGAIN", "RESTART"))
 PRUNE = ({}, {"PRUNE": 1})
-NUMBERS, PROFILES = (
-    [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("PROFILE", 4))
+NUMBERS, QUERY_PROFILES = (
+    [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 4))
 )
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
@@ -127,7 +127,7 @@ def permutations(*choices, **defines):
 # Every set of defines that a program is compiled with.
 PERMUTATIONS = {
     "quad.vert": [{}],
-    "profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
+    "query_profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
     "fragment.frag": permutations(
         LINEAR, SEPARATE, SPAN, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
     ),
@@ -154,12 +154,12 @@ PERMUTATIONS = {
         for defines in permutations(
             LINEAR,
             NUMBERS,
-            PROFILES,
+            QUERY_PROFILES,
             ({}, {"TWO_QUERIES": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
             **CHAINS | COLUMNS,
         )
-        if (defines["NUMBER"] and defines["PROFILE"]) or "TWO_QUERIES" not in defines
+        if (defines["NUMBER"] and defines["QUERY_PROFILE"]) or "TWO_QUERIES" not in defines
     ],
     "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
     "best.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
@@ -196,7 +196,7 @@ PERMUTATIONS = {
 def switched(defines):
     """Return what distinguishes a permutation: which macros are defined, and where scores are."""
     return frozenset(
-        (key, value if key in ("SCORES", "NUMBER", "PROFILE") else None)
+        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE") else None)
         for key, value in defines.items()
         if value is not None
     )

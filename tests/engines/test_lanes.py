@@ -7,7 +7,7 @@ from cases import CASES
 from glsw.batch import Batch
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import targets as subjects
+from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.query_profile import (
     BLOCK,
@@ -17,9 +17,9 @@ from glsw.engines.lanes.query_profile import (
     LIMIT,
     SHARED,
     Geometry,
-    profile,
+    query_profile,
 )
-from glsw.engines.lanes.targets import Sorted
+from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -129,26 +129,28 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
     targets = database(9, 40, 70, letters=len(DNA))
     query = np.concatenate(targets[:4])
     engine = Lanes(scoring, device, number=number)
-    assert engine._place == (COMPARE if mismatch < 0 and device.info.software else engine._place)
+    assert engine._profile_memory == (
+        COMPARE if mismatch < 0 and device.info.software else engine._profile_memory
+    )
     batch = Batch.one_to_many(query, targets)
     assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
 
 
-@pytest.mark.parametrize("options", [{}, {"profile": "shared"}, {"profile": "storage"}])
-def test_long_subjects_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
-    monkeypatch.setattr(subjects, "LONGEST", 80)
-    monkeypatch.setattr(subjects, "_SHORT", 40)
-    monkeypatch.setattr(subjects, "_IN_FLIGHT", 2**10)
-    of = Sorted.of
-    monkeypatch.setattr(Sorted, "of", lambda *what, long_apart: of(*what, long_apart=True))
+@pytest.mark.parametrize("options", [{}, {"query_profile": "shared"}, {"query_profile": "storage"}])
+def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
+    monkeypatch.setattr(lanes_targets, "LONGEST", 80)
+    monkeypatch.setattr(lanes_targets, "_SHORT", 40)
+    monkeypatch.setattr(lanes_targets, "_IN_FLIGHT", 2**10)
+    of = SortedTargets.of
+    monkeypatch.setattr(SortedTargets, "of", lambda *what, long_apart: of(*what, long_apart=True))
     monkeypatch.setattr(lanes, "_LONG_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
     engine = Lanes(BLOSUM62, device, number=number, rows=8, workgroup=8, **options)
     assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    assert [long for _, long in engine._sorted.shares] == [True, False]
-    assert len(engine._sorted.beyond) > 0
+    assert [long for _, long in engine._sorted_targets.shares] == [True, False]
+    assert len(engine._sorted_targets.beyond) > 0
 
 
 def test_little_memory_changes_nothing(device, number):
@@ -182,8 +184,8 @@ def test_batches_in_any_order_and_repeated(device, number):
 def test_options_that_cannot_be(device):
     with pytest.raises(ValueError, match="number 'int8': auto, int32, f16, f32 expected"):
         Lanes(BLOSUM62, device, number="int8")
-    with pytest.raises(ValueError, match="profile 'cloud': block, shared, storage expected"):
-        Lanes(BLOSUM62, device, profile="cloud")
+    with pytest.raises(ValueError, match="query_profile 'cloud': block, shared, storage expected"):
+        Lanes(BLOSUM62, device, query_profile="cloud")
     with pytest.raises(ValueError, match="rows 48: 8, 16, 24, 32 expected"):
         Lanes(BLOSUM62, device, rows=48)
     with pytest.raises(ValueError, match="workgroup 48: a power of two up to 1024 expected"):
@@ -196,9 +198,9 @@ def test_options_that_cannot_be(device):
 
 
 def test_profile_of_two_rows_a_word():
-    geometry = Geometry(F16, rows=8, chain=2, workgroup=4, place=BLOCK)
+    geometry = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = profile([query], BLOSUM62, geometry)
+    words = query_profile([query], BLOSUM62, geometry)
     assert words.shape == (1, geometry.size(24) // 4)
     assert words[0, :3].tolist() == [0, 1, 1]
     scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
@@ -213,7 +215,7 @@ def test_profile_of_two_rows_a_word():
 @pytest.mark.parametrize("rows", [8, 16, 24, 32])
 @pytest.mark.parametrize("chain", [8, 16, 32])
 def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
-    geometry = Geometry(INT32, rows=rows, chain=chain, workgroup=64, place=SHARED)
+    geometry = Geometry(INT32, rows=rows, chain=chain, workgroup=64, profile_memory=SHARED)
     rng = np.random.default_rng(rows)
     for first in range(0, chain, 8):
         letters = rng.integers(0, 25, 8)

@@ -1,4 +1,4 @@
-"""Engine ``lanes``: many subjects at once, in registers; the scores of database searches."""
+"""Engine ``lanes``: many targets at once, in registers; the scores of database searches."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ from glsw.engines.lanes.query_profile import (
     SHARED,
     STORAGE,
     Geometry,
-    profile,
+    query_profile,
 )
 from glsw.engines.lanes.targets import (
     BORDERS,
     LETTERS,
-    SUBJECTS,
+    TARGETS,
     Dealt,
     Job,
-    Sorted,
-    Subjects,
+    SortedTargets,
+    Targets,
     apart,
     merged,
     zigzag,
 )
-from glsw.engines.throttle import Pace
+from glsw.engines.throttle import Throttle
 from glsw.paths import Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
-_PLACES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
+_PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _MOST_GROUPS = 65535  # in a dispatch
 _MOST_CHAINS = 64  # in a work group
 _PORTION, _SOFTWARE_PORTION = 2**28, 2**22  # cells of which slices of time are made
 _BORDERS = 2**29  # bytes of borders of a slice of time
 _OVERHEAD = {1: 3, 2: 10}  # rows that a column costs beside its rows, by queries at once
-_TWO_QUERIES = 0.87  # time of a column of two queries, two subjects of one taking 1
+_TWO_QUERIES = 0.87  # time of a column of two queries, two targets of one taking 1
 _ROWS = (8, 16, 24, 32)  # with more, loops are not unrolled
 _CHAINS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _LONG_CHAINS = (32, 64, 128, 256)
@@ -68,14 +68,14 @@ _Scores = npt.NDArray[np.int32]
 
 
 class Lanes(ComputeEngine):
-    """Give each subject, or two of them, a lane or a chain of a few lanes.
+    """Give each target, or two of them, a lane or a chain of a few lanes.
 
     A lane keeps some rows of the query in registers and takes one column after the other; where
     there are subgroups, a chain of lanes has a taller strip of rows. The last row of a strip is
-    kept for the next one. Scores of letters come from a profile of the query. Subjects are sorted
+    kept for the next one. Scores of letters come from a profile of the query. Targets are sorted
     by length, and the longest get longer chains; those beyond 2**15 letters go to `Blocked`.
 
-    Two subjects, or in `scan` two queries, share a lane as a pair of 16-bit floats where the device
+    Two targets, or in `scan` two queries, share a lane as a pair of 16-bit floats where the device
     computes with these. They are exact below 2048; a pair of sequences whose score reaches that is
     computed again with 32-bit integers.
 
@@ -92,7 +92,7 @@ class Lanes(ComputeEngine):
     rows, chain : int, optional
         Rows of a lane, a multiple of 8 up to 32, and lanes of a chain, a power of two; by default
         what wastes least.
-    profile : {"block", "shared", "storage"}, optional
+    query_profile : {"block", "shared", "storage"}, optional
         Where the query profile lies: a uniform block, shared memory, a buffer.
     memory : int
         Bytes of device memory for parts of a database and for what is kept between strips.
@@ -110,7 +110,7 @@ class Lanes(ComputeEngine):
         number: Literal["auto", "int32", "f16", "f32"] = "auto",
         rows: int | None = None,
         chain: int | None = None,
-        profile: Literal["block", "shared", "storage"] | None = None,
+        query_profile: Literal["block", "shared", "storage"] | None = None,
         memory: int = 2**32,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
@@ -121,8 +121,10 @@ class Lanes(ComputeEngine):
             raise ValueError(f"number {number!r}: auto, {', '.join(_NUMBERS)} expected")
         if number == "f16" and not info.half:
             raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
-        if profile is not None and profile not in _PLACES:
-            raise ValueError(f"profile {profile!r}: {', '.join(_PLACES)} expected")
+        if query_profile is not None and query_profile not in _PROFILE_MEMORIES:
+            raise ValueError(
+                f"query_profile {query_profile!r}: {', '.join(_PROFILE_MEMORIES)} expected"
+            )
         if rows is not None and rows not in _ROWS:
             raise ValueError(f"rows {rows}: {', '.join(map(str, _ROWS))} expected")
         if chain is not None and chain not in _CHAINS:
@@ -131,11 +133,11 @@ class Lanes(ComputeEngine):
             raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
         self._number = _NUMBERS[number]
         self._rows, self._chain, self._memory = rows, chain, memory
-        self._place = _PLACES[profile] if profile else self._best_place()
-        self._pace = Pace(self.device, first=16)
+        self._profile_memory = self._profile_memory_for(query_profile)
+        self._throttle = Throttle(self.device, first=16)
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
-        self._sorted: Sorted | None = None
-        self._dealt: dict[tuple[Subjects, int, int, int], Dealt] = {}
+        self._sorted_targets: SortedTargets | None = None
+        self._dealt: dict[tuple[Targets, int, int, int], Dealt] = {}
         self._meanwhile: Callable[[], None] | None = None
         self._geometries: dict[tuple[int, int, int, bool], Geometry] = {}
 
@@ -147,7 +149,10 @@ class Lanes(ComputeEngine):
     def _blocked(self) -> Blocked:
         return Blocked(self.scoring, self.device, memory=min(self._memory, 2**30))
 
-    def _best_place(self) -> int:
+    def _profile_memory_for(self, asked: str | None) -> int:
+        """Return the kind of memory that was asked for, or the fastest one of the device."""
+        if asked is not None:
+            return _PROFILE_MEMORIES[asked]
         if not self.device.info.software:
             return SHARED
         two = self.scoring.match_and_mismatch
@@ -156,7 +161,7 @@ class Lanes(ComputeEngine):
     @property
     def queries_at_once(self) -> int:
         """Queries that `scan` wants to see together, to pair those of similar length."""
-        return 1 if self._number == INT32 or self._place == COMPARE else 8
+        return 1 if self._number == INT32 or self._profile_memory == COMPARE else 8
 
     @property
     def part(self) -> int:
@@ -174,8 +179,8 @@ class Lanes(ComputeEngine):
             np.unique(batch.query_index) if len(batch.queries) > 1 else range(min(1, len(batch)))
         ):
             chosen = np.flatnonzero(batch.query_index == q)
-            subjects = self._subjects_of(batch.targets, batch.target_index[chosen])
-            ((scores,),) = self._scores([[batch.queries[q]]], subjects, progress)
+            targets = self._targets_of(batch.targets, batch.target_index[chosen])
+            ((scores,),) = self._scores([[batch.queries[q]]], targets, progress)
             found[chosen, 0] = scores
         return found
 
@@ -212,11 +217,11 @@ class Lanes(ComputeEngine):
                 self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
             following.clear()
             self._meanwhile = prefetch
-            subjects = self._subjects_of(part, np.arange(len(part), dtype=np.int32))
+            targets = self._targets_of(part, np.arange(len(part), dtype=np.int32))
             found = np.zeros((len(queries), len(part)), np.int32)
             for groups in self._rounds(queries, len(part.residues)):
                 chosen = [[queries[q] for q in together] for together in groups]
-                scores = self._scores(chosen, subjects, progress or ignore)
+                scores = self._scores(chosen, targets, progress or ignore)
                 for together, each in zip(groups, scores, strict=True):
                     found[together] = each
             self._do_meanwhile()  # unless something was computed
@@ -257,35 +262,35 @@ class Lanes(ComputeEngine):
         geometry = self._geometry(m, self._number, queries)
         return geometry.strips(m) * (geometry.rows + _OVERHEAD[1])
 
-    def _subjects_of(self, targets: Sequences, which: npt.NDArray[np.int32]) -> Sorted:
-        """Return subjects by descending length, uploaded; the last ones if they are the same."""
-        self._upload_letters(targets)
-        last = self._sorted
-        if last is None or last.targets is not targets or not np.array_equal(last.which, which):
+    def _targets_of(self, sequences: Sequences, which: npt.NDArray[np.int32]) -> SortedTargets:
+        """Return targets by descending length, uploaded; the last ones if they are the same."""
+        self._upload_letters(sequences)
+        last = self._sorted_targets
+        if last is None or last.sequences is not sequences or not np.array_equal(last.which, which):
             self._forget()
             apart = self.device.info.subgroup_size > 0 and not self._chain
-            self._sorted = last = Sorted.of(targets, which, long_apart=apart)
+            self._sorted_targets = last = SortedTargets.of(sequences, which, long_apart=apart)
         return last
 
     def _scores(
-        self, groups: Sequence[Sequence[_Query]], subjects: Sorted, progress: Progress
+        self, groups: Sequence[Sequence[_Query]], targets: SortedTargets, progress: Progress
     ) -> list[_Scores]:
-        """Return for each group its scores with the subjects, shape (queries, subjects).
+        """Return for each group its scores with the targets, shape (queries, targets).
 
         What is computed for one group overlaps with the next, so that small databases fill a
         large device.
         """
-        found = [np.zeros((len(queries), len(subjects.which)), np.int32) for queries in groups]
+        found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
         jobs: list[Job] = []
         owners: list[_Scores] = []
         for queries, scores in zip(groups, found, strict=True):
             longest = max(map(len, queries))
-            for share, long in subjects.shares if longest else ():
+            for share, long in targets.shares if longest else ():
                 geometry = self._geometry(longest, self._number, len(queries), long)
                 jobs.append(self._job(queries, share, geometry))
                 owners.append(scores)
         for job, scores, part in zip(jobs, owners, self._run(jobs, progress), strict=True):
-            scores[:, job.subjects.places] = part
+            scores[:, job.targets.positions] = part
         every = [
             (query, scores[q])
             for each, scores in zip(groups, found, strict=True)
@@ -293,22 +298,22 @@ class Lanes(ComputeEngine):
             if len(query)
         ]
         if self._number != INT32:
-            self._repeat(every, subjects)
+            self._repeat(every, targets)
         for query, row in every:
-            self._one_by_one(query, subjects, subjects.beyond, row, progress)
+            self._one_by_one(query, targets, targets.beyond, row, progress)
         return found
 
-    def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], subjects: Sorted) -> None:
+    def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], targets: SortedTargets) -> None:
         """Compute scores again that are too high for floats, and put them in place."""
         jobs, owners = [], []
         few: list[tuple[int, npt.NDArray[np.intp]]] = []
         for number, (query, scores) in enumerate(rows):
-            for share, long in subjects.shares:
-                high = np.flatnonzero(scores[share.places] >= LIMIT)
+            for share, long in targets.shares:
+                high = np.flatnonzero(scores[share.positions] >= LIMIT)
                 # A long pair alone would keep a lane busy for long, and the rest of the device.
                 large = high[: int((len(query) * share.lengths[high] >= _LARGE).sum())]
                 if len(large) <= _FEW:
-                    self._one_by_one(query, subjects, share.order[large], scores, ignore)
+                    self._one_by_one(query, targets, share.order[large], scores, ignore)
                     high = high[len(large) :]
                 if len(high) <= _FEW:
                     few.append((number, share.order[high]))
@@ -317,17 +322,17 @@ class Lanes(ComputeEngine):
                     jobs.append(self._job([query], share.only(high), geometry))
                     owners.append(scores)
         for job, scores, found in zip(jobs, owners, self._run(jobs, ignore), strict=True):
-            scores[job.subjects.places] = found[0]
+            scores[job.targets.positions] = found[0]
             for key in [key for key, dealt in self._dealt.items() if dealt is job.dealt]:
                 self._dealt.pop(key).release()
-        self._in_groups([query for query, _ in rows], few, rows, subjects)
+        self._in_groups([query for query, _ in rows], few, rows, targets)
 
     def _in_groups(
         self,
         queries: list[_Query],
         few: list[tuple[int, npt.NDArray[np.intp]]],
         rows: Sequence[tuple[_Query, _Scores]],
-        subjects: Sorted,
+        targets: SortedTargets,
     ) -> None:
         """Compute the scores of a few pairs with a work group each, and put them in place."""
         numbers = np.repeat([number for number, _ in few], [len(each) for _, each in few])
@@ -336,7 +341,7 @@ class Lanes(ComputeEngine):
             return
         batch = Batch(
             Sequences.of(queries),
-            Sequences.of([subjects.targets[int(k)] for k in subjects.which[places]]),
+            Sequences.of([targets.sequences[int(k)] for k in targets.which[places]]),
             numbers.astype(np.int32),
             np.arange(len(places), dtype=np.int32),
         )
@@ -347,18 +352,18 @@ class Lanes(ComputeEngine):
     def _one_by_one(
         self,
         query: _Query,
-        subjects: Sorted,
+        targets: SortedTargets,
         which: npt.NDArray[np.intp],
         scores: npt.NDArray[np.int32],
         progress: Progress,
     ) -> None:
         """Compute the scores of a few pairs with all of the device, and put them in place."""
         for k in which:
-            pair = Batch.one_to_many(query, [subjects.targets[subjects.which[k]]])
+            pair = Batch.one_to_many(query, [targets.sequences[targets.which[k]]])
             scores[k] = self._blocked.best(pair, False, progress)[0, 0]
 
     def _geometry(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
-        """Return what suits queries of m letters, and most subjects or those that are long."""
+        """Return what suits queries of m letters, and most targets or those that are long."""
         key = m, number, queries, long
         if key not in self._geometries:
             self._geometries[key] = self._chosen(*key)
@@ -386,49 +391,49 @@ class Lanes(ComputeEngine):
         info = self.device.info
         chain = self._chain or chain
         rows = self._rows or rows
-        compare = self._place == COMPARE and chain == 1 and queries == 1
-        place = BLOCK if self._place == COMPARE and not compare else self._place
+        compare = self._profile_memory == COMPARE and chain == 1 and queries == 1
+        memory = BLOCK if self._profile_memory == COMPARE and not compare else self._profile_memory
         made = Geometry(
             number,
             rows,
             chain,
             self._workgroup or max(workgroup, chain),
-            place,
+            memory,
             queries,
             at_once=not info.software,
             subgroups=info.subgroup_size >= chain,
             step=4 if number == INT32 and rows < 24 and not info.software else 2,
         )
-        limit = info.limits["max_uniform_block_size" if place == BLOCK else "max_shared_memory"]
+        limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
         room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup
-        if place in (BLOCK, SHARED) and made.size(len(self.scoring.alphabet)) > room:
-            made = replace(made, place=STORAGE)
-        return replace(made, at_once=made.at_once and made.place in (SHARED, STORAGE))
+        if memory in (BLOCK, SHARED) and made.size(len(self.scoring.alphabet)) > room:
+            made = replace(made, profile_memory=STORAGE)
+        return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
 
-    def _job(self, queries: Sequence[_Query], share: Subjects, geometry: Geometry) -> Job:
+    def _job(self, queries: Sequence[_Query], share: Targets, geometry: Geometry) -> Job:
         """Put everything where the shader finds it."""
         dealt = self._deal(share, geometry)
-        words = profile(queries, self.scoring, geometry)
-        places = np.zeros(len(dealt.columns) // geometry.chains + 1, np.int64)
-        np.cumsum(dealt.columns[:: geometry.chains] * geometry.chains, out=places[1:])
+        words = query_profile(queries, self.scoring, geometry)
+        border_columns = np.zeros(len(dealt.columns) // geometry.chains + 1, np.int64)
+        np.cumsum(dealt.columns[:: geometry.chains] * geometry.chains, out=border_columns[1:])
         letters = sum(map(len, queries))
         return Job(
             queries=len(queries),
-            subjects=share,
+            targets=share,
             geometry=geometry,
             dealt=dealt,
             strips=len(words),
             strip_size=4 * words.shape[1],
-            places=places,
-            cells=places * geometry.subjects * letters,
+            border_columns=border_columns,
+            cells=border_columns * geometry.targets * letters,
             useful=int(share.lengths.sum()) * letters,
             profile=self._buffer_of(words if geometry.at_once else apart(words)),
-            groups=self._buffer_of(places.astype(np.uint32)),
+            groups=self._buffer_of(border_columns.astype(np.uint32)),
             scores=self._buffer(4 * len(dealt.columns) * geometry.results),
         )
 
     def _run(self, jobs: Sequence[Job], progress: Progress) -> list[_Scores]:
-        """Return the scores of each job, shape (queries, subjects); of floats, perhaps too high.
+        """Return the scores of each job, shape (queries, targets); of floats, perhaps too high.
 
         What is queued overlaps: a slice of time starts when the one before it runs out.
         """
@@ -440,7 +445,7 @@ class Lanes(ComputeEngine):
             job.bind()
             self.reserve(BORDERS, 0)
             program["first_group"] = groups.start
-            program["first_border"] = (int(job.places[groups.start]) - border) % 2**32
+            program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
             for strip in range(1 if job.geometry.at_once else job.strips):
                 job.bind_strip(strip)
                 program.run(len(groups))
@@ -466,13 +471,13 @@ class Lanes(ComputeEngine):
         """
         portion = _SOFTWARE_PORTION if self.device.info.software else _PORTION
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
-        every = sum(job.border_bytes(0, len(job.places) - 1) for job in jobs)
+        every = sum(job.border_bytes(0, len(job.border_columns) - 1) for job in jobs)
         bound = self.device.info.limits["max_storage_block"] // 2
         half = min(every, self._memory // _COPIES, _BORDERS, bound) // 16 * 16
         self.reserve(BORDERS, 2 * half)
         room = np.zeros(len(units) + 1, np.int64)
         np.cumsum([job.border_bytes(each.start, each.stop) for job, each in units], out=room[1:])
-        for number, part in enumerate(self._pace.overlapping(room, half)):
+        for number, part in enumerate(self._throttle.overlapping(room, half)):
             first = filled = number % 2 * half
             for job, groups in merged(units[part.start : part.stop]):
                 start = groups.start
@@ -497,18 +502,18 @@ class Lanes(ComputeEngine):
         if work is not None:
             work()
 
-    def _upload_letters(self, targets: Sequences) -> None:
+    def _upload_letters(self, sequences: Sequences) -> None:
         """Put residues into their buffer, unless they are there or have been prefetched."""
-        if self._uploaded.get(LETTERS) is targets:
+        if self._uploaded.get(LETTERS) is sequences:
             return
-        if self._spare and self._spare[0] is targets:
+        if self._spare and self._spare[0] is sequences:
             old, self._buffers[LETTERS] = self._buffers.get(LETTERS), self._spare[1]
             if old:
                 old.release()
         else:
-            self.upload(LETTERS, targets.residues)
+            self.upload(LETTERS, sequences.residues)
         self._spare = None
-        self._uploaded[LETTERS] = targets
+        self._uploaded[LETTERS] = sequences
 
     def _forget(self) -> None:
         """Release what was dealt out."""
@@ -516,29 +521,29 @@ class Lanes(ComputeEngine):
             dealt.release()
         self._dealt.clear()
 
-    def _prefetch(self, targets: Sequences) -> None:
+    def _prefetch(self, sequences: Sequences) -> None:
         """Begin to upload residues beside those that are being computed."""
-        buffer = self._buffer(-(-len(targets.residues) // 4) * 4)
-        if len(targets.residues):
-            buffer.write(np.ascontiguousarray(targets.residues))
-        self._spare = targets, buffer
+        buffer = self._buffer(-(-len(sequences.residues) // 4) * 4)
+        if len(sequences.residues):
+            buffer.write(np.ascontiguousarray(sequences.residues))
+        self._spare = sequences, buffer
 
-    def _deal(self, subjects: Subjects, geometry: Geometry) -> Dealt:
+    def _deal(self, targets: Targets, geometry: Geometry) -> Dealt:
         """Have the letters where lanes read them, unless they are there from the last query."""
         # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
         alternating = geometry.group if self.device.info.software else 0
-        key = subjects, geometry.subjects, geometry.step, alternating
+        key = targets, geometry.targets, geometry.step, alternating
         if key not in self._dealt:
-            count = len(subjects.order)
+            count = len(targets.order)
             chains = max(_MOST_CHAINS, self._workgroup or 0)
-            lanes = -(-count // (geometry.subjects * chains)) * chains
-            order = np.arange(lanes * geometry.subjects)
+            lanes = -(-count // (geometry.targets * chains)) * chains
+            order = np.arange(lanes * geometry.targets)
             if alternating:
                 order = zigzag(order, alternating)
             places = np.zeros((len(order), 2), np.uint32)
-            places[order < count, 0] = subjects.first[order[order < count]]
-            places[order < count, 1] = subjects.lengths[order[order < count]]
-            words = -(-places[:: geometry.subjects, 1].astype(np.int64) // geometry.step)
+            places[order < count, 0] = targets.first[order[order < count]]
+            places[order < count, 1] = targets.lengths[order[order < count]]
+            words = -(-places[:: geometry.targets, 1].astype(np.int64) // geometry.step)
             first = np.cumsum(words + 1) - (words + 1)
             self._dealt[key] = dealt = Dealt(
                 self._buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
@@ -547,7 +552,7 @@ class Lanes(ComputeEngine):
                 order if alternating else None,
             )
             dealt.bind()
-            self.upload(SUBJECTS, places)
+            self.upload(TARGETS, places)
             self.reserve(LETTERS, 0)
             defines = geometry.defines | {"WORKGROUP": 32} | _NO_SCORES | _NO_ROWS
             program = self.program("lanes_columns.comp", **defines)
@@ -576,6 +581,6 @@ class Lanes(ComputeEngine):
 _NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
 """Macros of scoring.glsl, which has no part in this."""
 _NO_ROWS = dict.fromkeys(
-    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "PROFILE", "SUBGROUPS"),
+    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS"),
 )
 """Macros that lanes_columns.comp does not look at."""

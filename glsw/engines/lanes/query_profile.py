@@ -13,7 +13,7 @@ from glsw.scoring.scoring import Scoring
 INT32, F16, F32 = range(3)
 """Number types, as number.glsl has them."""
 COMPARE, BLOCK, SHARED, STORAGE = range(4)
-"""Places of the profile, as profile.glsl has them."""
+"""Places of the profile, as query_profile.glsl has them."""
 LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
 _PADDING = -(2**30)  # score with what is no letter
@@ -34,7 +34,7 @@ class Geometry:
         Lanes of a chain, one below the other: a power of two.
     workgroup : int
         Lanes of a work group.
-    place : int
+    profile_memory : int
         Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`.
     queries : int
         Queries at once; two of them share a pair of floats.
@@ -50,7 +50,7 @@ class Geometry:
     rows: int
     chain: int
     workgroup: int
-    place: int
+    profile_memory: int
     queries: int = 1
     at_once: bool = False
     subgroups: bool = False
@@ -63,12 +63,12 @@ class Geometry:
 
     @property
     def results(self) -> int:
-        """Scores of a lane: subjects times queries."""
+        """Scores of a lane: targets times queries."""
         return 1 if self.number == INT32 else 2
 
     @property
-    def subjects(self) -> int:
-        """Subjects of a lane."""
+    def targets(self) -> int:
+        """Targets of a lane."""
         return self.results // self.queries
 
     @property
@@ -78,8 +78,8 @@ class Geometry:
 
     @property
     def group(self) -> int:
-        """Subjects of a work group."""
-        return self.chains * self.subjects
+        """Targets of a work group."""
+        return self.chains * self.targets
 
     @property
     def border(self) -> int:
@@ -104,12 +104,12 @@ class Geometry:
         meet in one of its 8 banks of 16 bytes.
         """
         words = self.parts * self.chain
-        apart = self.place != SHARED or self.chain >= 8 or words % (2 * self.chain)
+        apart = self.profile_memory != SHARED or self.chain >= 8 or words % (2 * self.chain)
         return words if apart else words + self.chain
 
     def size(self, letters: int) -> int:
         """Return the bytes of the profile of a strip for an alphabet of so many letters."""
-        if self.place == COMPARE:
+        if self.profile_memory == COMPARE:
             return 4 * _HEAD + 4 * self.rows
         return 4 * _HEAD + 16 * (letters + 1) * self.stride
 
@@ -127,16 +127,16 @@ class Geometry:
             "STRIDE": self.stride,
             "WORKGROUP": self.workgroup,
             "STEP": self.step,
-            "PROFILE": self.place,
+            "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
         }
 
 
-def profile(
+def query_profile(
     queries: Sequence[npt.NDArray[np.uint8]], scoring: Scoring, geometry: Geometry
 ) -> npt.NDArray[np.uint32]:
-    """Return what profile.glsl reads, shape (strips, words of 4 bytes).
+    """Return what query_profile.glsl reads, shape (strips, words of 4 bytes).
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def profile(
     words[:, 0] = np.arange(strips)
     words[:, 1] = strips
     words[:, 2] = strips if geometry.at_once else 1
-    if geometry.place == COMPARE:
+    if geometry.profile_memory == COMPARE:
         codes = _rows(queries[0], strips * geometry.strip)
         ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The subjects of engine ``lanes``, by length, and what it does with one or two queries."""
+"""The targets of engine ``lanes``, by length, and what it does with one or two queries."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import numpy.typing as npt
 from glsw.engines.lanes.query_profile import BLOCK, COMPARE, Geometry
 from glsw.sequences.encoded import Sequences
 
-PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, SUBJECTS = range(8)
+QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = range(8)
 """Storage buffers; the profile may be a uniform block instead."""
 LONGEST = 2**15
 """Columns that a lane goes along: llvmpipe ends all loops of an invocation after 65535 rounds."""
 _ALIGNED = 64  # words of 4 bytes between parts of a buffer that are bound alone
-_IN_FLIGHT = 2**15  # subjects that a large device computes at once
-_SHORT = 512  # columns from which a subject may count as long
+_IN_FLIGHT = 2**15  # targets that a large device computes at once
+_SHORT = 512  # columns from which a target may count as long
 
 
 @dataclass(frozen=True, eq=False)
-class Subjects:
-    """Subjects that lanes can take, the longest first.
+class Targets:
+    """Targets that lanes can take, the longest first.
 
     Parameters
     ----------
@@ -41,56 +41,58 @@ class Subjects:
     lengths: npt.NDArray[np.int64]
 
     @cached_property
-    def places(self) -> npt.NDArray[np.intp] | slice:
+    def positions(self) -> npt.NDArray[np.intp] | slice:
         """The order, as a slice if it is one."""
         order = self.order
         ascending = len(order) > 0 and bool((np.diff(order) == 1).all())
         return slice(int(order[0]), int(order[-1]) + 1) if ascending else order
 
-    def only(self, chosen: npt.NDArray[np.intp] | slice) -> Subjects:
+    def only(self, chosen: npt.NDArray[np.intp] | slice) -> Targets:
         """Return these of them."""
-        return Subjects(self.order[chosen], self.first[chosen], self.lengths[chosen])
+        return Targets(self.order[chosen], self.first[chosen], self.lengths[chosen])
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
-    """The subjects of a search, in shares that each have chains of one kind.
+class SortedTargets:
+    """The targets of a search, in shares that each have chains of one kind.
 
     Parameters
     ----------
-    targets : Sequences
+    sequences : Sequences
     which : ndarray of int32, shape (count,)
         All that were asked for.
-    shares : list of (Subjects, bool)
-        Subjects, and whether they are long: those need more lanes each.
+    shares : list of (Targets, bool)
+        Targets, and whether they are long: those need more lanes each.
     beyond : ndarray of int
         Where in ``which`` those stand that are too long for lanes.
     """
 
-    targets: Sequences
+    sequences: Sequences
     which: npt.NDArray[np.int32]
-    shares: list[tuple[Subjects, bool]]
+    shares: list[tuple[Targets, bool]]
     beyond: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, targets: Sequences, which: npt.NDArray[np.int32], *, long_apart: bool) -> Sorted:
+    def of(
+        cls, sequences: Sequences, which: npt.NDArray[np.int32], *, long_apart: bool
+    ) -> SortedTargets:
         """Sort by descending length, and perhaps set apart the long ones, which would end last."""
-        every = targets.lengths[which]
+        every = sequences.lengths[which]
         order = np.argsort(-every, kind="stable")
         order = order[(every[order] > 0) & (every[order] <= LONGEST)]
-        subjects = Subjects(order, targets.offsets[which[order]], every[order])
+        targets = Targets(order, sequences.offsets[which[order]], every[order])
         long = 0
         if long_apart:
-            usual = max(_SHORT, int(subjects.lengths.sum()) // _IN_FLIGHT)
-            long = int(np.searchsorted(-subjects.lengths, -usual))
-        parts = (subjects.only(slice(long)), True), (subjects.only(slice(long, None)), False)
+            usual = max(_SHORT, int(targets.lengths.sum()) // _IN_FLIGHT)
+            long = int(np.searchsorted(-targets.lengths, -usual))
+        parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(targets, which, shares, np.flatnonzero(every > LONGEST))
+        return cls(sequences, which, shares, np.flatnonzero(every > LONGEST))
 
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """Subjects as lanes read them, the columns of each chain, and which subject is where.
+    """Targets as lanes read them, the columns of each chain, and which target is where.
 
     Without ``order`` they are as they come.
     """
@@ -118,18 +120,18 @@ class Dealt:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One or two queries against subjects with chains of one length.
+    """One or two queries against targets with chains of one length.
 
     Parameters
     ----------
     queries : int
-    subjects : Subjects
+    targets : Targets
     geometry : Geometry
     dealt : Dealt
     strips : int
     strip_size : int
         Bytes of the profile of a strip.
-    places, cells : ndarray of int64, shape (groups + 1,)
+    border_columns, cells : ndarray of int64, shape (groups + 1,)
         Places of borders, and cells with their padding, before each work group.
     useful : int
         Cells without padding.
@@ -137,12 +139,12 @@ class Job:
     """
 
     queries: int
-    subjects: Subjects
+    targets: Targets
     geometry: Geometry
     dealt: Dealt
     strips: int
     strip_size: int
-    places: npt.NDArray[np.int64]
+    border_columns: npt.NDArray[np.int64]
     cells: npt.NDArray[np.int64]
     useful: int
     profile: moderngl.Buffer
@@ -151,7 +153,7 @@ class Job:
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """What it takes on the device beside its subjects."""
+        """What it takes on the device beside its targets."""
         return self.profile, self.groups, self.scores
 
     def bind(self) -> None:
@@ -163,13 +165,13 @@ class Job:
     def bind_strip(self, strip: int) -> None:
         """Bind the profile of a strip, or of all of them."""
         if self.geometry.at_once:
-            self.profile.bind_to_storage_buffer(PROFILE)
+            self.profile.bind_to_storage_buffer(QUERY_PROFILE)
             return
-        in_block = self.geometry.place in (COMPARE, BLOCK)
+        in_block = self.geometry.profile_memory in (COMPARE, BLOCK)
         buffer = self.profile
         bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
         step = -(-self.strip_size // (4 * _ALIGNED)) * 4 * _ALIGNED
-        bind(PROFILE, strip * step, self.strip_size)
+        bind(QUERY_PROFILE, strip * step, self.strip_size)
 
     def units(self, cells: int) -> Iterator[range]:
         """Yield the work groups in portions of about so many cells."""
@@ -183,22 +185,22 @@ class Job:
         """Return the bytes of borders of these work groups."""
         if self.strips == 1:
             return 0
-        return int(self.places[stop] - self.places[start]) * self.geometry.border
+        return int(self.border_columns[stop] - self.border_columns[start]) * self.geometry.border
 
     def fitting(self, start: int, room: int) -> int:
         """Return the work group behind those from ``start`` on whose borders fit the room."""
         if self.strips == 1:
-            return len(self.places) - 1
-        most = self.places[start] + room // self.geometry.border
-        return int(np.searchsorted(self.places, most, "right")) - 1
+            return len(self.border_columns) - 1
+        most = self.border_columns[start] + room // self.geometry.border
+        return int(np.searchsorted(self.border_columns, most, "right")) - 1
 
     def useful_before(self, group: int) -> int:
         """Return the cells without padding before a work group."""
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
 
     def download(self) -> npt.NDArray[np.int32]:
-        """Return the scores, shape (queries, subjects)."""
-        count, order = len(self.subjects.order), self.dealt.order
+        """Return the scores, shape (queries, targets)."""
+        count, order = len(self.targets.order), self.dealt.order
         stored = count if order is None else len(order)
         found = np.frombuffer(self.scores.read(4 * stored * self.queries), np.int32)
         found = found.reshape(-1, self.queries).T

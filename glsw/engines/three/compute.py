@@ -14,7 +14,7 @@ from glsw.device.device import Device
 from glsw.engines.gl import COMPUTE, Programs, Storage, upload_scores
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
-from glsw.engines.throttle import Pace
+from glsw.engines.throttle import Throttle
 from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 
@@ -62,7 +62,7 @@ class Compute3(Programs, Engine3):
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         Engine3.__init__(self, scoring, device)
         Storage.__init__(self, self.device)
-        self._pace = Pace(self.device)
+        self._throttle = Throttle(self.device)
         self._uploaded: Letters | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)

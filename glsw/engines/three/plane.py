@@ -145,7 +145,7 @@ class Plane(Compute3):
         planes = l + m + n - 2
         cells = int((lengths - letters.before).prod(axis=1).sum())
         reported = 0
-        for part in self._pace.slices(planes):
+        for part in self._throttle.slices(planes):
             for d in part:
                 first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))
                 count = min(m, d + 1) - first[0], min(n, d + 1) - first[1]

@@ -298,7 +298,7 @@ class Subtable(Compute3):
         waves = plan.waves(box)
         cells = plan.cells * (box.stop - box.first) // plan.tiles
         reported = 0
-        for part in self._pace.slices(waves):
+        for part in self._throttle.slices(waves):
             for wave in part:
                 first = [max(0, wave + 2 - deep - other) for other in patches[::-1]]
                 groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]

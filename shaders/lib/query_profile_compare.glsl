@@ -1,17 +1,17 @@
 // Instead of a profile: letters that are equal match. The letters of a strip are in a uniform block.
 uniform int match;
 uniform int mismatch;
-layout(std140, binding = 0) uniform Profile { uvec4 head, query_letters[ROWS / 4]; };
+layout(std140, binding = 0) uniform QueryProfile { uvec4 head, query_letters[ROWS / 4]; };
 
 struct Scores { ivec2 letters; };
 
 int query[ROWS];  // in registers, and not -1 where a letter may match
 
-void load_profile(int strip) {
+void load_query_profile(int strip) {
     for (int r = 0; r < ROWS; ++r) query[r] = int(query_letters[r / 4][r % 4]);
 }
 
-uvec4 profile_head() { return head; }
+uvec4 query_profile_head() { return head; }
 
 Scores scores_of(ivec2 letters) { return Scores(letters); }
 

@@ -1,0 +1,72 @@
+// The query profile: for each strip and letter the scores of the rows of each lane, where the device
+// reads them fastest (QUERY_PROFILE): 0 two numbers, letters match or do not; 1 a uniform block; 2 shared
+// memory; 3 the storage buffer. A word has the scores of two rows with 16-bit floats, those of a row
+// of TWO_QUERIES, else that of a row. Four words of a lane lie together, those of the lanes of a
+// chain side by side: the eight lanes that shared memory serves at once never meet in a bank.
+// Before them stand the number of the strip, of all strips, and of those that are here.
+#if QUERY_PROFILE == 0
+#include "lib/query_profile_compare.glsl"
+#else
+const bool HALVES = NUMBER == 1 && TARGETS == 2;
+const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD), SIZE = 1 + (LETTERS + 1) * STRIDE;
+#if QUERY_PROFILE == 1
+layout(std140, binding = 0) uniform QueryProfile { uvec4 query_profile[SIZE]; };
+
+void load_query_profile(int strip) {}
+
+uvec4 query_profile_at(int k) { return query_profile[k]; }
+#else
+layout(std430, binding = 0) readonly buffer QueryProfile { uvec4 query_profile[]; };
+#if QUERY_PROFILE == 2
+shared uvec4 strip_query_profile[SIZE];
+
+void load_query_profile(int strip) {
+    barrier();
+    for (int k = int(gl_LocalInvocationIndex); k < SIZE; k += WORKGROUP)
+        strip_query_profile[k] = query_profile[strip * SIZE + k];
+    barrier();
+}
+
+uvec4 query_profile_at(int k) { return strip_query_profile[k]; }
+#else
+int first_word;
+
+void load_query_profile(int strip) { first_word = strip * SIZE; }
+
+uvec4 query_profile_at(int k) { return query_profile[first_word + k]; }
+#endif
+#endif
+
+uvec4 query_profile_head() { return query_profile_at(0); }
+
+// The scores of the rows of a lane with the letters of its targets in a column.
+struct Scores { uvec4 words[TARGETS * PARTS]; };
+
+Scores scores_of(ivec2 letters) {
+    Scores s;
+    for (int k = 0; k < TARGETS; ++k)
+        for (int part = 0; part < PARTS; ++part)
+            s.words[k * PARTS + part] = query_profile_at(1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
+    return s;
+}
+
+uint word_of_row(Scores s, int target, int r) {
+    int word = r / IN_WORD;
+    return s.words[target * PARTS + word / 4][word % 4];
+}
+
+Number row_score(Scores s, int r) {
+    uint a = word_of_row(s, 0, r), b = word_of_row(s, TARGETS - 1, r);
+#if NUMBER == 0
+    return int(a);
+#elif NUMBER == 2
+    return TARGETS == 1 ? unpackHalf2x16(a) : uintBitsToFloat(uvec2(a, b));
+#else
+    if (!HALVES) return from_bits(a);
+    if (r % 2 == 0) return from_bits(bitfieldInsert(a, b, 16, 16));
+    return Number(from_bits(a).y, from_bits(b).y);
+#endif
+}
+
+Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
+#endif

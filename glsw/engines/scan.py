@@ -97,7 +97,7 @@ class Scan(ManyGroupsEngine):
             self._group = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
 
     def sizes(self, rows: int, columns: int) -> Sizes:
-        """Return bytes for borders or rows, candidates (one per column or block), cells of a step."""
+        """Return bytes for rows, candidates (one per column or block), cells of a step."""
         if self._form != "fused":
             return Sizes(5 * 4 * columns, columns, columns)
         shape = self._block_shape(columns)

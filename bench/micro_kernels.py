@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ import numpy.typing as npt
 Found = npt.NDArray[np.uint32]
 Operation = Literal["add", "max", "add max"]
 Form = Literal["cells", "rows", "half", "float", "drawn"]
+
+SHADERS = Path(__file__).with_name("shaders")
+"""Folder of the shaders of `bench.micro`; they include files of glsw as well."""
 
 SEEDS = 64
 """Invocations differ in their last six bits only, see results.glsl."""

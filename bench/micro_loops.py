@@ -13,7 +13,7 @@ import numpy as np
 
 from bench import micro_kernels
 from bench.measure import Check, compare
-from bench.micro_kernels import Found, Kernel
+from bench.micro_kernels import SHADERS, Found, Kernel
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 
@@ -78,7 +78,7 @@ class Loop:
         self._device, self._workgroup = device, size.workgroup
         self.work = float(kernel.work * size.workgroup)
         self._program = shader.compute(
-            device, kernel.shader, WORKGROUP=size.workgroup, **kernel.defines
+            device, kernel.shader, SHADERS, WORKGROUP=size.workgroup, **kernel.defines
         )
         _set(self._program, kernel.uniforms)
         self._table = device.ctx.buffer(micro_kernels.block_table())
@@ -116,7 +116,7 @@ class Drawn:
     def __init__(self, device: Device, kernel: Kernel, size: Size) -> None:
         self._device, self._width = device, size.width
         self.work = float(kernel.work * size.width)
-        self._program = shader.render(device, "quad.vert", kernel.shader, **kernel.defines)
+        self._program = shader.render(device, "quad.vert", kernel.shader, SHADERS, **kernel.defines)
         _set(self._program, kernel.uniforms)
         self._expected = kernel.expected().astype(np.int32)
         self._vertices = device.ctx.vertex_array(self._program, [])
@@ -230,7 +230,11 @@ class Memory:
 
     def _run(self, name: str, times: int, shift: int = 0, size: int = 0) -> None:
         program = shader.compute(
-            self._device, f"micro/{name}.comp", WORKGROUP=self._workgroup, EACH=_EACH
+            self._device,
+            f"micro/{name}.comp",
+            SHADERS,
+            WORKGROUP=self._workgroup,
+            EACH=_EACH,
         )
         uniforms = {"shift": shift, "words": (size or self.bytes) // 16}
         _set(program, {key: value for key, value in uniforms.items() if key in program})
@@ -309,7 +313,7 @@ class Dispatches:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._program = shader.compute(device, "micro/dispatch.comp")
+        self._program = shader.compute(device, "micro/dispatch.comp", SHADERS)
         self._buffer = device.ctx.buffer(reserve=4)
 
     def run(self, count: int) -> int:
@@ -343,7 +347,7 @@ class Draws:
 
     def __init__(self, device: Device, rows: int = _SIDE) -> None:
         self._device, self._rows = device, rows
-        self._program = shader.render(device, "quad.vert", "micro/draw.frag")
+        self._program = shader.render(device, "quad.vert", "micro/draw.frag", SHADERS)
         self._program["before"] = 0
         ctx = device.ctx
         self._textures = [ctx.texture((_SIDE, _SIDE), 1, dtype="i4") for _ in range(2)]

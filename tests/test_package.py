@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHADERS = sorted(path for path in (ROOT / "shaders").rglob("*") if path.is_file())
+SHADERS = sorted(
+    path
+    for folder in (ROOT / "shaders", ROOT / "bench" / "shaders")
+    for path in folder.rglob("*")
+    if path.is_file()
+)
 # Each module may import those before it.
 ORDER = [
     "sequences",
@@ -54,8 +59,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    for name in ("glsw", "shaders"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    left = shutil.ignore_patterns("__pycache__", "results")
+    for name in ("glsw", "shaders", "bench"):
+        shutil.copytree(ROOT / name, copy / name, ignore=left)
     return copy
 
 
@@ -103,6 +109,7 @@ def test_shaders_are_found(installation: str, checkout: Path, tmp_path: Path) ->
         site, owner = unpack(build(checkout, "build_editable", tmp_path)), checkout
     else:
         site = owner = unpack(build(checkout, "build_wheel", tmp_path))
+        assert not list(site.rglob("micro*")), "shaders of the benchmarks are not for users"
     package, shaders = found_from(site, tmp_path)
     assert package == owner / "glsw"
     assert shaders.resolve().is_relative_to(owner.resolve())
@@ -114,7 +121,8 @@ def test_source_archive_holds_shaders(checkout: Path, tmp_path: Path) -> None:
     path = build(checkout, "build_sdist", tmp_path)
     with tarfile.open(path) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    shaders = {f"shaders/{name}" for name in files_below(checkout / "shaders")}
+    folders = ("shaders", "bench/shaders")
+    shaders = {f"{folder}/{name}" for folder in folders for name in files_below(checkout / folder)}
     assert packed >= shaders | {"glsw/py.typed", "README.md", "LICENSE"}
 
 

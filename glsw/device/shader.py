@@ -2,7 +2,8 @@
 
 A shader file is plain GLSL with one addition, ``#include "lib/x.glsl"``: the path is relative to
 the shader folder, includes may include, and a file already in the program is not repeated, so
-that cycles end. Includes are textual and not subject to ``#if``.
+that cycles end. Includes are textual and not subject to ``#if``. A caller with shaders of its own
+names their folder, which is searched first.
 
 The assembled program has no ``#line``: drivers disagree on what it counts and some lose the source
 number. Instead every driver counts the lines of one plain text, and the place that each line
@@ -59,7 +60,9 @@ def root() -> Path:
     raise ShaderError(f"no shader folder: neither {candidates[0]} nor {candidates[1]} is there")
 
 
-def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[str, list[str]]:
+def assemble(
+    name: str, defines: Mapping[str, object] | None = None, folder: Path | None = None
+) -> tuple[str, list[str]]:
     """Return the text of a shader with its includes and defines, and where its lines come from.
 
     Parameters
@@ -69,6 +72,8 @@ def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[st
     defines : mapping, optional
         Macros by their UPPER_CASE names, put after ``#version``. True and False become 1 and 0;
         None leaves the macro undefined.
+    folder : Path, optional
+        Searched before `root`, for the shader and for what it includes.
 
     Returns
     -------
@@ -95,7 +100,7 @@ def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[st
     lines: list[str] = []
     origins: list[str] = []
     versioned = False
-    for line, origin in _expanded(name, "", {name}):
+    for line, origin in _expanded(name, "", {name}, folder):
         lines.append(line)
         origins.append(origin)
         if not versioned and _VERSION.match(line):
@@ -107,11 +112,14 @@ def assemble(name: str, defines: Mapping[str, object] | None = None) -> tuple[st
     return "\n".join(lines) + "\n", origins
 
 
-def compute(device: Device, name: str, **defines: object) -> moderngl.ComputeShader:
+def compute(
+    device: Device, name: str, folder: Path | None = None, /, **defines: object
+) -> moderngl.ComputeShader:
     """Return the compute program of a shader file, compiled once a device and set of defines.
 
     One that is slow to compile is kept between runs, see `glsw.device.program_cache`: look up
     uniforms in it, and bind blocks by ``layout(binding = )``, as a kept program lists none.
+    Files are looked for in ``folder``, if there is one, and in `root`.
 
     Raises
     ------
@@ -126,32 +134,39 @@ def compute(device: Device, name: str, **defines: object) -> moderngl.ComputeSha
             f"{name} is a compute shader and needs OpenGL 4.3; "
             f"{device.info.name} has {major}.{minor}"
         )
-    return _program(device, {"compute": name}, defines, moderngl.ComputeShader)
+    return _program(device, {"compute": name}, defines, folder, moderngl.ComputeShader)
 
 
-def render(device: Device, vertex: str, fragment: str, **defines: object) -> moderngl.Program:
+def render(
+    device: Device, vertex: str, fragment: str, folder: Path | None = None, /, **defines: object
+) -> moderngl.Program:
     """Return the program of a vertex and a fragment shader, both with the same defines.
 
-    Compiled once a device and set of defines.
+    Compiled once per device and set of defines; files are looked for as in `compute`.
 
     Raises
     ------
     ShaderError
         It cannot be assembled, compiled or linked.
     """
-    return _program(device, {"vertex": vertex, "fragment": fragment}, defines, moderngl.Program)
+    stages = {"vertex": vertex, "fragment": fragment}
+    return _program(device, stages, defines, folder, moderngl.Program)
 
 
 def _program(
-    device: Device, stages: dict[str, str], defines: Mapping[str, object], kind: type[Program]
+    device: Device,
+    stages: dict[str, str],
+    defines: Mapping[str, object],
+    folder: Path | None,
+    kind: type[Program],
 ) -> Program:
     macros = tuple(sorted(_rendered(defines)))
-    key = (*stages.values(), macros)
+    key = (*stages.values(), macros, folder)
     cached = device.programs.get(key)
     if isinstance(cached, kind):
         return cached
 
-    assembled = {stage: assemble(name, defines) for stage, name in stages.items()}
+    assembled = {stage: assemble(name, defines, folder) for stage, name in stages.items()}
     sources = {stage: source for stage, (source, _) in assembled.items()}
     origins = {stage: places for stage, (_, places) in assembled.items()}
     device.activate()
@@ -250,9 +265,11 @@ def _rendered(defines: Mapping[str, object]) -> list[tuple[str, str]]:
     return rendered
 
 
-def _expanded(name: str, asked_at: str, seen: set[str]) -> Iterator[tuple[str, str]]:
+def _expanded(
+    name: str, asked_at: str, seen: set[str], folder: Path | None
+) -> Iterator[tuple[str, str]]:
     """Yield each line of a file and of what it includes, with its ``file:line``."""
-    for number, line in enumerate(_read(name, asked_at).splitlines(), start=1):
+    for number, line in enumerate(_read(name, asked_at, folder).splitlines(), start=1):
         origin = f"{name}:{number}"
         include = _INCLUDE.match(line)
         if not include:
@@ -263,11 +280,11 @@ def _expanded(name: str, asked_at: str, seen: set[str]) -> Iterator[tuple[str, s
             raise ShaderError(f'{origin}: expected #include "file", not {line.strip()}')
         if quoted[1] not in seen:
             seen.add(quoted[1])
-            yield from _expanded(quoted[1], f"{origin}: ", seen)
+            yield from _expanded(quoted[1], f"{origin}: ", seen, folder)
 
 
-def _read(name: str, asked_at: str) -> str:
-    folder = root()
+def _read(name: str, asked_at: str, own: Path | None) -> str:
+    folder = own if own is not None and (own / name).exists() else root()
     try:
         return (folder / name).read_text(encoding="ascii")
     except (FileNotFoundError, IsADirectoryError):

@@ -255,8 +255,8 @@ def test_a_slowed_shader_is_marked_and_an_unchanged_one_is_not(device, tmp_path,
         pytest.skip("timed on software renderers with compute shaders")
     assemble = glsw.device.shader.assemble
 
-    def slowed(name, defines=None):
-        source, origins = assemble(name, defines)
+    def slowed(name, *words):
+        source, origins = assemble(name, *words)
         if name == "diagonal.comp":
             assert PLACE in source
             source = source.replace(PLACE, DELAY + PLACE)

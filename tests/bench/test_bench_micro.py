@@ -78,8 +78,8 @@ def test_wrong_shader_is_not_timed(bench, device, monkeypatch, capsys, name, rig
         pytest.skip("no compute shaders")
     assemble, changed = shader.assemble, []
 
-    def broken(file, defines=None):
-        source, origins = assemble(file, defines)
+    def broken(name, *words):
+        source, origins = assemble(name, *words)
         changed.append(right in source)
         return source.replace(right, wrong), origins
 

@@ -177,8 +177,8 @@ def test_ctrl_c(device, path, interruptible):
 def test_wrong_engine(bench, device, monkeypatch, capsys):
     real = glsw.device.shader.assemble
 
-    def assemble(name, defines=None):
-        source, origins = real(name, defines)
+    def assemble(name, *words):
+        source, origins = real(name, *words)
         if name == "scan.comp":
             assert WRONG[0] in source
             source = source.replace(*WRONG)

@@ -56,7 +56,7 @@ def test_root_holds_the_shaders():
 def test_root_prefers_the_package(tmp_path, monkeypatch):
     package = tmp_path / "site" / "glsw"
     package.mkdir(parents=True)
-    monkeypatch.setattr(glsw.device.shader, "__file__", str(package / "shader.py"))
+    monkeypatch.setattr(glsw.device.shader, "__file__", str(package / "device" / "shader.py"))
     with pytest.raises(ShaderError, match="no shader folder: neither"):
         glsw.device.shader.root()
     (tmp_path / "site" / "shaders").mkdir()
@@ -88,6 +88,24 @@ def test_each_file_once_and_cycles_end(folder):
     folder("a.frag", '#version 330\n#include "lib/x.glsl"\n#include "lib/y.glsl"\nint a;')
     source, _ = assemble("a.frag")
     assert source == "#version 330\nint y;\nint x;\nint a;\n"
+
+
+def test_own_folder_comes_first(folder, device, tmp_path):
+    folder("lib/x.glsl", "int x;")
+    folder("lib/y.glsl", "int y;")
+    own = tmp_path / "own"
+    (own / "lib").mkdir(parents=True)
+    (own / "lib" / "x.glsl").write_text("int own;")
+    (own / "a.frag").write_text('#version 330\n#include "lib/x.glsl"\n#include "lib/y.glsl"')
+    source, origins = assemble("a.frag", None, own)
+    assert source == "#version 330\nint own;\nint y;\n"
+    assert origins[1:] == ["lib/x.glsl:1", "lib/y.glsl:1"]
+    with pytest.raises(ShaderError, match=r"no shader file a\.frag in "):
+        assemble("a.frag")
+    (own / "a.frag").write_text("#version 330\nout vec4 pixel;\nvoid main() { pixel = vec4(1); }")
+    with pytest.raises(ShaderError, match=r"no shader file a\.frag in "):
+        render(device, "plain.vert", "a.frag")
+    assert render(device, "plain.vert", "a.frag", own)
 
 
 def test_version_may_follow_a_comment(folder):

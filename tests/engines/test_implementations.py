@@ -21,6 +21,7 @@ from cases import (
 )
 
 import glsw.device.shader
+from bench.micro_kernels import SHADERS as MICRO_SHADERS
 from glsw.batch import Mask
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
@@ -213,7 +214,7 @@ def validator():
 
 def readable(name, defines):
     """Return the text of a program as the validator knows it, and where its lines come from."""
-    source, origins = assemble(name, defines)
+    source, origins = assemble(name, defines, MICRO_SHADERS)
     if defines.get("NUMBER") == 1:  # it has 16-bit floats as AMD has them, and from 4.5 on
         source = source.replace("#version 430", "#version 450")
         source = source.replace("#extension GL_NV_gpu_shader5 : enable", "")
@@ -248,8 +249,13 @@ def test_validator_reads_every_permutation(validator, name, tmp_path):
 
 def test_permutations_are_of_every_shader():
     kinds = ("vert", "frag", "comp")
-    files = [path for kind in kinds for path in root().rglob(f"*.{kind}")]
-    assert {path.relative_to(root()).as_posix() for path in files} == set(PERMUTATIONS)
+    names = {
+        path.relative_to(folder).as_posix()
+        for folder in (root(), MICRO_SHADERS)
+        for kind in kinds
+        for path in folder.rglob(f"*.{kind}")
+    }
+    assert names == set(PERMUTATIONS)
 
 
 def engines_named(name, case, device):

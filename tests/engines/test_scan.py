@@ -197,8 +197,8 @@ def test_options(device, options, message):
 def test_subgroups(device, monkeypatch, name):
     real = glsw.device.shader.assemble
 
-    def assemble(name, defines=None):
-        source, origins = real(name, defines)
+    def assemble(name, *words):
+        source, origins = real(name, *words)
         for given_name, emulated in EMULATED_NAMES.items():
             source = source.replace(given_name, emulated.replace("\n", " "))
         return source, origins

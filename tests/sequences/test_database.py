@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glsw.scoring.scoring import Scoring
-from glsw.sequences import database as module
+from glsw.sequences import database_file as module
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database

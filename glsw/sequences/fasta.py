@@ -1,8 +1,7 @@
-"""Sequence files straight to codes: FASTA in blocks of bytes, the rest record by record.
+"""The reader of sequence files: FASTA and FASTQ, plain or gzip, to titles and letters or codes.
 
-The records, and the errors, are those of `glsw.read` and `Alphabet.encode`. Where the
-start of a file shows FASTA and letters are one character wide, records are cut out of large blocks
-and translated as bytes, without a str of each line; all else goes through the common reader.
+FASTA is cut into records in large blocks of bytes; letters are translated to codes, or decoded to
+text, only when they are asked for.
 """
 
 from __future__ import annotations
@@ -11,17 +10,49 @@ import contextlib
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.records import _GZIP, _records, _skip_blank, _standard_input
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 22  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
 _WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "  # what str.split() drops, of ASCII
 _STRANGER = 255
+
+
+class RawRecord(NamedTuple):
+    """A record of a file, its letters as bytes with the white space between them.
+
+    Parameters
+    ----------
+    id, description : str
+        The first word of the title and the rest.
+    lines : list of bytes
+        One after the other they are the letters.
+    file : str
+        What error messages call the file.
+    """
+
+    id: str
+    description: str
+    lines: list[bytes]
+    file: str
+
+    def letters(self) -> str:
+        """Return the letters as text; ValueError for one that is not ASCII."""
+        text = b"".join(self.lines)
+        if text.isascii():
+            return text.translate(None, _WHITE).decode("ascii")
+        letters = "".join(text.decode("utf-8", "replace").split())
+        if not letters.isascii():
+            at = next(k for k, letter in enumerate(letters) if not letter.isascii())
+            place = f"{letters[at]!a} at position {at + 1}"
+            raise ValueError(f"{self.file}: {self.id}: {place} is not a letter")
+        return letters
 
 
 class Entry(NamedTuple):
@@ -30,6 +61,31 @@ class Entry(NamedTuple):
     id: str
     description: str
     codes: bytes
+
+
+def raw_records(
+    path: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None
+) -> Iterator[RawRecord]:
+    """Yield the records of a file; parameters and errors as `encoded`."""
+    path = os.fspath(path)
+    if not isinstance(path, str):
+        raise TypeError(f"a path must be str, got {type(path).__name__}")
+    file = "standard input" if path == "-" else path
+    with contextlib.ExitStack() as stack:
+        source = _standard_input() if path == "-" else stack.enter_context(open(path, "rb"))
+        stream: io.BufferedReader = io.BufferedReader(_Counted(source, progress), 1 << 17)
+        try:
+            empty = not stream.peek(1)
+            if stream.peek(2).startswith(_GZIP):
+                stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
+            titled = _titled(stream, file, empty)
+            for number, (title, lines) in enumerate(titled, start=1):
+                first, description = [*title.split(None, 1), "", ""][:2]
+                yield RawRecord(first or f"record {number}", description.rstrip(), lines, file)
+        except EOFError:
+            raise ValueError(f"{file}: truncated gzip file") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{file}: corrupt gzip file ({error})") from None
 
 
 def encoded(
@@ -50,7 +106,7 @@ def encoded(
     unknown : str, optional
         The letter that all others become; without it they are an error.
     progress : callable, optional
-        Called with the number of bytes just read from the file, as they lie there.
+        Called with the number of bytes just read from the file, before decompression.
 
     Raises
     ------
@@ -71,29 +127,20 @@ def encoded(
     Entry(id='a', description='first one', codes=b'\x00\x01\x02\x03\x00\x01')
     Entry(id='record 2', description='', codes=b'\x03\x03')
     """
-    path = os.fspath(path)
-    if not isinstance(path, str):
-        raise TypeError(f"a path must be str, got {type(path).__name__}")
     alphabet.encode("", unknown=unknown)
-    shown = "standard input" if path == "-" else path
-    with contextlib.ExitStack() as stack:
-        source = _standard_input() if path == "-" else stack.enter_context(open(path, "rb"))
-        counted = _Counted(source, progress or _silent)
-        stream: io.BufferedReader = io.BufferedReader(counted, 1 << 17)
-        fast = alphabet.width == 1 and _beginning(stream).startswith(b">")
-        road = _blockwise if fast else _one_by_one
-        try:
-            yield from road(stream, shown, alphabet, unknown)
-        except EOFError:
-            raise ValueError(f"{shown}: truncated gzip file") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{shown}: corrupt gzip file ({error})") from None
+    table = bytes(_code(alphabet, bytes([character])) for character in range(256))
+    for record in raw_records(path, progress=progress):
+        codes = b"".join([line.translate(table, _WHITE) for line in record.lines])
+        if _STRANGER in codes:
+            letters = record.letters()
+            codes = alphabet.encode(letters, name=record.id, unknown=unknown).tobytes()
+        yield Entry(record.id, record.description, codes)
 
 
 class _Counted(io.RawIOBase):
-    """The bytes of a stream, which stays open, and a call for each lot of them."""
+    """The bytes of a stream, which stays open; each read reports its number of bytes."""
 
-    def __init__(self, stream: io.BufferedReader, progress: Callable[[int], object]) -> None:
+    def __init__(self, stream: io.BufferedReader, progress: Callable[[int], object] | None) -> None:
         self._stream, self._progress = stream, progress
 
     def readable(self) -> bool:
@@ -101,55 +148,46 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         count = self._stream.readinto1(buffer)
-        self._progress(count)
+        if self._progress:
+            self._progress(count)
         return count
 
 
-def _silent(_: int) -> None:
-    pass
+def _standard_input() -> io.BufferedReader:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    stream = sys.stdin.buffer
+    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
 
 
-def _beginning(stream: io.BufferedReader) -> bytes:
-    """Return text from the start of a stream without reading on, perhaps less than there is."""
-    head = stream.peek()
-    if head.startswith(_GZIP):
-        try:
-            head = zlib.decompressobj(wbits=31).decompress(head, 1 << 12)
-        except zlib.error:
-            return b""
-    return head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+def _titled(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the title and the lines, in one part or several, of each record of a stream."""
+    if stream.peek(3).startswith(_BYTE_ORDER_MARK):
+        stream.read(3)
+    while stream.peek(1)[:1].isspace():
+        stream.read(1)
+    start = stream.peek(20)[:20]
+    if start.startswith(b">"):
+        yield from _fasta(stream)
+    elif start.startswith(b"@"):
+        for text, letters in _fastq(stream, file):
+            yield text, [letters.encode("utf-8")]
+    elif start:
+        begin = start.splitlines()[0].decode("latin-1")
+        raise ValueError(f"{file}: not FASTA or FASTQ, it begins with {begin!a}")
+    else:
+        raise ValueError(f"{file}: {'empty file' if empty else 'no sequences, only blank lines'}")
 
 
-def _one_by_one(
-    stream: io.BufferedReader, shown: str, alphabet: Alphabet, unknown: str | None
-) -> Iterator[Entry]:
-    for record in _records(stream, shown):
-        codes = alphabet.encode(record.letters, name=record.id, unknown=unknown)
-        yield Entry(record.id, record.description, codes.tobytes())
-
-
-def _blockwise(
-    stream: io.BufferedReader, shown: str, alphabet: Alphabet, unknown: str | None
-) -> Iterator[Entry]:
-    if stream.peek(2).startswith(_GZIP):
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
-    _skip_blank(stream)
-    table = bytes(_code(alphabet, bytes([character])) for character in range(256))
-    for number, (title, lines) in enumerate(_split(stream), start=1):
-        first, description = [*title.decode("utf-8", "replace").split(None, 1), "", ""][:2]
-        name = first or f"record {number}"
-        codes = b"".join([part.translate(table, _WHITE) for part in lines])
-        if _STRANGER in codes:
-            letters = _letters(b"".join(lines), name, shown)
-            codes = alphabet.encode(letters, name=name, unknown=unknown).tobytes()
-        yield Entry(name, description.rstrip(), codes)
-
-
-def _split(stream: io.BufferedReader) -> Iterator[tuple[bytes, list[bytes]]]:
-    """Yield the title and the lines, in one part or several, of each record of FASTA."""
+def _fasta(stream: io.BufferedReader) -> Iterator[tuple[str, list[bytes]]]:
     stream.read(1)  # the first ">"
     before = b""
     parts: list[bytes] = []
+
+    def titled() -> tuple[str, list[bytes]]:
+        title, _, parts[0] = parts[0].partition(b"\n")
+        return title.decode("utf-8", "replace"), parts
+
     while block := stream.read(_BLOCK):
         block += stream.readline()
         # Blank lines mean nothing, so that all ends of lines can become the same.
@@ -157,23 +195,24 @@ def _split(stream: io.BufferedReader) -> Iterator[tuple[bytes, list[bytes]]]:
         before = b"\n"
         parts.append(first)
         for other in others:
-            yield _titled(parts)
+            yield titled()
             parts = [other]
-    yield _titled(parts or [b""])
+    parts = parts or [b""]
+    yield titled()
 
 
-def _titled(parts: list[bytes]) -> tuple[bytes, list[bytes]]:
-    title, _, parts[0] = parts[0].partition(b"\n")
-    return title, parts
+def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, str]]:
+    from Bio.SeqIO.QualityIO import FastqGeneralIterator
 
-
-def _letters(lines: bytes, name: str, shown: str) -> str:
-    """Return letters as the common reader does, where bytes alone do not tell what they are."""
-    letters = "".join(lines.decode("utf-8", "replace").split())
-    if not letters.isascii():
-        at = next(k for k, letter in enumerate(letters) if not letter.isascii())
-        raise ValueError(f"{shown}: {name}: {letters[at]!a} at position {at + 1} is not a letter")
-    return letters
+    text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
+    try:
+        for title, letters, _ in FastqGeneralIterator(text):
+            yield title, letters
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}") from None
+    finally:
+        text.detach()
 
 
 def _code(alphabet: Alphabet, character: bytes) -> int:

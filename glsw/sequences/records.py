@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import io
 import os
-import sys
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,14 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from Bio.Seq import MutableSeq, Seq, UndefinedSequenceError
-from Bio.SeqIO.FastaIO import SimpleFastaParser
-from Bio.SeqIO.QualityIO import FastqGeneralIterator
 from Bio.SeqRecord import SeqRecord
 
 from glsw.sequences.alphabet import Alphabet
-
-_GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+from glsw.sequences.fasta import raw_records
 
 
 @dataclass(frozen=True)
@@ -74,8 +65,8 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
 
     Notes
     -----
-    A record without a name gets the id ``record N``, counted from 1. Records are read as they are
-    asked for, so that an error later in the file comes after the records before it.
+    A record without a name gets the id ``record N``, counted from 1. The file is read in blocks
+    while its records are asked for: an error further on may come after the first records.
 
     Examples
     --------
@@ -88,18 +79,8 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
     Record(id='a', description='first one', letters='ACGTAC')
     Record(id='record 2', description='', letters='TT')
     """
-    path = os.fspath(path)
-    if not isinstance(path, str):
-        raise TypeError(f"a path must be str, got {type(path).__name__}")
-    shown = "standard input" if path == "-" else path
-    with contextlib.ExitStack() as stack:
-        stream = _standard_input() if path == "-" else stack.enter_context(open(path, "rb"))
-        try:
-            yield from _records(stream, shown)
-        except EOFError:
-            raise ValueError(f"{shown}: truncated gzip file") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{shown}: corrupt gzip file ({error})") from None
+    for each in raw_records(path):
+        yield Record(each.id, each.description, each.letters())
 
 
 def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> list[Record]:
@@ -197,60 +178,3 @@ def _letters(seq: object, name: str) -> str:
         return str(seq)
     except UndefinedSequenceError:
         raise ValueError(f"{name}: its letters are undefined, only its length is known") from None
-
-
-def _standard_input() -> io.BufferedReader:
-    if sys.stdin is None:
-        raise ValueError("standard input is closed")
-    stream = sys.stdin.buffer
-    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
-
-
-def _records(stream: io.BufferedReader, shown: str) -> Iterator[Record]:
-    """Yield the records of a stream of bytes, and leave it open."""
-    empty = not stream.peek(1)
-    if stream.peek(2).startswith(_GZIP):
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 16)
-    _skip_blank(stream)
-    start = stream.peek(20)[:20]
-    if not start:
-        raise ValueError(f"{shown}: {'empty file' if empty else 'no sequences, only blank lines'}")
-    if start[:1] not in (b">", b"@"):
-        begin = start.splitlines()[0].decode("latin-1")
-        raise ValueError(f"{shown}: not FASTA or FASTQ, it begins with {begin!a}")
-    text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
-    try:
-        titled = _fasta(text) if start[:1] == b">" else _fastq(text, shown)
-        for number, (title, letters) in enumerate(titled, start=1):
-            first, description = [*title.split(None, 1), "", ""][:2]
-            name = first or f"record {number}"
-            if not letters.isascii():
-                at = next(k for k, letter in enumerate(letters) if not letter.isascii())
-                raise ValueError(
-                    f"{shown}: {name}: {letters[at]!a} at position {at + 1} is not a letter"
-                )
-            yield Record(name, description.rstrip(), letters)
-    finally:
-        text.detach()
-
-
-def _skip_blank(stream: io.BufferedReader) -> None:
-    """Skip a byte order mark and blank lines."""
-    if stream.peek(3).startswith(_BYTE_ORDER_MARK):
-        stream.read(3)
-    while stream.peek(1)[:1].isspace():
-        stream.read(1)
-
-
-def _fasta(text: io.TextIOWrapper) -> Iterator[tuple[str, str]]:
-    for title, letters in SimpleFastaParser(text):  # type: ignore[no-untyped-call]
-        yield title, "".join(letters.split())
-
-
-def _fastq(text: io.TextIOWrapper, shown: str) -> Iterator[tuple[str, str]]:
-    try:
-        for title, letters, _ in FastqGeneralIterator(text):
-            yield title, letters
-    except ValueError as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{shown}: truncated or malformed FASTQ: {reason}") from None

@@ -1,8 +1,11 @@
 import gzip
 import io
 import sys
+import zlib
 
 import pytest
+from Bio.SeqIO.FastaIO import SimpleFastaParser
+from Bio.SeqIO.QualityIO import FastqGeneralIterator
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,8 +20,64 @@ FASTQ = b"@r1 left\nACGT\n+\n@III\n@r2\nTT\n+r2\n+@\n"
 LONG = b">a x\n" + b"ACGTACGTAC\n" * 1000 + b">b\n\n>c\n" + b"T" * 5000
 
 
+def plainly_read(path):
+    """Yield id, description and letters line by line: Biopython cuts the text into records."""
+    try:
+        text = path.read_bytes()
+        shown = str(path)
+        empty = not text
+        if text.startswith(b"\x1f\x8b"):
+            text = gzip.GzipFile(fileobj=io.BytesIO(text)).read()
+        text = text.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\n\r\x0b\f")
+    except EOFError:
+        raise ValueError(f"{shown}: truncated gzip file") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{shown}: corrupt gzip file ({error})") from None
+    if not text:
+        raise ValueError(f"{shown}: {'empty file' if empty else 'no sequences, only blank lines'}")
+    if text[:1] not in b">@":
+        begin = text[:20].splitlines()[0].decode("latin-1")
+        raise ValueError(f"{shown}: not FASTA or FASTQ, it begins with {begin!a}")
+    lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", errors="replace")
+    titled = SimpleFastaParser(lines) if text[:1] == b">" else FastqGeneralIterator(lines)
+    try:
+        for number, (title, letters, *_) in enumerate(titled, start=1):
+            letters = "".join(letters.split())
+            first, description = [*title.split(None, 1), "", ""][:2]
+            name = first or f"record {number}"
+            for at, letter in enumerate(letters, start=1):
+                if not letter.isascii():
+                    place = f"{letter!a} at position {at}"
+                    raise NotALetterError(f"{shown}: {name}: {place} is not a letter")
+            yield name, description.rstrip(), letters
+    except NotALetterError:
+        raise
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{shown}: truncated or malformed FASTQ: {reason}") from None
+
+
+class NotALetterError(ValueError):
+    pass
+
+
 def common(path, alphabet, unknown=None):
-    """Return what the common reader gives, or its error."""
+    """Return the records of `plainly_read` in codes, or their error."""
+    try:
+        return [
+            (
+                name,
+                description,
+                alphabet.encode(letters, name=name, unknown=unknown).tobytes(),
+            )
+            for name, description, letters in plainly_read(path)
+        ]
+    except ValueError as error:
+        return str(error)
+
+
+def decoded(path, alphabet, unknown=None):
+    """Return what `glsw.read` gives in codes, or its error."""
     try:
         return [
             (
@@ -64,10 +123,11 @@ contents = st.lists(pieces, max_size=30).map(b"".join)
 @example(b">", (DNA, None), 1, False)
 @example(b">\n>\n>b\n>", (DNA, None), 1, False)
 @example(b"\xef\xbb\xbf\n >a b \r\nAC GT\r\n\r\n>\r\n*", (PROTEIN, None), 2, True)
-def test_records_and_errors_are_those_of_the_common_reader(file, content, letters, block, zipped):
+def test_records_and_errors_are_those_of_a_plain_reader(file, content, letters, block, zipped):
     path = file(gzip.compress(content) if zipped else content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fasta, "_BLOCK", block)
+        assert decoded(path, *letters) == common(path, *letters)
         assert blockwise(path, *letters) == common(path, *letters)
 
 
@@ -95,8 +155,9 @@ def test_records_and_errors_are_those_of_the_common_reader(file, content, letter
     ],
 )
 @pytest.mark.parametrize("alphabet", [DNA, CODONS])
-def test_errors_are_those_of_the_common_reader(file, content, alphabet):
+def test_errors_are_those_of_a_plain_reader(file, content, alphabet):
     path = file(content)
+    assert decoded(path, alphabet) == common(path, alphabet)
     assert blockwise(path, alphabet) == common(path, alphabet)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from glsw import all_pairs
 from glsw.batch import Batch, Mask
-from glsw.engines.base import Progress, Ties, check_ties
+from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineChoice
 from glsw.paths import Ends
 from glsw.results import Alignment, SearchResult
@@ -22,9 +22,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.search.assemble import Query, search_results
 from glsw.search.limits import Limits, limits_for
-from glsw.search.pool import Devices, Workers, choices_for, scan_on
-from glsw.search.ranking import Ranking
-from glsw.search.scan import Found, Part, check_longest, scan
+from glsw.search.parallel_scan import scan_database
+from glsw.search.pool import Devices, EnginePool
+from glsw.search.scan import ScanResult, check_longest
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
@@ -119,21 +119,12 @@ class Aligner:
         self._masks = lower_case_mask, mask_low_complexity, unknown
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
         self._alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet
-        choices = choices_for(EngineChoice(engine, self.scoring, None, memory), device)
-        self._workers = Workers(choices) if len(choices) > 1 else None
-        self._choice = choices[0]
-        try:
-            self.engine = self._choice.make()
-            if self._workers:
-                self._workers.wait()
-        except BaseException:
-            self.close()
-            raise
+        self._pool = EnginePool(EngineChoice(engine, self.scoring, None, memory), device)
+        self.engine: Engine = self._pool.engine
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
-        if self._workers:
-            self._workers.close()
+        self._pool.close()
 
     def __enter__(self) -> Aligner:
         return self
@@ -442,38 +433,19 @@ class Aligner:
         targets = self._database(database)
         check_longest(self.engine, queries, targets)
         ranking = limits.scanned(self.scoring, queries, targets)
-        found = self._found(queries, targets, ranking, progress, executor)
+        found = scan_database(self._pool, queries, targets, ranking, progress, executor)
         results = self._results(asked, found, targets, limits)
         return next(results) if is_single(query) else results
 
     def _results(
-        self, asked: list[Query], found: Iterator[Found], database: Database, limits: Limits
+        self, asked: list[Query], found: Iterator[ScanResult], database: Database, limits: Limits
     ) -> Iterator[SearchResult]:
         """Yield the results of queries, as many at a time as are answered together."""
-        contexts = _AT_ONCE if self._workers else self.engine.queries_at_once
+        contexts = _AT_ONCE if self._pool.several else self.engine.queries_at_once
         at_once = max(1, contexts // max([1, *(len(each.contexts) for each in asked)]))
         answered = ((query, list(islice(found, len(query.contexts)))) for query in asked)
         while some := list(islice(answered, at_once)):
             yield from search_results(self.engine, some, database, limits, self.ties, self.unknown)
-
-    def _found(
-        self,
-        queries: Sequences,
-        database: Database,
-        ranking: Ranking,
-        progress: Progress | None,
-        executor: Executor | None,
-    ) -> Iterator[Found]:
-        if executor is not None:
-            if self._workers:
-                raise ValueError("an executor and several devices exclude one another")
-            return scan_on(
-                executor, self._choice, self.engine, queries, database, ranking, progress
-            )
-        if self._workers:
-            return self._workers.scan(self.engine, queries, database, ranking, progress)
-        parts = [Part.of(database, each) for each in database.sequences.parts(self.engine.part)]
-        return scan(self.engine, queries, parts, ranking, progress)
 
     def _database(self, source: Targets) -> Database:
         """Return a database with the codes of this scoring, in memory unless it is indexed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from itertools import islice, pairwise
+from operator import methodcaller
 from typing import Any, Literal, TypeAlias, overload
 
 import Bio.Align
@@ -22,16 +22,7 @@ from glsw.engines.three import ENGINES3
 from glsw.engines.three.base import Engine3
 from glsw.paths import Ends3, Paths3
 from glsw.scoring.three import Scoring3
-from glsw.search.pool import (
-    SHARES,
-    Devices,
-    Place,
-    Task,
-    Workers,
-    carried_out,
-    choices_for,
-    places_of,
-)
+from glsw.search.pool import Devices, EnginePool, run_tasks, task_count
 from glsw.sequences.records import Record, Single, as_records, is_single
 
 MARKS = "clustal_consensus"
@@ -129,21 +120,12 @@ class Aligner3:
         if unknown is not None:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.unknown = unknown
-        choices = choices_for(EngineChoice3(engine, self.scoring, None, memory), device)
-        self._workers = Workers(choices) if len(choices) > 1 else None
-        self._choice = choices[0]
-        try:
-            self.engine: Engine3 = self._choice.make()
-            if self._workers:
-                self._workers.wait()
-        except BaseException:
-            self.close()
-            raise
+        self._pool = EnginePool(EngineChoice3(engine, self.scoring, None, memory), device)
+        self.engine: Engine3 = self._pool.engine
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
-        if self._workers:
-            self._workers.close()
+        self._pool.close()
 
     def __enter__(self) -> Aligner3:
         return self
@@ -154,7 +136,7 @@ class Aligner3:
     @property
     def where(self) -> str:
         """What runs the engine on batches, for results: the names of the devices."""
-        return self._workers.where if self._workers else self.engine.where
+        return self._pool.where
 
     def scores(
         self,
@@ -432,25 +414,17 @@ class Aligner3:
     ) -> list[Any]:
         """Return what an engine answers, in one part or several."""
         self._check(triples)
-        places = self._places(executor)
-        shares = _shares(triples, SHARES * sum(place.workers for place in places))
+        workers = self._pool.workers(executor)
+        shares = [triples.select(each) for each in _shares(triples, task_count(workers))]
         if len(shares) < 2:
             return [getattr(self.engine, verb)(triples, progress=progress)]
-        tasks = [_Share(verb, _alone(triples.select(share))) for share in shares]
+        tasks = [methodcaller(verb, _alone(share)) for share in shares]
         parts: list[Any] = [None] * len(tasks)
-        for k, _, found in carried_out(tasks, places, self.engine, "triples"):
+        for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
             parts[k] = found
             if progress:
-                progress(tasks[k].triples.cells)
+                progress(shares[k].cells)
         return parts
-
-    def _places(self, executor: Executor | None) -> list[Place]:
-        """Return where shares of triples are computed, nothing if that is here."""
-        if executor is None:
-            return self._workers.places() if self._workers else []
-        if self._workers:
-            raise ValueError("an executor and several devices exclude one another")
-        return places_of(executor, self._choice)
 
     def _check(self, triples: Triples) -> None:
         if not isinstance(triples, Triples):
@@ -548,17 +522,6 @@ def marks(paths: Paths3, triples: Triples, scoring: Scoring3) -> str:
         [(x == y) & (y == z), good.all(axis=0), good.any(axis=0)], ["*", ":", "."], " "
     )
     return "".join(symbol * scoring.alphabet.width for symbol in symbols.tolist())
-
-
-@dataclass(frozen=True)
-class _Share(Task[Any]):
-    """Some triples of a batch, and what is asked of them."""
-
-    verb: _Verb
-    triples: Triples
-
-    def answer(self, engine: Engine3) -> Any:
-        return getattr(engine, self.verb)(self.triples)
 
 
 def _shares(triples: Triples, count: int) -> list[slice]:

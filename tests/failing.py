@@ -1,4 +1,4 @@
-"""Devices that fail: what takes the place of `glsw.search.pool.answer` in other processes."""
+"""Devices that fail: what takes the place of `glsw.search.workers.run_task` in other processes."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 from pathlib import Path
 
 from glsw.device.device import DeviceError
-from glsw.search.pool import Task, answer
+from glsw.search.workers import Task, run_task
 
 
-def fails_once(flag: str, how: str, choice: bytes, task: Task) -> object:
+def fails_once(flag: str, how: str, choice: bytes, parent: int, task: Task) -> object:
     """Fail where the flag is not yet set."""
     try:
         Path(flag).touch(exist_ok=False)
     except FileExistsError:
-        return answer(choice, task)
+        return run_task(choice, parent, task)
     if how == "dies":
         os._exit(1)
     raise DeviceError("the driver is lost")
 
 
-def always_fails(how: str, choice: bytes, task: Task) -> object:
+def always_fails(how: str, choice: bytes, parent: int, task: Task) -> object:
     if how == "dies":
         os._exit(1)
     raise DeviceError("the driver is lost")

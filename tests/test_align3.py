@@ -32,7 +32,7 @@ from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.paths import Ends3, Paths3
 from glsw.scoring.three import Scoring3
-from glsw.search import pool
+from glsw.search import workers
 from glsw.sequences.alphabet import DNA, custom
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
@@ -464,7 +464,7 @@ def test_other_verbs_use_the_first_device(two):
 @pytest.mark.parametrize("how", REASONS)
 def test_a_failed_share_is_repeated(how, two, batch, tmp_path, monkeypatch):
     triples, expected = batch
-    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), how))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), how))
     text = rf"^device \d+: {REASONS[how]}; part \d+ of \d+ of the triples is computed again$"
     with pytest.warns(RuntimeWarning, match=text) as warned:
         assert two.scores(triples).tolist() == expected.ends.score.tolist()
@@ -476,7 +476,7 @@ def test_a_failed_share_is_repeated(how, two, batch, tmp_path, monkeypatch):
 def test_a_share_that_fails_twice_is_an_error(how, two, batch, monkeypatch):
     with monkeypatch.context() as patched, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        patched.setattr(pool, "answer", partial(always_fails, how))
+        patched.setattr(workers, "run_task", partial(always_fails, how))
         text = f"^device .*: {REASONS[how]}; a part of the triples has failed twice$"
         with pytest.raises(DeviceError, match=text):
             two.paths(batch[0])
@@ -486,7 +486,7 @@ def test_a_share_that_fails_twice_is_an_error(how, two, batch, monkeypatch):
 def test_processes_end(batch, device):
     index = device.info.index
     with Aligner3(TOYS[1], engine=DEVICES3[0], device=[index, index]) as verbs:
-        processes = [process for worker in verbs._workers._workers for process in worker._processes]
+        processes = [process for worker in verbs._pool._processes for process in worker._processes]
         assert len(processes) == 2
         assert all(process.is_alive() for process in processes)
     for process in processes:
@@ -531,7 +531,7 @@ def test_an_engine_on_a_device_needs_processes(device, batch):
 
 
 def test_a_broken_executor(batch, tmp_path, monkeypatch):
-    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), "dies"))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "dies"))
     verbs = Aligner3(LINEAR, engine="reference")
     with EXECUTORS["processes"]() as executor:
         text = r"^executor: its process died; part \d+ of \d+ of the triples"

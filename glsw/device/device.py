@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import sys
 import time
@@ -176,6 +177,8 @@ class Device:
     """
 
     def __init__(self, index: int, ctx: moderngl.Context, release: Callable[[], None]) -> None:
+        global _opening_process
+        _opening_process = _opening_process or os.getpid()
         self.ctx = ctx
         self.info = _read_info(index, ctx)
         self.programs: dict[Any, Any] = {}
@@ -308,8 +311,17 @@ class Device:
 
 
 _opened: dict[int, Device] = {}
+_opening_process: int | None = None
 _current: Device | None = None
 _said_software = False
+
+
+def opened_before_fork() -> bool:
+    """Return whether this process was forked from one that had opened a device.
+
+    Such a process cannot use OpenGL: it has the state of its parent's driver, but not its threads.
+    """
+    return _opening_process not in (None, os.getpid())
 
 
 def devices() -> list[DeviceInfo]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,9 +10,6 @@ from glsw.device.device import Device, open_device
 from glsw.engines import ENGINES, Engine
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-
-PROCESSES: set[int] = set()
-"""Ids of processes that opened devices here: one that is forked finds its parent's."""
 
 
 class EngineChoice(NamedTuple):
@@ -60,7 +56,6 @@ class EngineChoice(NamedTuple):
         if requires is None:
             engine: Engine = kind(self.scoring)
             return engine
-        PROCESSES.add(os.getpid())
         if not isinstance(device, Device):
             device = open_device(device, require=requires, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}

@@ -17,17 +17,19 @@ from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.search.limits import Limits, _units, least_score
-from glsw.search.ranking import Keys, numbers_of, scores_of
-from glsw.search.scan import Found, added
+from glsw.search.ranking import RankedHits, scores_of, target_numbers
+from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import Statistics, Unavailable, for_search
 
-_TOGETHER = 4096  # pairs that are aligned at once
-_RESIDUES = 2**24  # of these, so that there is room for what masks them
-_MANY = 2**14  # scores, from which the least that counts is found before their E-values
+_MAX_PAIRS_PER_BATCH = 4096
+_MAX_RESIDUES_PER_BATCH = 2**24  # so that there is room for the masks
+_MIN_HITS_TO_PREFILTER = (
+    2**14
+)  # scores, from which the least that counts is found before their E-values
 
 
 class Query(NamedTuple):
@@ -37,7 +39,7 @@ class Query(NamedTuple):
     contexts: list[PreparedQuery]
 
 
-def best_contexts(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
+def best_contexts(hits: Sequence[RankedHits]) -> tuple[RankedHits, npt.NDArray[np.int64]]:
     """Return the hits of a query, each sequence once, and the context that finds each one best.
 
     Among contexts that score equally the first one is the best. If each list has the ``top`` best
@@ -46,23 +48,23 @@ def best_contexts(keys: Sequence[Keys]) -> tuple[Keys, npt.NDArray[np.int64]]:
 
     Examples
     --------
-    >>> ranking = Ranking(top=None, least=1)
+    >>> ranking = Ranking(top=None, min_score=1)
     >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1])]
-    >>> keys, contexts = best_contexts([ranking.best(row, np.arange(3)) for row in rows])
-    >>> numbers_of(keys).tolist(), scores_of(keys).tolist(), contexts.tolist()
+    >>> hits, contexts = best_contexts([ranking.best(row, np.arange(3)) for row in rows])
+    >>> target_numbers(hits).tolist(), scores_of(hits).tolist(), contexts.tolist()
     ([1, 0, 2], [7, 6, 1], [0, 1, 1])
     """
-    joined = np.concatenate([np.empty(0, np.int64), *keys])
-    contexts = np.repeat(np.arange(len(keys)), np.array([len(each) for each in keys], np.int64))
+    joined = np.concatenate([np.empty(0, np.int64), *hits])
+    contexts = np.repeat(np.arange(len(hits)), np.array([len(each) for each in hits], np.int64))
     order = np.lexsort((contexts, joined))
-    _, first = np.unique(numbers_of(joined[order]), return_index=True)
+    _, first = np.unique(target_numbers(joined[order]), return_index=True)
     chosen = order[np.sort(first)]
     return joined[chosen], contexts[chosen]
 
 
 def search_results(
     engine: Engine,
-    answered: Sequence[tuple[Query, list[Found]]],
+    answered: Sequence[tuple[Query, list[ScanResult]]],
     database: Database,
     limits: Limits,
     ties: Ties,
@@ -81,7 +83,7 @@ def search_results(
     pairs = 0
     for query, found in answered:
         listed = _Listed.of(query, found, database, limits, engine.scoring)
-        if some and pairs + listed.pairs > _TOGETHER:
+        if some and pairs + listed.pairs > _MAX_PAIRS_PER_BATCH:
             yield from _aligned(engine, some, database, limits, ties, unknown)
             some, pairs = [], 0
         some.append(listed)
@@ -97,9 +99,9 @@ class _Listed:
     Parameters
     ----------
     query : Query
-    found : list of Found
+    found : list of ScanResult
         For each context.
-    keys : ndarray of int64, shape (hits,)
+    hits : ndarray of int64, shape (hits,)
     contexts : ndarray of int64, shape (hits,)
         Which context found each hit best.
     bits, evalues : list of float or None
@@ -110,8 +112,8 @@ class _Listed:
     """
 
     query: Query
-    found: list[Found]
-    keys: Keys
+    found: list[ScanResult]
+    hits: RankedHits
     contexts: npt.NDArray[np.int64]
     bits: Sequence[float | None]
     evalues: Sequence[float | None]
@@ -120,31 +122,36 @@ class _Listed:
 
     @classmethod
     def of(
-        cls, query: Query, found: list[Found], database: Database, limits: Limits, scoring: Scoring
+        cls,
+        query: Query,
+        found: list[ScanResult],
+        database: Database,
+        limits: Limits,
+        scoring: Scoring,
     ) -> _Listed:
         """Choose what is listed before anything is aligned."""
         statistics = _statistics(query, found, database, limits, scoring)
         lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
-        every, top = [each.keys for each in found], limits.ranking.top
+        every, top = [each.hits for each in found], limits.ranking.top
         if limits.evalue is not None:
             top = None if statistics.available else 0
-            if statistics.available and sum(map(len, every)) > _MANY:
+            if statistics.available and sum(map(len, every)) > _MIN_HITS_TO_PREFILTER:
                 targets = database.sequences.lengths
                 least = least_score(statistics, limits.evalue, lengths, targets, scoring)
                 every = [each[scores_of(each) >= least] for each in every]
-        keys, contexts = (each[:top] for each in best_contexts(every))
-        bits: Sequence[float | None] = [None] * len(keys)
+        hits, contexts = (each[:top] for each in best_contexts(every))
+        bits: Sequence[float | None] = [None] * len(hits)
         evalues = bits
         if statistics.available:
-            targets = database.sequences.lengths[database.rank[numbers_of(keys)]]
-            expected = statistics.evalue(scores_of(keys), lengths[contexts], targets)
+            targets = database.sequences.lengths[database.rank[target_numbers(hits)]]
+            expected = statistics.evalue(scores_of(hits), lengths[contexts], targets)
             limit = np.inf if limits.evalue is None else limits.evalue
             chosen = np.flatnonzero(expected <= limit)[: limits.ranking.top]
-            keys, contexts = keys[chosen], contexts[chosen]
-            bits = statistics.bits(scores_of(keys), targets[chosen]).tolist()
+            hits, contexts = hits[chosen], contexts[chosen]
+            bits = statistics.bits(scores_of(hits), targets[chosen]).tolist()
             evalues = expected[chosen].tolist()
-        pairs = len(keys) * (1 if limits.max_hsps == 1 else len(query.contexts))
-        return cls(query, found, keys, contexts, bits, evalues, statistics, pairs)
+        pairs = len(hits) * (1 if limits.max_hsps == 1 else len(query.contexts))
+        return cls(query, found, hits, contexts, bits, evalues, statistics, pairs)
 
     def hsp(self, alignment: Alignment, context: int) -> Hsp:
         """Return a further alignment of a hit with its statistics."""
@@ -159,7 +166,7 @@ class _Listed:
 
 
 def _statistics(
-    query: Query, found: Sequence[Found], database: Database, limits: Limits, scoring: Scoring
+    query: Query, found: Sequence[ScanResult], database: Database, limits: Limits, scoring: Scoring
 ) -> Statistics:
     """Return what E-values come from; an error or warning if they are needed and there are none.
 
@@ -178,9 +185,9 @@ def _statistics(
         made = Unavailable(str(error))
     if isinstance(made, Unavailable):
         if limits.evalue is not None or limits.statistics == "fit":
-            limits.lacks(query.record, f"no E-values: {made.reason}")
+            limits.missing_statistics(query.record, f"no E-values: {made.reason}")
         elif limits.further is not None:
-            limits.lacks(
+            limits.missing_statistics(
                 query.record, f"max_hsps None without min_score or E-values: {made.reason}"
             )
     return made
@@ -235,7 +242,7 @@ class _Subject:
             alignment, prepared = self.next.pop(context), self.of.query.contexts[context]
             if not self.hsps:
                 hsp = Hsp(alignment, prepared.context, self.bits, self.evalue)
-            elif _units(alignment) < limits.ranking.least:
+            elif _units(alignment) < limits.ranking.min_score:
                 return None
             else:
                 hsp = self.of.hsp(alignment, context)
@@ -299,7 +306,7 @@ def _aligned(
 
 def _subjects(listed: _Listed, database: Database, limits: Limits) -> Iterator[_Subject]:
     every = list(range(len(listed.query.contexts)))
-    numbers, best = numbers_of(listed.keys).tolist(), listed.contexts.tolist()
+    numbers, best = target_numbers(listed.hits).tolist(), listed.contexts.tolist()
     for number, context, bits, evalue in zip(
         numbers, best, listed.bits, listed.evalues, strict=True
     ):
@@ -313,7 +320,7 @@ def _slices(subjects: Sequence[_Subject]) -> Iterator[list[_Subject]]:
     pairs = residues = 0
     for each in subjects:
         pairs, residues = pairs + len(each.contexts), residues + each.residues
-        if some and (pairs > _TOGETHER or residues > _RESIDUES):
+        if some and (pairs > _MAX_PAIRS_PER_BATCH or residues > _MAX_RESIDUES_PER_BATCH):
             yield some
             some, pairs, residues = [], len(each.contexts), each.residues
         some.append(each)

@@ -19,8 +19,8 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
 
-_FURTHER = 10.0  # E-value of the last alignment of a hit, if nothing else is said
-_LENGTHS = 2**20  # pairs of lengths whose E-values are computed together
+_DEFAULT_MAX_EVALUE = 10.0  # E-value of the last alignment of a hit, if nothing else is said
+_MAX_LENGTH_PAIRS_TOGETHER = 2**20  # pairs of lengths whose E-values are computed together
 
 
 class Limits(NamedTuple):
@@ -58,16 +58,16 @@ class Limits(NamedTuple):
         if self.evalue is None:
             return self.ranking
         ranking = self.ranking._replace(top=None)
-        if ranking.counted is not None or not len(queries):
+        if ranking.bin_width is not None or not len(queries):
             return ranking
         longest = int(queries.lengths.max())
         size = len(database), database.residues
         statistics = for_search(scoring, longest, *size, method=self.statistics)
         lengths = database.sequences.lengths
         least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
-        return ranking._replace(least=max(ranking.least, least))
+        return ranking._replace(min_score=max(ranking.min_score, least))
 
-    def lacks(self, query: Record, what: str) -> None:
+    def missing_statistics(self, query: Record, what: str) -> None:
         """Raise ValueError for a query alone, warn of one among others."""
         if self.strict:
             raise ValueError(f"query {query.id}: {what}")
@@ -115,7 +115,7 @@ def limits_for(
         for_search(scoring, 1, 1, 1, method=statistics)
     further = evalue
     if max_hsps is None and evalue is None and not min_score > 1:
-        further = _FURTHER
+        further = _DEFAULT_MAX_EVALUE
         if counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available:
             raise ValueError(
                 "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
@@ -167,7 +167,7 @@ def least_score(
     some, others = (np.unique(each[each > 0]) for each in (queries, targets))
     if not len(some) or not len(others):
         return 1
-    step = max(1, _LENGTHS // len(others))
+    step = max(1, _MAX_LENGTH_PAIRS_TOGETHER // len(others))
     rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
     limit = evalue * (1 + 1e-9)  # rounding is not to leave out any
 

@@ -1,4 +1,4 @@
-"""Which hits are kept, whatever order and parts they are found in."""
+"""Which hits are kept, in whatever order and parts they are found."""
 
 from __future__ import annotations
 
@@ -9,70 +9,73 @@ import numpy.typing as npt
 
 from glsw.statistics import ScoreHistogram
 
-Keys = npt.NDArray[np.int64]
-_BLOCK = 64  # scores of which only the largest is looked at when there are many
-_LARGEST = 2**31 - 1
-_SHIFT = 32
+RankedHits = npt.NDArray[np.int64]
+"""Hits, best first, shape (hits,): each is one number made of its score and its target, see
+`Ranking`, `scores_of` and `target_numbers`."""
+
+_BLOCK_SIZE = 64  # scores per block, of which only the largest counts where there are many
+_LARGEST_SCORE = 2**31 - 1
+_SCORE_SHIFT = 32
 
 
 class Ranking(NamedTuple):
     """Which hits are kept: those of at least a score, and of these the best.
 
-    A hit is one number, its key: the larger the score the smaller the key, and among equal scores
-    the order is that of the database. So the best hits are the same in whatever order and parts
-    they are found.
+    A hit is one number: the larger the score the smaller the number, and among equal scores the
+    order is that of the database. So sorted numbers are ranked hits, and the best hits are the same
+    in whatever order and parts they are found.
 
     Parameters
     ----------
     top : int or None
-        How many at most, None for all.
-    least : int or float
+        Maximum number of hits, None for all.
+    min_score : int or float
         The least score, 1 or more, in integer units.
-    counted : int, optional
-        If the scores of all sequences are wanted too, for statistics: units in a cell of their
+    bin_width : int, optional
+        If statistics need the scores of all sequences: integer units per bin of their
         `ScoreHistogram`.
 
     Examples
     --------
-    >>> ranking = Ranking(top=2, least=1)
-    >>> keys = ranking.best(np.array([7, 0, 9, 9], np.int32), np.array([3, 2, 1, 0]))
-    >>> numbers_of(keys).tolist()
-    [0, 1]
+    >>> ranking = Ranking(top=2, min_score=1)
+    >>> hits = ranking.best(np.array([7, 0, 9, 9], np.int32), np.array([3, 2, 1, 0]))
+    >>> target_numbers(hits).tolist(), scores_of(hits).tolist()
+    ([0, 1], [9, 9])
     """
 
     top: int | None
-    least: float
-    counted: int | None = None
+    min_score: float
+    bin_width: int | None = None
 
-    def best(self, scores: npt.NDArray[np.int32], numbers: npt.NDArray[np.int64]) -> Keys:
-        """Return the keys to keep, ascending, of sequences with these scores and numbers."""
+    def best(self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]) -> RankedHits:
+        """Return the hits to keep, given the scores of targets and their original numbers."""
         chosen = np.flatnonzero(scores >= self._bound(scores))
-        keys = (_LARGEST - scores[chosen].astype(np.int64)) << _SHIFT | numbers[chosen]
-        return np.sort(keys)[: self.top]
+        hits = (_LARGEST_SCORE - scores[chosen].astype(np.int64)) << _SCORE_SHIFT | targets[chosen]
+        return np.sort(hits)[: self.top]
 
-    def merged(self, *keys: Keys) -> Keys:
-        """Return the keys to keep of several lists of them."""
-        return np.sort(np.concatenate(keys))[: self.top]
+    def merged(self, *hits: RankedHits) -> RankedHits:
+        """Return the hits to keep of several lists."""
+        return np.sort(np.concatenate(hits))[: self.top]
 
     def histogram(self) -> ScoreHistogram | None:
-        """Return an empty histogram if one is wanted."""
-        return None if self.counted is None else ScoreHistogram(self.counted)
+        """Return an empty histogram if one is needed."""
+        return None if self.bin_width is None else ScoreHistogram(self.bin_width)
 
     def _bound(self, scores: npt.NDArray[np.int32]) -> float:
         """Return a score that all hits to keep reach, and not many others."""
         if self.top is None or len(scores) <= self.top:
-            return self.least
-        blocks = len(scores) // _BLOCK
+            return self.min_score
+        blocks = len(scores) // _BLOCK_SIZE
         if blocks >= self.top:
-            scores = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
-        return max(self.least, int(np.partition(scores, -self.top)[-self.top]))
+            scores = scores[: blocks * _BLOCK_SIZE].reshape(blocks, _BLOCK_SIZE).max(axis=1)
+        return max(self.min_score, int(np.partition(scores, -self.top)[-self.top]))
 
 
-def numbers_of(keys: Keys) -> npt.NDArray[np.int64]:
-    """Return the original numbers in the database of hits."""
-    return keys & ((1 << _SHIFT) - 1)
+def target_numbers(hits: RankedHits) -> npt.NDArray[np.int64]:
+    """Return the original numbers in the database of the targets of hits."""
+    return hits & ((1 << _SCORE_SHIFT) - 1)
 
 
-def scores_of(keys: Keys) -> npt.NDArray[np.int64]:
+def scores_of(hits: RankedHits) -> npt.NDArray[np.int64]:
     """Return the scores of hits, in integer units."""
-    return _LARGEST - (keys >> _SHIFT)
+    return _LARGEST_SCORE - (hits >> _SCORE_SHIFT)

@@ -1,4 +1,4 @@
-"""Search: which sequences of a database score best, part by part, and how pairs are aligned."""
+"""The scan of a database: the best targets of each query by score, nothing aligned yet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
-from glsw.search.ranking import Keys, Ranking
+from glsw.search.ranking import RankedHits, Ranking
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
 
-_SCORES = 2**26  # of several queries with a part, until the best of them are known
-_COUNTED = 64  # queries that may have a histogram, or the keys of all sequences
+_MAX_PENDING_SCORES = 2**26  # of queries with one part of a database
+_MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 
 
 class Part(NamedTuple):
@@ -35,24 +35,24 @@ class Part(NamedTuple):
         return cls(targets, database.order[chosen])
 
 
-class Found(NamedTuple):
-    """The hits to keep of a query, and what it took to find them.
+class ScanResult(NamedTuple):
+    """The hits of one query, and what it took to find them.
 
     Parameters
     ----------
-    keys : ndarray of int64, shape (hits,)
-        See `Ranking`.
+    hits : ndarray of int64, shape (hits,)
+        See `RankedHits`.
     seconds : float
         Wall time.
     engine, device : str
-        What found them, where it was not the engine that aligns them.
+        What found them, if it was not the engine of this process.
     memory : int
         Bytes of device memory, likewise.
     histogram : ScoreHistogram, optional
-        All scores, if they are wanted.
+        The scores of all sequences, if they are needed.
     """
 
-    keys: Keys
+    hits: RankedHits
     seconds: float
     engine: str = ""
     device: str = ""
@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
-    """Raise ValueError if a query and a sequence are too long together for the engine."""
+    """Raise ValueError if the longest query and target are too long together for the engine."""
     if len(queries) and len(database):
         longest = queries[int(queries.lengths.argmax())]
         engine.check(Batch.one_to_many(longest, database.part(slice(1))))
@@ -73,41 +73,41 @@ def scan(
     parts: Sequence[Part],
     ranking: Ranking,
     progress: Progress | None = None,
-) -> Iterator[Found]:
-    """Yield the hits to keep of each query.
+) -> Iterator[ScanResult]:
+    """Yield the hits of each query.
 
-    With one part, queries are taken a few at a time, as many as the engine computes together. With
-    several, each part meets all queries before the next part does, or as many as there is room
-    for the scores of.
+    If there is one part, it takes as many queries at a time as the engine computes together. If
+    there are several, all queries meet a part before the next part is loaded, or as many queries as
+    there is room for the scores of.
     """
     at_once = engine.queries_at_once
     if len(parts) > 1:
-        at_once = max(at_once, _SCORES // max(len(part.numbers) for part in parts))
-        at_once = most_at_once(ranking, at_once)
+        at_once = max(at_once, _MAX_PENDING_SCORES // max(len(part.numbers) for part in parts))
+        at_once = max_pending(ranking, at_once)
     for first in range(0, len(queries), at_once):
         start = time.perf_counter()
         some = queries.part(slice(first, first + at_once))
-        keys = [np.empty(0, np.int64)] * len(some)
+        hits = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
         found = engine.scan(some, [part.targets for part in parts], progress=progress)
         for part, scores in zip(parts, found, strict=True):
             for q, row in enumerate(scores):
-                keys[q] = ranking.merged(keys[q], ranking.best(row, part.numbers))
+                hits[q] = ranking.merged(hits[q], ranking.best(row, part.numbers))
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.targets.lengths)
         seconds = shares(time.perf_counter() - start, some)
-        for each, share, histogram in zip(keys, seconds, histograms, strict=True):
-            yield Found(each, share, histogram=histogram)
+        for each, share, histogram in zip(hits, seconds, histograms, strict=True):
+            yield ScanResult(each, share, histogram=histogram)
 
 
-def most_at_once(ranking: Ranking, queries: int) -> int:
-    """Return how many queries may wait for their results, fewer if all scores are kept."""
-    few = ranking.counted is not None or ranking.top is None
-    return min(queries, _COUNTED) if few else queries
+def max_pending(ranking: Ranking, queries: int) -> int:
+    """Return how many of these queries may be scanned before the first results are taken."""
+    few = ranking.bin_width is not None or ranking.top is None
+    return min(queries, _MAX_PENDING_QUERIES) if few else queries
 
 
 def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHistogram | None:
-    """Return the scores of both, of which either may be missing."""
+    """Return the sum of two histograms, of which either may be missing."""
     if one is None or other is None:
         return other if one is None else one
     return one + other

@@ -35,7 +35,8 @@ from glsw.device.shader import ShaderError
 from glsw.engines import Reference
 from glsw.output import FORMATS
 from glsw.scoring.scoring import Scoring
-from glsw.search.pool import Answer, Task, answer
+from glsw.search import workers
+from glsw.search.workers import Task, run_task
 
 DEMO = ROOT / "demo"
 QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"
@@ -690,11 +691,11 @@ def test_alignments_take_one_device(run: Callable[..., SimpleNamespace]) -> None
     assert "no device '0,0'" in done.err
 
 
-def dies_once(flag: str, choice: bytes, task: Task) -> Answer:
+def dies_once(flag: str, choice: bytes, parent: int, task: Task) -> object:
     try:
         Path(flag).touch(exist_ok=False)
     except FileExistsError:
-        return answer(choice, task)
+        return run_task(choice, parent, task)
     os._exit(1)
 
 
@@ -706,7 +707,7 @@ def test_a_process_that_dies_is_reported(
 ) -> None:
     words = "search queries.fasta db.fasta --engine diagonal --format tsv --device"
     expected = run(f"{words} {device.info.index}").out
-    monkeypatch.setattr(glsw.search.pool, "answer", partial(dies_once, str(tmp_path / "flag")))
+    monkeypatch.setattr(workers, "run_task", partial(dies_once, str(tmp_path / "flag")))
     done = run(f"{words} {device.info.index},{device.info.index}")
     assert (done.status, done.out) == (0, expected)
     first, summary = done.err.splitlines()

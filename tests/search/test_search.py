@@ -19,8 +19,8 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
-from glsw.search import pool
-from glsw.search.ranking import Ranking, numbers_of
+from glsw.search import workers
+from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
@@ -87,13 +87,13 @@ def test_the_best_are_kept(scores, top, least, size, random):
     order = list(range(len(scores)))
     random.shuffle(order)
     ranking = Ranking(top, least)
-    keys = [np.empty(0, np.int64)]
+    hits = [np.empty(0, np.int64)]
     for start in range(0, len(order), size):
         part = order[start : start + size]
         found = np.array([scores[k] for k in part], np.int32)
-        keys.append(ranking.best(found, np.array(part, np.int64)))
+        hits.append(ranking.best(found, np.array(part, np.int64)))
     best = sorted((-score, k) for k, score in enumerate(scores) if score >= least)[:top]
-    assert numbers_of(ranking.merged(*keys)).tolist() == [k for _, k in best]
+    assert target_numbers(ranking.merged(*hits)).tolist() == [k for _, k in best]
 
 
 @pytest.mark.parametrize("top", [1, 3, 700, None])
@@ -102,7 +102,7 @@ def test_large_scores_and_many_sequences(top: int | None) -> None:
     scores[[5, 77, 40_000]] = 2**31 - 1
     found = Ranking(top, 1).best(scores, np.arange(len(scores))[::-1] + 2**31)
     best = np.argsort(-scores[::-1].astype(np.int64), kind="stable")[:top] + 2**31
-    assert numbers_of(found).tolist() == best.tolist()
+    assert target_numbers(found).tolist() == best.tolist()
 
 
 # parts
@@ -245,7 +245,7 @@ def test_a_failed_part_is_repeated(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), how))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), how))
     with pytest.warns(RuntimeWarning, match=rf"^device \d+: {REASONS[how]}; part \d+ of \d+") as w:
         assert shown(two.search(QUERIES, TARGETS)) == expected
     assert len(w) == 1
@@ -258,7 +258,7 @@ def test_a_part_that_fails_twice_is_an_error(
 ) -> None:
     with monkeypatch.context() as patched, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        patched.setattr(pool, "answer", partial(always_fails, how))
+        patched.setattr(workers, "run_task", partial(always_fails, how))
         with pytest.raises(DeviceError, match=f"^device .*: {REASONS[how]}; .* has failed twice$"):
             list(two.search(QUERIES, TARGETS))
     assert shown(two.search(QUERIES, TARGETS)) == expected
@@ -298,18 +298,6 @@ def test_all_devices() -> None:
         assert aligner.engine.device.info.index == hardware[0]
 
 
-def test_shares_of_workers_get_smaller() -> None:
-    database = Database.of(TARGETS, PROTEIN)
-    for count in (1, 2, 8):
-        slices = list(pool._slices(database, count, 10**9))
-        assert [each.start for each in slices] == [0, *(each.stop for each in slices[:-1])]
-        assert slices[-1].stop == len(database)
-        residues = [len(database.part(each).residues) for each in slices]
-        assert residues[0] <= max(database.residues / count, len(database.sequences[0]))
-        assert len(slices) > count
-        assert residues[-1] < residues[0]
-
-
 # executors
 
 
@@ -344,7 +332,7 @@ def test_an_engine_on_a_device_needs_processes(device: Device, expected: list[st
 def test_a_broken_executor(
     expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "answer", partial(fails_once, str(tmp_path / "flag"), "dies"))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "dies"))
     with EXECUTORS["processes"]() as executor:
         found = Aligner(engine="reference").search(QUERIES, TARGETS, executor=executor)
         with pytest.warns(RuntimeWarning, match=r"^executor: its process died; part \d+ of") as w:
@@ -365,7 +353,7 @@ def test_executors_that_cannot_be(two: Aligner) -> None:
 def test_scan_of_no_parts() -> None:
     queries = Sequences.of([PROTEIN.encode("MKV")])
     (found,) = scan(Reference(Scoring.blast()), queries, [], Ranking(10, 1))
-    assert not len(found.keys)
+    assert not len(found.hits)
 
 
 def test_a_whole_database_is_always_the_same_object() -> None:

@@ -24,7 +24,8 @@ from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.search import assemble
 from glsw.search.assemble import best_contexts
-from glsw.search.ranking import Ranking, numbers_of, scores_of
+from glsw.search.limits import limits_for
+from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Context, QueryPreparation
@@ -222,8 +223,8 @@ def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
 
 
 def test_best_views_of_nothing() -> None:
-    keys, contexts = best_contexts([np.empty(0, np.int64)] * 3)
-    assert (len(keys), len(contexts)) == (0, 0)
+    hits, contexts = best_contexts([np.empty(0, np.int64)] * 3)
+    assert (len(hits), len(contexts)) == (0, 0)
 
 
 def test_top_of_all_contexts() -> None:
@@ -235,8 +236,8 @@ def test_top_of_all_contexts() -> None:
     expected = sorted((-best[k], k, first[k]) for k in numbers if best[k])
     for top in (1, 7, 100, None):
         ranking = Ranking(top, 1)
-        keys, contexts = best_contexts([ranking.best(each, numbers) for each in scores])
-        listed = zip(-scores_of(keys), numbers_of(keys), contexts, strict=True)
+        hits, contexts = best_contexts([ranking.best(each, numbers) for each in scores])
+        listed = zip(-scores_of(hits), target_numbers(hits), contexts, strict=True)
         assert list(listed)[:top] == expected[:top]
 
 
@@ -454,7 +455,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
         options |= {"top": 4, "evalue": values[len(values) // 2]}
         expected = rows(aligner.search(queries, targets, **options))
         assert rows(aligner.search(queries, targets, executor=executor, **options)) == expected
-    monkeypatch.setattr(assemble, "_MANY", 0)
+    monkeypatch.setattr(assemble, "_MIN_HITS_TO_PREFILTER", 0)
     assert rows(aligner.search(queries, targets, **options)) == expected
 
 
@@ -463,17 +464,17 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     database = Database.of(spread_out(), PROTEIN)
     scoring = Scoring.blast()
     for evalue in (1e-3, 1, 50):
-        limits = assemble.limits_for(scoring, 5, 1, evalue, 1, "auto")
+        limits = limits_for(scoring, 5, 1, evalue, 1, "auto")
         ranking = limits.scanned(scoring, queries, database)
         statistics = for_search(scoring, 60, len(database), database.residues)
         targets = np.unique(database.sequences.lengths)[1:]
         cutoffs = [statistics.cutoff(evalue, each, targets).min() for each in queries.lengths]
-        assert (ranking.top, ranking.least) == (None, min(cutoffs))
-    assert limits.scanned(scoring, Sequences.of([]), database).least == 1
-    assert limits.scanned(scoring, queries, Database.of([], PROTEIN)).least == 1
-    counting = assemble.limits_for(NO_CONSTANTS, 5, 7, 1, 1, "auto")
+        assert (ranking.top, ranking.min_score) == (None, min(cutoffs))
+    assert limits.scanned(scoring, Sequences.of([]), database).min_score == 1
+    assert limits.scanned(scoring, queries, Database.of([], PROTEIN)).min_score == 1
+    counting = limits_for(NO_CONSTANTS, 5, 7, 1, 1, "auto")
     assert counting.scanned(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
-    plain = assemble.limits_for(scoring, 5, 7, None, 1, "auto")
+    plain = limits_for(scoring, 5, 7, None, 1, "auto")
     assert plain.scanned(scoring, queries, database) == Ranking(5, 7)
 
 
@@ -604,10 +605,13 @@ def test_a_fit_that_fails_ends_the_alignments_of_a_hit() -> None:
     assert {len(hit.hsps) for each in found for hit in each} == {1}
 
 
-@pytest.mark.parametrize("limit", [{"_TOGETHER": 1}, {"_TOGETHER": 7}, {"_RESIDUES": 500}])
+PAIRS, RESIDUES = "_MAX_PAIRS_PER_BATCH", "_MAX_RESIDUES_PER_BATCH"
+
+
+@pytest.mark.parametrize("limit", [(PAIRS, 1), (PAIRS, 7), (RESIDUES, 500)])
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_hits_are_aligned_some_at_a_time(
-    kind: str, limit: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    kind: str, limit: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scoring, targets, code = SEARCHES[kind]
     options = {"genetic_code": code, "max_hsps": 3, "top": 9, "min_score": 10}
@@ -621,13 +625,12 @@ def test_hits_are_aligned_some_at_a_time(
         return together(engine, batch, records, *rest)
 
     monkeypatch.setattr(assemble, "traced", watched)
-    for name, number in limit.items():
-        monkeypatch.setattr(assemble, name, number)
+    monkeypatch.setattr(assemble, *limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6
-    assert max(pairs for pairs, _ in sizes) <= max(contexts, limit.get("_TOGETHER", 10**6))
+    assert max(pairs for pairs, _ in sizes) <= max(contexts, dict([limit]).get(PAIRS, 10**6))
     longest = contexts * (max(map(len, QUERIES)) + max(map(len, targets)))
-    assert max(size for _, size in sizes) <= max(longest, limit.get("_RESIDUES", 10**6))
+    assert max(size for _, size in sizes) <= max(longest, dict([limit]).get(RESIDUES, 10**6))
 
 
 def test_statistics_of_a_search() -> None:

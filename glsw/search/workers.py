@@ -1,0 +1,219 @@
+"""Who carries out tasks: a process per device, an executor of the user, or this process.
+
+A task is a callable that takes an engine. It is pickled for the process that carries it out, which
+makes its engine once and keeps it for the next task.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+
+from glsw.device.device import Device, DeviceError, opened_before_fork
+from glsw.engines.spec import EngineChoice
+
+AnswerT = TypeVar("AnswerT")
+Task: TypeAlias = Callable[[Any], AnswerT]
+
+
+# in the other process
+
+
+def run_task(choice: bytes, parent: int, task: Task[AnswerT]) -> AnswerT:
+    """Carry out a task of process ``parent`` with the engine of a pickled choice."""
+    return task(_kept_engine(choice, parent))
+
+
+def _start_engine(choice: bytes, parent: int) -> str:
+    """Make the engine; return the name of what runs it."""
+    where: str = _kept_engine(choice, parent).where
+    return where
+
+
+class _Kept(threading.local):
+    """The engine of a thread, and the pickled choice that it was made of."""
+
+    choice: bytes = b""
+    engine: Any
+
+
+_kept = _Kept()
+
+
+def _kept_engine(pickled: bytes, parent: int) -> Any:
+    if _kept.choice != pickled:
+        choice: EngineChoice = pickle.loads(pickled)
+        if choice.requires and (parent == os.getpid() or opened_before_fork()):
+            raise ValueError(
+                f"engine {choice.name!r} on an executor needs processes started by 'spawn': "
+                "threads and forks cannot share an OpenGL device"
+            )
+        _kept.choice, _kept.engine = b"", choice.make(quiet=True)
+        _kept.choice = pickled
+    return _kept.engine
+
+
+def _begin_process() -> None:
+    """Leave Ctrl-C to the parent, and exit when the parent exits, for whatever reason."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
+# in this process
+
+
+class Worker(ABC):
+    """Something that carries out tasks."""
+
+    name: str
+    slots: float = 1
+    """How many tasks it takes at a time."""
+    concurrency: int = 1
+    """How many of these run at the same time, as far as known."""
+
+    @abstractmethod
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+        """Begin with a task."""
+
+    def replacement(self, engine: Any, broken: bool) -> Worker:
+        """Return what takes over if this worker has failed and there is no other."""
+        return self
+
+    def abandon(self) -> None:  # noqa: B027
+        """Stop what is running, as far as possible."""
+
+
+class _ExecutorWorker(Worker):
+    """An executor whose processes have an engine each."""
+
+    def __init__(self, executor: Executor, choice: bytes) -> None:
+        self._executor, self._choice = executor, choice
+
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+        """Begin with a task."""
+        return self._executor.submit(run_task, self._choice, os.getpid(), task)
+
+
+class DeviceProcess(_ExecutorWorker):
+    """A process of its own for a device, started by "spawn"."""
+
+    where = ""
+    """The name of the device, once `wait` has returned."""
+
+    def __init__(self, choice: EngineChoice) -> None:
+        super().__init__(self._new_executor(), _pickled(choice))
+        self.name = f"device {choice.device}"
+        self._start()
+
+    @staticmethod
+    def _new_executor() -> ProcessPoolExecutor:
+        spawn = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin_process)
+
+    def _start(self) -> None:
+        before = set(multiprocessing.active_children())
+        with _interrupts_blocked():
+            self._ready = self._executor.submit(_start_engine, self._choice, os.getpid())
+        self._processes = set(multiprocessing.active_children()) - before
+        self.failed = False
+
+    def wait(self) -> None:
+        """Wait until the engine is made; DeviceError if it cannot be."""
+        try:
+            self.where = self._ready.result()
+        except BrokenExecutor:
+            raise DeviceError(
+                f"{self.name}: its process died at the start; a script that uses several devices "
+                'has to be importable, with its work below if __name__ == "__main__"'
+            ) from None
+
+    def replacement(self, engine: Any, broken: bool) -> DeviceProcess:
+        """Return this worker with a new process."""
+        self.restart()
+        return self
+
+    def restart(self) -> None:
+        """Go on with a new process."""
+        self.close()
+        self._executor = self._new_executor()
+        self._start()
+
+    def abandon(self) -> None:
+        """End the process; `restart` starts another one."""
+        self.failed = True
+        self.close()
+
+    def close(self) -> None:
+        """End the process, whatever it is doing; safe to repeat."""
+        for process in self._processes:
+            process.kill()
+        self._executor.shutdown(cancel_futures=True)
+
+
+class UserExecutor(_ExecutorWorker):
+    """An executor of the user; if it breaks, the engine of this process takes over."""
+
+    name = "executor"
+    slots = float("inf")
+
+    def __init__(self, executor: Executor, choice: EngineChoice) -> None:
+        if not isinstance(executor, Executor):
+            raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
+        super().__init__(executor, _pickled(choice))
+        self.concurrency = getattr(executor, "_max_workers", 4)
+
+    def replacement(self, engine: Any, broken: bool) -> Worker:
+        """Return the engine of this process if the executor is broken."""
+        return ThisProcess(engine) if broken else self
+
+
+class ThisProcess(Worker):
+    """The process itself, for the tasks that a broken executor leaves."""
+
+    name = "this process"
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+        """Carry out a task at once."""
+        done: Future[AnswerT] = Future()
+        try:
+            done.set_result(task(self._engine))
+        except DeviceError as error:
+            done.set_exception(error)
+        return done
+
+
+def _pickled(choice: EngineChoice) -> bytes:
+    """Return a choice for other processes, in which an open device has the same number."""
+    if isinstance(choice.device, Device):
+        choice = choice._replace(device=choice.device.info.index)
+    return pickle.dumps(choice)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold back Ctrl-C, also from processes that are started meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import starmap
 from typing import Any, TypeAlias, overload
 
 import Bio.Align
@@ -16,7 +17,8 @@ from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.scoring.gaps import EndGaps, GapCost
-from glsw.scoring.scoring import LARGEST, Scoring
+from glsw.scoring.matrices import in_integer_units
+from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.records import Record
@@ -24,7 +26,6 @@ from glsw.sequences.records import Record
 Letters: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord
 _ONE = str, bytes, bytearray, Seq, MutableSeq, SeqRecord
 
-_DECIMALS = 4
 _PRINTABLE = "".join(chr(code) for code in range(33, 127))
 _ALPHABETS = tuple(
     Alphabet(name, letters)
@@ -202,21 +203,22 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         if self.mode not in ("local", "global"):
             raise ValueError(f"mode {self.mode!r}: 'local' or 'global' expected")
         _state(self)
-        costs = {
+        gaps = {
             (place, kind): (
-                -getattr(self, f"open_{place}_{kind}_score"),
-                -getattr(self, f"extend_{place}_{kind}_score"),
+                getattr(self, f"open_{place}_{kind}_score"),
+                getattr(self, f"extend_{place}_{kind}_score"),
             )
             for place in (_PLACES if self.mode == "global" else _PLACES[:1])
             for kind in ("insertion", "deletion")
         }
+        for (place, kind), scores in gaps.items():
+            if max(scores) > 0:
+                raise ValueError(f"{place} {kind} score {max(scores):g}: at most 0 expected")
         matrix, alphabet = self._matrix(alphabet or _ALPHABETS[-1])
-        numbers = np.concatenate([matrix.ravel(), np.ravel(list(costs.values()))])
-        scale = _scale(numbers)
-        whole = {
-            key: GapCost(*(_cost(key, number, scale) for number in pair))
-            for key, pair in costs.items()
-        }
+        numbers = np.append(matrix.ravel(), list(gaps.values()))
+        units, scale = in_integer_units(numbers, "scores of letters and gaps")
+        costs = -units[matrix.size :].reshape(-1, 2)
+        whole = dict(zip(gaps, starmap(GapCost, costs.tolist()), strict=True))
         insertion, deletion = whole["internal", "insertion"], whole["internal", "deletion"]
         ends = None
         if self.mode == "global":
@@ -228,14 +230,14 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
                 whole[right, "deletion"],
             )
         return Scoring(
-            np.rint(matrix * scale).astype(np.int32),
+            units[: matrix.size].reshape(matrix.shape),
             alphabet,
             *deletion,
             name="pairwise",
             scale=scale,
             insertion_open=insertion.open,
             insertion_extend=insertion.extend,
-            ends=ends,
+            end_gaps=ends,
         )
 
     def _matrix(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.float64], Alphabet]:
@@ -398,27 +400,3 @@ def _without_tail(
     runs = np.sign(runs) * np.maximum(lengths - np.minimum(spare, lengths), 0)
     shorter = np.cumsum(np.concatenate([coordinates[:, :1], runs[:, runs.any(axis=0)]], 1), 1)
     return shorter
-
-
-def _scale(numbers: npt.NDArray[np.float64]) -> int:
-    """Return the smallest power of ten that makes all numbers whole."""
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"score {numbers[~np.isfinite(numbers)][0]}: finite numbers expected")
-    scales: list[int] = [10**k for k in range(_DECIMALS + 1)]
-    for scale in scales:
-        whole = numbers * scale
-        if np.allclose(np.rint(whole), whole, rtol=0, atol=1e-9):
-            return scale
-    at = int(np.abs(np.rint(whole) - whole).argmax())
-    raise ValueError(
-        f"score {numbers[at]:g} has more than {_DECIMALS} decimals: rounded scores expected"
-    )
-
-
-def _cost(key: tuple[str, str], cost: float, scale: int) -> int:
-    place, kind = key
-    if not 0 <= cost * scale <= LARGEST:
-        raise ValueError(
-            f"{place} {kind} score {-cost:g}: between {-LARGEST // scale} and 0 expected"
-        )
-    return round(cost * scale)

@@ -113,7 +113,7 @@ def trace(
         mask = mask.part(rows, columns)
     table = _table(query[rows], target[columns], scoring, mask)
     moves, value = _path(table, False, memory)
-    score = value - int(scoring.origin(query_end, target_end))
+    score = value - int(scoring.score_offset(query_end, target_end))
     return _coordinates(moves, query_end, target_end), score
 
 
@@ -257,8 +257,8 @@ def _table(
     dtype = _number_type(scoring, m, n)
     profile = scoring.matrix[letters][:, target].astype(dtype)
     span = None
-    if ends := scoring.ends:
-        origin = scoring.origin(m, n)
+    if ends := scoring.end_gaps:
+        origin = scoring.score_offset(m, n)
         above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
         span = _Span((above + origin).astype(dtype), (left + origin).astype(dtype))
     return _Box(profile, rows, scoring.insertion, scoring.deletion, _FREE, mask, span)
@@ -409,7 +409,7 @@ def _crossing(box: _Box, middle: int, in_f: bool) -> tuple[_Node, int]:
 def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     """Return int32 if no number of a table of this size can leave it, else int64."""
     costs = (n + 1) * scoring.deletion.extend + scoring.deletion.open + scoring.insertion.open
-    largest = int(scoring.origin(m, n)) + scoring.bound(m, n) + costs
+    largest = int(scoring.score_offset(m, n)) + scoring.bound(m, n) + costs
     return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64
 
 

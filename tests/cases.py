@@ -97,7 +97,7 @@ class Case:
     def _possible_from_end_to_end(self, query, target):
         m, n = len(query), len(target)
         found = {
-            (i, j): row.h[j] + self.scoring.ends.behind(m - i, n - j)
+            (i, j): row.h[j] + self.scoring.end_gaps.behind(m - i, n - j)
             for i, row in enumerate(rows(query, target, self.scoring))
             for j in (range(n + 1) if i == m else [n])
             if min(m, n) or i + j in (0, m + n)  # one gap is not cut in two
@@ -373,34 +373,36 @@ def end_scorings():
     one = dataclasses.replace(linear, insertion_open=1, insertion_extend=1)
     cost, free = GapCost, GapCost(0, 0)
     found = {
-        "global": plain.to_ends(),
-        "global, linear": linear.to_ends(),
-        "semi-global": plain.semi_global(),
-        "semi-global, linear": linear.semi_global(),
-        "free ends of the query": plain.semi_global(target=False),
-        "free ends of the target": linear.semi_global(query=False),
-        "free right ends": plain.to_ends(EndGaps(cost(9, 9), cost(5, 1), free, free)),
-        "ends of their own": plain.to_ends(
-            EndGaps(cost(20, 0), cost(2, 3), cost(1, 2), cost(7, 1))
+        "global": plain.in_mode("global"),
+        "global, linear": linear.in_mode("global"),
+        "semi-global": plain.in_mode("semiglobal"),
+        "semi-global, linear": linear.in_mode("semiglobal"),
+        "free ends of the query": plain.in_mode("semiglobal", free="query"),
+        "free ends of the target": linear.in_mode("semiglobal", free="target"),
+        "free right ends": dataclasses.replace(
+            plain, end_gaps=EndGaps(cost(9, 9), cost(5, 1), free, free)
         ),
-        "ends of their own, linear": linear.to_ends(
-            EndGaps(cost(1, 1), cost(4, 4), cost(2, 2), cost(3, 1))
+        "ends of their own": dataclasses.replace(
+            plain, end_gaps=EndGaps(cost(20, 0), cost(2, 3), cost(1, 2), cost(7, 1))
+        ),
+        "ends of their own, linear": dataclasses.replace(
+            linear, end_gaps=EndGaps(cost(1, 1), cost(4, 4), cost(2, 2), cost(3, 1))
         ),
         "insertions": other,
         "insertions, linear": one,
-        "insertions, global": other.to_ends(),
-        "insertions, global, linear": one.to_ends(),
-        "insertions, ends of their own": other.to_ends(
-            EndGaps(cost(3, 1), cost(0, 2), cost(4, 0), cost(1, 1))
+        "insertions, global": other.in_mode("global"),
+        "insertions, global, linear": one.in_mode("global"),
+        "insertions, ends of their own": dataclasses.replace(
+            other, end_gaps=EndGaps(cost(3, 1), cost(0, 2), cost(4, 0), cost(1, 1))
         ),
-        "match and mismatch, global": Scoring.match_mismatch(5, -4, 10, 1).to_ends(),
-        "gaps cost nothing": array(asymmetric, "ABCD", 0, 0).to_ends(),
-        "gaps alone": array(worthless, "ABCD", 1, 1).to_ends(),
-        "limit, semi-global": array(limit, "ABCD", 900, 1).semi_global(),
-        "limit, global, linear": array(limit, "ABCD", 900, 900).to_ends(),
-        "costs of 16 bits": array(limit, "ABCD", 32767, 1).semi_global(),
-        "costs beyond 16 bits": array(limit, "ABCD", 32768, 0).to_ends(),
-        "millions, global": array(asymmetric * 10**5, "ABCD", 10**6, 10**6).to_ends(),
+        "match and mismatch, global": Scoring.match_mismatch(5, -4, 10, 1).in_mode("global"),
+        "gaps cost nothing": array(asymmetric, "ABCD", 0, 0).in_mode("global"),
+        "gaps alone": array(worthless, "ABCD", 1, 1).in_mode("global"),
+        "limit, semi-global": array(limit, "ABCD", 900, 1).in_mode("semiglobal"),
+        "limit, global, linear": array(limit, "ABCD", 900, 900).in_mode("global"),
+        "costs of 16 bits": array(limit, "ABCD", 32767, 1).in_mode("semiglobal"),
+        "costs beyond 16 bits": array(limit, "ABCD", 32768, 0).in_mode("global"),
+        "millions, global": array(asymmetric * 10**5, "ABCD", 10**6, 10**6).in_mode("global"),
     }
     return found
 

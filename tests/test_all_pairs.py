@@ -52,9 +52,9 @@ def test_a_symmetric_matrix_is_computed_once():
 
 def test_separate_costs_and_ends_decide_about_symmetry():
     assert BLOSUM62.symmetric
-    assert BLOSUM62.to_ends().symmetric
-    assert BLOSUM62.semi_global().symmetric
-    assert not BLOSUM62.semi_global(query=False).symmetric
+    assert BLOSUM62.in_mode("global").symmetric
+    assert BLOSUM62.in_mode("semiglobal").symmetric
+    assert not BLOSUM62.in_mode("semiglobal", free="target").symmetric
     assert not UNEVEN.symmetric
 
 

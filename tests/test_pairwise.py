@@ -150,7 +150,7 @@ def test_tutorial_matrix_of_logarithms():
     background = observed.sum(0)
     matrix = np.log2(observed / background[:, None].dot(background[None, :]))
     aligner = reference(gap_score=-3, substitution_matrix=matrix)
-    with pytest.raises(ValueError, match=r"more than 4 decimals: rounded scores expected"):
+    with pytest.raises(ValueError, match=r"more than 4 decimals, round it"):
         aligner.score("DEHEK", "DHHKK")
     matrix[:] = np.round(matrix, 4)
     aligner.substitution_matrix = matrix
@@ -453,13 +453,16 @@ def test_changes_take_effect():
 def test_scoring():
     scoring = reference(open_gap_score=-2.5, extend_gap_score=-1, end_gap_score=0).scoring_for()
     assert (scoring.scale, scoring.gap_open, scoring.gap_extend) == (10, 25, 10)
-    assert scoring.ends == (FREE,) * 4
+    assert scoring.end_gaps == (FREE,) * 4
     aligner = reference(insertion_score=-3, left_deletion_score=-0.5)
-    (left, *_, right), other = aligner.scoring_for().ends, aligner.scoring_for(strand="-").ends
+    (left, *_, right), other = (
+        aligner.scoring_for().end_gaps,
+        aligner.scoring_for(strand="-").end_gaps,
+    )
     assert aligner.scoring_for().insertion == (30, 30)
     assert aligner.scoring_for().deletion == (10, 10)
     assert (left, right) == (GapCost(30, 30), GapCost(10, 10))
-    assert aligner.scoring_for().ends.left_deletion == other.right_deletion == (5, 5)
+    assert aligner.scoring_for().end_gaps.left_deletion == other.right_deletion == (5, 5)
     aligner.mode = "local"
     assert aligner.scoring_for().local
 
@@ -478,10 +481,13 @@ def scaled(value):
     ("settings", "message"),
     [
         ({"mode": "fogsaa"}, "mode 'fogsaa': 'local' or 'global' expected"),
-        ({"gap_score": 1}, "internal insertion score 1: between -1000000 and 0 expected"),
-        ({"left_deletion_score": 2}, "left deletion score 2: between -1000000 and 0 expected"),
-        ({"gap_score": -2e6}, "internal insertion score -2e.06: between -1000000 and 0 expected"),
-        ({"gap_score": -200, "match_score": 0.0001}, "between -100 and 0 expected"),
+        ({"gap_score": 1}, "internal insertion score 1: at most 0 expected"),
+        ({"left_deletion_score": 2}, "left deletion score 2: at most 0 expected"),
+        ({"gap_score": -2e6}, "scores of letters and gaps: -2000000 is beyond 1000000"),
+        (
+            {"gap_score": -200, "match_score": 0.0001},
+            "-200 is beyond 100, the limit of numbers with 4 decimals",
+        ),
         ({"open_gap_score": 0}, "gap_open 0 must not be less than gap_extend 1"),
         (
             {"open_insertion_score": -1, "extend_insertion_score": -1.5},
@@ -491,11 +497,11 @@ def scaled(value):
             {"right_gap_score": -5},
             r"right_insertion costs 5 and 5: not more than inside expected \(1, 1\)",
         ),
-        ({"match_score": 1 / 3}, "score 0.333333 has more than 4 decimals"),
-        ({"gap_score": -1e-5}, "score 1e-05 has more than 4 decimals"),
-        ({"match_score": float("nan")}, "score nan: finite numbers expected"),
-        ({"mismatch_score": float("-inf")}, "score -inf: finite numbers expected"),
-        ({"match_score": 10**7}, "matrix entry of size 10000000 is more than 1000000"),
+        ({"match_score": 1 / 3}, "0.333333333333333 has more than 4 decimals"),
+        ({"gap_score": -1e-5}, "-1e-05 has more than 4 decimals"),
+        ({"match_score": float("nan")}, "finite numbers expected, got nan"),
+        ({"mismatch_score": float("-inf")}, "finite numbers expected, got -inf"),
+        ({"match_score": 10**7}, "scores of letters and gaps: 10000000 is beyond 1000000"),
         ({"insertion_score": lambda i, n: -n}, "gap scores given by functions: numbers expected"),
         ({"substitution_matrix": SHORTER}, r"letter 'G' is not in substitution_matrix \(AC\)"),
         ({"substitution_matrix": LONG}, "Array over single letters expected"),

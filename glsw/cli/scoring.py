@@ -6,7 +6,8 @@ import argparse
 
 from glsw.cli.words import cost, not_positive, number
 from glsw.engines import TIES
-from glsw.scoring.scoring import Scoring, matrix_names
+from glsw.scoring.matrices import matrix_names
+from glsw.scoring.scoring import Scoring
 
 PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
@@ -102,7 +103,7 @@ def scoring_of(arguments: argparse.Namespace) -> Scoring:
     default = DNA_GAPS if dna or match is not None else PROTEIN_GAPS
     gapopen, gapextend = gaps_of(arguments, default)
     if dna and match is None:
-        return Scoring.nucleotide(gapopen=gapopen, gapextend=gapextend)
+        return Scoring.nucleotide(existence=gapopen, extension=gapextend)
     if dna:
         return Scoring.nucleotide(match, mismatch, gapopen, gapextend)
     if match is not None:

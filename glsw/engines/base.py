@@ -43,7 +43,7 @@ class Engine(ABC):
     masks: bool = False
     """Whether pairs may have masks; elsewhere `check` refuses them."""
     global_modes: ClassVar[bool] = False
-    """Whether alignments may be global and semi-global, see `Scoring.ends`."""
+    """Whether alignments may be global and semi-global, see `Scoring.end_gaps`."""
     separate_gaps: ClassVar[bool] = False
     """Whether gaps in queries may cost something else than gaps in targets."""
 
@@ -74,7 +74,7 @@ class Engine(ABC):
         return self._device.info.name if self._device else "CPU"
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
-        """Return the best score of each pair: local, or from end to end, see `Scoring.ends`.
+        """Return the best score of each pair: local, or from end to end, see `Scoring.end_gaps`.
 
         Parameters
         ----------
@@ -181,20 +181,20 @@ class Engine(ABC):
     ) -> npt.NDArray[np.int32]:
         """Return the best cell of each pair, shape (N, 3): score, and if ``ends`` i + j and i.
 
-        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences. Scores
-        from end to end are higher by `Scoring.origin`, and cells of row 0 and column 0, before the
-        first letter, may be missing: `finished` looks at these.
+        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences. Global and
+        semi-global scores are higher by `Scoring.score_offset`, and cells of row 0 and column 0,
+        before the first letter, may be missing: `finished` looks at these.
         """
 
     def finished(self, batch: Batch, best: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return the best cells with their scores, given what `best` returned."""
-        ends = self.scoring.ends
+        ends = self.scoring.end_gaps
         if ends is None or not len(batch):
             return best
         m, n = batch.query_lengths, batch.target_lengths
         inside = np.zeros((len(batch), 3), np.int64)
         inside[:, : best.shape[1]] = best[:, :3]
-        inside[:, 0] -= self.scoring.origin(m, n)
+        inside[:, 0] -= self.scoring.score_offset(m, n)
         # All of the query and then all of the target opposite gaps, or the other way round.
         query_first = np.stack([ends.left(m) + ends.behind(0, n), m - 2, m - 1], axis=1)
         target_first = np.stack([ends.above(n) + ends.behind(m, 0), n - 2, 0 * n - 1], axis=1)

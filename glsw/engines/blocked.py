@@ -154,7 +154,7 @@ class Blocked(ComputeEngine):
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
             self._shape(m)
-            yield int(p), _Region(query, target, 0, 0, m, n, int(self.scoring.origin(m, n)))
+            yield int(p), _Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n)))
 
     # One region: its borders on the device, its tiles, its best cell.
 
@@ -169,7 +169,7 @@ class Blocked(ComputeEngine):
         above, left = (np.empty((size, 2), np.int32) for size in (region.n, height))
         above[:, 1] = left[:, 1] = -self.scoring.gap_open
         above[:, 0] = left[:, 0] = region.corner
-        if ends := self.scoring.ends:
+        if ends := self.scoring.end_gaps:
             above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
             left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
         self.upload(gl.ROW_ABOVE, above)

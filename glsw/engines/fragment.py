@@ -106,7 +106,7 @@ class Fragment(Engine):
         """Return what no value of the tables exceeds."""
         m, n = batch.query_lengths, batch.target_lengths
         gain = max(0, self.scoring.maximum) * np.minimum(m, n)
-        highest: npt.NDArray[np.int64] = self.scoring.origin(m, n) + gain
+        highest: npt.NDArray[np.int64] = self.scoring.score_offset(m, n) + gain
         return highest
 
     def _draw(

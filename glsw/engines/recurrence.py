@@ -12,7 +12,7 @@ Uniform: TypeAlias = int | tuple[int, ...]
 def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]:
     """Return macros, and uniforms by name, of which a program has those that it needs.
 
-    >>> defines, uniforms = recurrence_of(Scoring.match_mismatch(2, -1, 5, 1).semi_global())
+    >>> defines, uniforms = recurrence_of(Scoring.match_mismatch(2, -1, 5, 1).in_mode("semiglobal"))
     >>> defines, uniforms["gap_open"], uniforms["left_insertion"]
     ({'FROM_END_TO_END': 1}, 5, (0, 0))
     """
@@ -25,8 +25,8 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     if scoring.separate:
         defines["SEPARATE"] = 1
         uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
-    if scoring.ends:
+    if scoring.end_gaps:
         defines["FROM_END_TO_END"] = 1
-        uniforms["origin_terms"] = scoring.origin_terms
-        uniforms |= {name: tuple(cost) for name, cost in scoring.ends._asdict().items()}
+        uniforms["score_offset_terms"] = scoring.score_offset_terms
+        uniforms |= {name: tuple(cost) for name, cost in scoring.end_gaps._asdict().items()}
     return defines, uniforms

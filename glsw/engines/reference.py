@@ -60,7 +60,7 @@ class Reference(Engine):
             if not self.scoring.local:
                 cell = best_end_cell
             score, i, j = cell(query, target, self.scoring, batch.mask(p))
-            origin = int(self.scoring.origin(len(query), len(target)))
+            origin = int(self.scoring.score_offset(len(query), len(target)))
             found.append((score + origin, i + j - 2, i - 1))
             progress(len(query) * len(target))
         return np.array(found, dtype=np.int32).reshape(len(batch), 3)
@@ -92,9 +92,12 @@ def rows(
     matrix = scoring.matrix.astype(np.int64)
     nothing = np.full(len(target) + 1, MINUS_INFINITY, np.int64)
     floor, top, left = 0, np.zeros_like(nothing), np.zeros(len(query) + 1, np.int64)
-    if scoring.ends:
+    if scoring.end_gaps:
         floor = MINUS_INFINITY
-        top, left = scoring.ends.above(range(len(nothing))), scoring.ends.left(range(len(left)))
+        top, left = (
+            scoring.end_gaps.above(range(len(nothing))),
+            scoring.end_gaps.left(range(len(left))),
+        )
     above = TableRow(nothing, top, nothing, nothing)
     yield above
     for i, letter in enumerate(query):
@@ -169,12 +172,12 @@ def best_end_cell(
     It is one of the last row or column; what the gap behind it costs is in the score. Among cells
     of equal score it is the one with the largest i + j, then with the smallest i.
     """
-    assert scoring.ends is not None
+    assert scoring.end_gaps is not None
     m, n = len(query), len(target)
     best = []
     for i, row in enumerate(rows(query, target, scoring, mask)):
         for j in range(n + 1) if i == m else [n]:
-            score = int(row.h[j] + scoring.ends.behind(m - i, n - j))
+            score = int(row.h[j] + scoring.end_gaps.behind(m - i, n - j))
             best.append((score, i + j, -i))
     score, diagonal, minus_i = max(best)
     return score, -minus_i, diagonal + minus_i

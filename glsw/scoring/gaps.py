@@ -1,4 +1,4 @@
-"""What gaps cost, inside an alignment and at the ends of the sequences.
+"""Gap costs, inside an alignment and at the ends of the sequences, and the modes of alignment.
 
 An *insertion* is a run of query letters opposite a gap in the target, a *deletion* one of target
 letters opposite a gap in the query.
@@ -6,20 +6,28 @@ letters opposite a gap in the query.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.scoring.matrices import MAX_UNITS, checked_number
+
+Mode = Literal["local", "global", "semiglobal"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+FreeEnds = Literal["both", "query", "target"]
+"""The sequences whose ends may stay opposite gaps at no cost."""
+
 
 class GapCost(NamedTuple):
-    """What a gap of k positions costs: ``open + (k - 1) * extend``, and nothing for k = 0."""
+    """The cost of a gap of k positions: ``open + (k - 1) * extend``, and 0 for k = 0."""
 
     open: int
     extend: int
 
     def of(self, positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return the cost of gaps of so many positions.
+        """Return the costs of gaps of these numbers of positions.
 
         >>> GapCost(12, 1).of([0, 1, 5]).tolist()
         [0, 12, 16]
@@ -32,18 +40,18 @@ FREE = GapCost(0, 0)
 
 
 class EndGaps(NamedTuple):
-    """What gaps before the first and behind the last letter of a sequence cost.
+    """The costs of gaps before the first and after the last letter of a sequence.
 
-    With these an alignment takes both sequences from end to end: global, or semi-global where
-    some of them are free.
+    Alignments with these contain all letters of both sequences: they are global, or semi-global
+    where some of the costs are 0.
 
     Parameters
     ----------
     left_insertion, left_deletion : GapCost
         Of query letters before the first target letter, and of target letters before the first
-        query letter.
+        query letter; in integer units.
     right_insertion, right_deletion : GapCost
-        Of query letters behind the last target letter, and of target letters behind the last query
+        Of query letters after the last target letter, and of target letters after the last query
         letter.
     """
 
@@ -52,6 +60,30 @@ class EndGaps(NamedTuple):
     right_insertion: GapCost = FREE
     right_deletion: GapCost = FREE
 
+    @staticmethod
+    def for_mode(
+        mode: Mode, insertion: GapCost, deletion: GapCost, free: FreeEnds = "both"
+    ) -> EndGaps | None:
+        """Return the end gaps of a mode, None for local alignment.
+
+        Parameters
+        ----------
+        mode : {"local", "global", "semiglobal"}
+        insertion, deletion : GapCost
+            The costs inside an alignment.
+        free : {"both", "query", "target"}
+            Whose ends are free in semi-global alignment.
+        """
+        for name, value, known in (("mode", mode, MODES), ("free", free, get_args(FreeEnds))):
+            if value not in known:
+                raise ValueError(f"{name} {value!r}: {', '.join(map(repr, known))} expected")
+        if mode == "local":
+            return None
+        if mode == "semiglobal":
+            insertion = insertion if free == "target" else FREE
+            deletion = deletion if free == "query" else FREE
+        return EndGaps(insertion, deletion, insertion, deletion)
+
     def turned(self) -> EndGaps:
         """Return the costs when query and target change places."""
         return EndGaps(
@@ -59,13 +91,79 @@ class EndGaps(NamedTuple):
         )
 
     def left(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return H in column 0, of rows that many query letters down."""
+        """Return H in column 0, after these numbers of query letters."""
         return -self.left_insertion.of(rows)
 
     def above(self, columns: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return H in row 0, of columns that many target letters on."""
+        """Return H in row 0, after these numbers of target letters."""
         return -self.left_deletion.of(columns)
 
     def behind(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return what is added where so many rows and columns are left; one of both is 0."""
+        """Return the (negative) score of the rest: this many rows or columns, one of both 0."""
         return -(self.right_insertion.of(rows) + self.right_deletion.of(columns))
+
+    def check(self, insertion: GapCost, deletion: GapCost, scale: int) -> None:
+        """Raise ValueError if a cost is out of range, or more at a right end than inside."""
+        for name, cost in zip(self._fields, self, strict=True):
+            for number in cost:
+                if not 0 <= number <= MAX_UNITS:
+                    raise ValueError(
+                        f"{name} must cost between 0 and {MAX_UNITS / scale:g}, "
+                        f"got {number / scale:g}"
+                    )
+        for name, right, inside in (
+            ("right_insertion", self.right_insertion, insertion),
+            ("right_deletion", self.right_deletion, deletion),
+        ):
+            if right.open > inside.open or right.extend > inside.extend:
+                raise ValueError(
+                    f"{name} costs {right.open / scale:g} and {right.extend / scale:g}: "
+                    f"not more than inside expected ({inside.open / scale:g}, "
+                    f"{inside.extend / scale:g})"
+                )
+
+
+def checked_cost(name: str, value: object) -> float:
+    """Return a gap cost from 0 to `MAX_UNITS` as float."""
+    cost = checked_number(name, value)
+    if not 0 <= cost <= MAX_UNITS:
+        hint = "; costs are positive numbers" if cost < 0 else ""
+        raise ValueError(f"{name} must be between 0 and {MAX_UNITS}, got {value}{hint}")
+    return cost
+
+
+def check_gap(cost: GapCost, scale: int, kind: str = "gap") -> None:
+    """Raise ValueError if a cost in integer units is out of range, or opening costs too little."""
+    opening, extension = (number / scale for number in cost)
+    for name, number in ((f"{kind}_open", opening), (f"{kind}_extend", extension)):
+        if not 0 <= number <= MAX_UNITS / scale:
+            raise ValueError(f"{name} must be between 0 and {MAX_UNITS / scale:g}, got {number:g}")
+    if opening < extension:
+        raise ValueError(
+            f"{kind}_open {opening:g} must not be less than {kind}_extend {extension:g}"
+        )
+
+
+def from_blast(
+    existence: float, extension: float, others: Iterable[str] = ()
+) -> tuple[float, float]:
+    """Return ``gap_open`` and ``gap_extend`` from BLAST's costs.
+
+    Raises
+    ------
+    TypeError
+        If there are ``others``, keyword arguments such as ``gapopen``.
+
+    Examples
+    --------
+    >>> from_blast(11, 1)
+    (12.0, 1.0)
+    """
+    if names := ", ".join(others):
+        raise TypeError(
+            f"{names}: BLAST's costs are existence and extension, a gap of k positions costs "
+            "existence + k * extension; gap_open and gap_extend are the costs of its first and of "
+            "each further position, so that 11 and 1 of BLAST are gap_open=12, gap_extend=1"
+        )
+    costs = checked_cost("existence", existence), checked_cost("extension", extension)
+    return round(sum(costs), 8), costs[1]

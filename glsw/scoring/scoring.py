@@ -1,26 +1,38 @@
-"""What a pair of letters and a gap are worth: matrices, match and mismatch, gap costs."""
+"""The scores of pairs of letters and the costs of gaps: `Scoring`."""
 
 from __future__ import annotations
 
-import difflib
-import math
 import os
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
+from typing import Never
 
 import numpy as np
 import numpy.typing as npt
-from Bio.Align import substitution_matrices
-from Bio.Data.IUPACData import ambiguous_dna_values
 
-from glsw.scoring.gaps import FREE, EndGaps, GapCost
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.scoring.gaps import (
+    EndGaps,
+    FreeEnds,
+    GapCost,
+    Mode,
+    check_gap,
+    checked_cost,
+    from_blast,
+)
+from glsw.scoring.matrices import (
+    MAX_DECIMALS,
+    MAX_UNITS,
+    alphabet_of,
+    blastn_matrix,
+    checked_number,
+    in_integer_units,
+    published,
+    read_matrix,
+)
+from glsw.sequences.alphabet import DNA, Alphabet
 
-LARGEST = 1_000_000  # of a matrix entry or gap cost, in integer units
-_DECIMALS = 4
 _INT32 = 2**31 - 1
-_BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +40,7 @@ class Scoring:
     """A substitution matrix and the cost of gaps, in integers.
 
     A gap of k positions costs ``gap_open + (k - 1) * gap_extend``, as in Biopython, parasail and
-    EMBOSS; BLAST's words are converted by :meth:`blast`. Equal costs are the linear gap model.
+    EMBOSS; :meth:`blast` takes BLAST's costs. Equal costs are the linear gap model.
 
     Parameters
     ----------
@@ -39,16 +51,16 @@ class Scoring:
     gap_open, gap_extend : int
         Costs (positive numbers) of the first and of each further position of a gap.
     name : str
-        What results call it.
+        As results name it.
     scale : int
-        Integer units in one unit of the matrix as published: a power of ten, 1 for a
-        matrix of integers. A score is shown divided by it.
+        Integer units per unit of the matrix as published: a power of ten, 1 for a matrix of
+        integers. Results divide scores by it.
     insertion_open, insertion_extend : int, optional
-        The same for query letters opposite a gap in the target, where these cost something else
-        than target letters opposite a gap in the query.
-    ends : EndGaps, optional
-        Align the sequences from end to end, with these costs of gaps at their ends, instead of
-        locally; see :meth:`to_ends` and :meth:`semi_global`.
+        The same costs for query letters opposite a gap in the target, where these differ from the
+        costs of target letters opposite a gap in the query.
+    end_gaps : EndGaps, optional
+        The costs of gaps at the ends of the sequences, for global and semi-global alignment; None
+        for local alignment. :meth:`in_mode` sets the usual ones.
 
     Examples
     --------
@@ -71,7 +83,7 @@ class Scoring:
     scale: int = 1
     insertion_open: int | None = None
     insertion_extend: int | None = None
-    ends: EndGaps | None = None
+    end_gaps: EndGaps | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
@@ -86,31 +98,32 @@ class Scoring:
                 f"needs ({letters}, {letters})"
             )
         largest = max(int(self.matrix.max()), -int(self.matrix.min()))
-        if largest > LARGEST:
-            raise ValueError(f"matrix entry of size {largest} is more than {LARGEST}")
+        if largest > MAX_UNITS:
+            raise ValueError(f"matrix entry of size {largest} is more than {MAX_UNITS}")
         for word in ("gap_open", "gap_extend", "scale"):
-            number = _number(word, getattr(self, word))
+            number = checked_number(word, getattr(self, word))
             if number != int(number):
                 raise ValueError(f"{word} must be a whole number, got {number}")
             object.__setattr__(self, word, int(number))
-        if self.scale not in [10**k for k in range(_DECIMALS + 1)]:
+        if self.scale not in [10**k for k in range(MAX_DECIMALS + 1)]:
             raise ValueError(
-                f"scale must be a power of ten up to {10**_DECIMALS}, got {self.scale}"
+                f"scale must be a power of ten up to {10**MAX_DECIMALS}, got {self.scale}"
             )
-        _check_gaps(self.gap_open, self.gap_extend, self.scale)
-        if self.insertion_open is not None and self.insertion_extend is not None:
-            _check_gaps(self.insertion_open, self.insertion_extend, self.scale, "insertion")
-        elif self.insertion_open is not None or self.insertion_extend is not None:
+        if (self.insertion_open is None) != (self.insertion_extend is None):
             raise ValueError("insertion_open and insertion_extend are given together")
-        if self.ends is not None:
-            _check_ends(self.ends, self.insertion, self.deletion, self.scale)
+        check_gap(self.deletion, self.scale)
+        check_gap(self.insertion, self.scale, "insertion")
+        if self.end_gaps is not None:
+            if not isinstance(self.end_gaps, EndGaps):
+                raise TypeError(f"end_gaps must be EndGaps, got {type(self.end_gaps).__name__}")
+            self.end_gaps.check(self.insertion, self.deletion, self.scale)
         matrix = np.array(self.matrix, dtype=np.int32, order="C")
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
 
     @classmethod
     def named(cls, name: str = "BLOSUM62", gap_open: float = 12, gap_extend: float = 1) -> Scoring:
-        """Return a matrix of Biopython's, by name in upper or lower case.
+        """Return a scoring with one of Biopython's matrices, by name in upper or lower case.
 
         Raises
         ------
@@ -126,19 +139,33 @@ class Scoring:
             ...
         ValueError: unknown matrix 'BLOSUM26', did you mean BLOSUM62? There are BENNER22, ...
         """
-        name = _matrix_name(name)
-        matrix, alphabet = _published(name)
+        name, matrix, alphabet = published(name)
         return cls._scaled(matrix, alphabet, gap_open, gap_extend, name)
 
     @classmethod
-    def blast(cls, name: str = "BLOSUM62", gapopen: float = 11, gapextend: float = 1) -> Scoring:
-        """Return a named matrix with gap costs in the words of BLAST, FASTA and SWIPE.
+    def blast(
+        cls,
+        name: str = "BLOSUM62",
+        existence: float = 11,
+        extension: float = 1,
+        **others: Never,
+    ) -> Scoring:
+        """Return a scoring with a named matrix and the gap costs of BLAST, FASTA and SWIPE.
 
-        There a gap of k positions costs ``gapopen + k * gapextend``: the first position of
-        "11/1" costs 12.
+        Parameters
+        ----------
+        name : str
+            As in :meth:`named`.
+        existence, extension : float
+            A gap of k positions costs ``existence + k * extension``: 11 and 1, BLAST's "11/1", are
+            ``gap_open=12, gap_extend=1``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`named`; for other names of gap costs, such as ``gapopen``.
         """
-        existence, extension = _cost("gapopen", gapopen), _cost("gapextend", gapextend)
-        return cls.named(name, round(existence + extension, 2 * _DECIMALS), extension)
+        return cls.named(name, *from_blast(existence, extension, others))
 
     @classmethod
     def match_mismatch(
@@ -150,7 +177,7 @@ class Scoring:
         *,
         alphabet: Alphabet = DNA,
     ) -> Scoring:
-        """Return a scoring that only asks whether two letters are equal.
+        """Return a scoring with one score for equal letters and one for different letters.
 
         Parameters
         ----------
@@ -169,7 +196,7 @@ class Scoring:
         >>> scoring.matrix[:3, :3].tolist()
         [[2, -3, -3], [-3, 2, -3], [-3, -3, 2]]
         """
-        same, other = _number("match", match), _number("mismatch", mismatch)
+        same, other = checked_number("match", match), checked_number("mismatch", mismatch)
         if same <= other:
             raise ValueError(f"match {match} must be more than mismatch {mismatch}")
         if same <= 0:
@@ -185,27 +212,33 @@ class Scoring:
 
     @classmethod
     def nucleotide(
-        cls, match: int = 2, mismatch: int = -3, gapopen: float = 5, gapextend: float = 2
+        cls,
+        match: int = 2,
+        mismatch: int = -3,
+        existence: float = 5,
+        extension: float = 2,
+        **others: Never,
     ) -> Scoring:
-        """Return what blastn scores DNA with, in its words and with its numbers.
+        """Return the scoring of blastn for DNA, ambiguous letters included.
 
-        Letters that stand for several bases score what blastn gives them
+        Letters that stand for several bases score as in blastn
         (``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``): with no base in common a
         mismatch; else the mean of one match and d - 1 mismatches, rounded half away from 0, where
-        d is how many bases the letter of the two that stands for more of them has. N never scores
-        above 0.
+        d is the number of bases of the more ambiguous of the two letters. N never scores above 0.
 
         Parameters
         ----------
         match, mismatch : int
             Scores of equal and of different bases: blastn's reward and penalty.
-        gapopen, gapextend : float
-            A gap of k positions costs ``gapopen + k * gapextend``.
+        existence, extension : float
+            A gap of k positions costs ``existence + k * extension``: 5 and 2 are
+            ``gap_open=7, gap_extend=2``.
 
         Raises
         ------
-        ValueError
-            As :meth:`match_mismatch`; if match or mismatch is not a whole number.
+        TypeError, ValueError
+            As :meth:`match_mismatch`; for other names of gap costs, such as ``gapopen``; if match
+            or mismatch is not a whole number.
 
         Examples
         --------
@@ -217,18 +250,11 @@ class Scoring:
         [2, -1, -1, -2]
         """
         for word, value in (("match", match), ("mismatch", mismatch)):
-            if not _number(word, value).is_integer():
-                raise ValueError(f"{word} {value}: a whole number expected, as blastn has it")
-        plain = cls.match_mismatch(match, mismatch, 0, 0).matrix[0]
-        bases = np.array([[base in values for base in "ACGT"] for values in _BASES])
-        common = (bases[:, None] & bases).any(axis=2)
-        several = np.maximum.outer(bases.sum(axis=1), bases.sum(axis=1))
-        mean = ((several - 1) * int(plain[1]) + int(plain[0])) / several
-        matrix = np.where(common, np.trunc(mean + np.copysign(0.5, mean)), plain[1])
-        matrix[-1] = matrix[:, -1] = np.minimum(matrix[-1], 0)
-        costs = _cost("gapopen", gapopen), _cost("gapextend", gapextend)
-        opening = round(sum(costs), 2 * _DECIMALS)
-        return cls._scaled(matrix, DNA, opening, costs[1], f"DNA {match:g}/{mismatch:g}")
+            if not checked_number(word, value).is_integer():
+                raise ValueError(f"{word} {value}: a whole number expected, as in blastn")
+        cls.match_mismatch(match, mismatch, 0, 0)  # raises errors
+        costs, name = from_blast(existence, extension, others), f"DNA {match:g}/{mismatch:g}"
+        return cls._scaled(blastn_matrix(int(match), int(mismatch)), DNA, *costs, name)
 
     @classmethod
     def from_array(
@@ -252,7 +278,7 @@ class Scoring:
         """
         if not isinstance(letters, str | tuple | list):
             raise TypeError(f"letters must be str or a tuple of str, got {type(letters).__name__}")
-        alphabet = _alphabet(letters if isinstance(letters, str) else tuple(letters), name)
+        alphabet = alphabet_of(letters if isinstance(letters, str) else tuple(letters), name)
         try:
             array = np.asarray(matrix)
         except ValueError:
@@ -270,7 +296,7 @@ class Scoring:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], gap_open: float, gap_extend: float) -> Scoring:
-        """Return a scoring from a file in NCBI's matrix format, as Biopython has it too.
+        """Return a scoring from a file in NCBI's matrix format, which Biopython also reads.
 
         Lines that begin with ``#`` are comments; then a line of letters, and for each letter a
         line with it and its scores.
@@ -280,9 +306,9 @@ class Scoring:
         OSError
             If the file cannot be read.
         ValueError
-            If it is not such a matrix, naming file and line.
+            If the file has another format, naming file and line.
         """
-        matrix, letters = _parse(Path(path))
+        matrix, letters = read_matrix(Path(path))
         return cls.from_array(matrix, letters, gap_open, gap_extend, name=Path(path).name)
 
     @classmethod
@@ -294,39 +320,21 @@ class Scoring:
         gap_extend: float,
         name: str,
     ) -> Scoring:
-        """Multiply everything by the smallest power of ten that leaves integers."""
-        if not np.isfinite(matrix).all():
-            row, column = np.argwhere(~np.isfinite(matrix))[0]
+        """Return a scoring in integer units."""
+        if len(wrong := np.argwhere(~np.isfinite(matrix))):
+            row, column = wrong[0]
             entry = f"{alphabet.letters[row]} to {alphabet.letters[column]}"
             raise ValueError(f"matrix {name} has {matrix[row, column]} for {entry}")
-        opening, extension = _cost("gap_open", gap_open), _cost("gap_extend", gap_extend)
-        numbers = np.append(matrix.ravel(), [opening, extension])
-        if np.abs(matrix).max() > LARGEST:
-            raise ValueError(
-                f"matrix {name} has an entry of size {np.abs(matrix).max():g}, more than {LARGEST}"
-            )
-        for scale in [10**k for k in range(_DECIMALS + 1)]:
-            whole = np.rint(numbers * scale)
-            if np.allclose(whole, numbers * scale, rtol=0, atol=1e-9):
-                break
-        else:
-            at = int(np.argmax(~np.isclose(whole, numbers * scale, rtol=0, atol=1e-9)))
-            raise ValueError(
-                f"{numbers[at]} in {name} or its gap costs has more than {_DECIMALS} decimals"
-            )
-        units = int(whole[-2]), int(whole[-1])
-        _check_gaps(*units, scale)
-        largest = int(np.abs(whole[:-2]).max())
-        if largest > LARGEST:
-            raise ValueError(
-                f"matrix {name} has an entry of size {largest / scale:g}, "
-                f"more than {LARGEST} in units of {1 / scale:g}"
-            )
-        return cls(whole[:-2].reshape(matrix.shape).astype(np.int32), alphabet, *units, name, scale)
+        costs = checked_cost("gap_open", gap_open), checked_cost("gap_extend", gap_extend)
+        units, scale = in_integer_units(
+            np.append(matrix.ravel(), costs), f"{name} with its gap costs"
+        )
+        opening, extension = units[-2:].tolist()
+        return cls(units[:-2].reshape(matrix.shape), alphabet, opening, extension, name, scale)
 
     @cached_property
     def match_and_mismatch(self) -> tuple[int, int, int] | None:
-        """Match, mismatch and how many letters match themselves, or None for other matrices.
+        """Match, mismatch and the number of letters that match themselves; None for other matrices.
 
         The letters that do, the unambiguous ones, are the first of the alphabet.
 
@@ -345,87 +353,88 @@ class Scoring:
         expected[range(matching), range(matching)] = match
         return (match, mismatch, matching) if np.array_equal(self.matrix, expected) else None
 
-    def to_ends(self, ends: EndGaps | None = None) -> Scoring:
-        """Return this scoring for alignments from end to end, by default all gaps alike: global.
+    def in_mode(self, mode: Mode, *, free: FreeEnds = "both") -> Scoring:
+        """Return this scoring for local, global or semi-global alignment.
 
-        Raises
-        ------
-        ValueError
-            If a gap at the right end costs more than one inside.
+        Parameters
+        ----------
+        mode : {"local", "global", "semiglobal"}
+            "local": the alignment begins and ends anywhere. "global": it contains all letters of
+            both sequences, and gaps at the ends cost the same as others. "semiglobal": likewise,
+            but gaps at the ends are free.
+        free : {"both", "query", "target"}
+            The sequences with free ends in semi-global alignment: letters at both ends of these
+            may stay opposite gaps at no cost. With "target" the whole query is aligned with a part
+            of the target.
+
+        Notes
+        -----
+        For other costs use ``dataclasses.replace(scoring, end_gaps=EndGaps(...))`` with
+        `glsw.scoring.gaps.EndGaps`.
 
         Examples
         --------
         >>> scoring = Scoring.match_mismatch(2, -1, 2, 1)
-        >>> scoring.local, scoring.to_ends().local
+        >>> scoring.local, scoring.in_mode("global").local
         (True, False)
+        >>> scoring.in_mode("semiglobal", free="target").end_gaps.left_deletion
+        GapCost(open=0, extend=0)
         """
-        inside = EndGaps(self.insertion, self.deletion, self.insertion, self.deletion)
-        return replace(self, ends=inside if ends is None else ends)
-
-    def semi_global(self, *, query: bool = True, target: bool = True) -> Scoring:
-        """Return this scoring for alignments from end to end with free gaps at the ends.
-
-        Parameters
-        ----------
-        query, target : bool
-            Whether ends of the query may stay opposite gaps at no cost, and ends of the target.
-        """
-        insertion = FREE if query else self.insertion
-        deletion = FREE if target else self.deletion
-        return self.to_ends(EndGaps(insertion, deletion, insertion, deletion))
+        return replace(self, end_gaps=EndGaps.for_mode(mode, self.insertion, self.deletion, free))
 
     @property
     def local(self) -> bool:
         """Whether alignments may begin and end anywhere."""
-        return self.ends is None
+        return self.end_gaps is None
 
     @property
     def deletion(self) -> GapCost:
-        """What target letters opposite a gap in the query cost."""
+        """The cost of target letters opposite a gap in the query."""
         return GapCost(self.gap_open, self.gap_extend)
 
     @property
     def insertion(self) -> GapCost:
-        """What query letters opposite a gap in the target cost."""
+        """The cost of query letters opposite a gap in the target."""
         if self.insertion_open is None or self.insertion_extend is None:
             return self.deletion
         return GapCost(self.insertion_open, self.insertion_extend)
 
     @property
     def separate(self) -> bool:
-        """Whether insertions and deletions cost something else."""
+        """Whether insertions and deletions have different costs."""
         return self.insertion != self.deletion
 
     @property
     def symmetric(self) -> bool:
         """Whether a pair scores the same when query and target change places."""
-        turned = self.ends and self.ends.turned()
+        turned = self.end_gaps and self.end_gaps.turned()
         equal = np.array_equal(self.matrix, self.matrix.T)
-        return equal and not self.separate and turned == self.ends
+        return equal and not self.separate and turned == self.end_gaps
 
     @property
     def linear(self) -> bool:
-        """Whether every position of a gap costs the same, up to the kind of gap."""
+        """Whether every position of a gap costs the same, in insertions and in deletions."""
         return all(cost.open == cost.extend for cost in (self.insertion, self.deletion))
 
     @cached_property
-    def origin_terms(self) -> tuple[int, int, int]:
-        """What `origin` is made of: a constant, and a summand each row and each column."""
-        if self.ends is None:
+    def score_offset_terms(self) -> tuple[int, int, int]:
+        """The terms of `score_offset`: a constant, one per row and one per column."""
+        if self.end_gaps is None:
             return 0, 0, 0
-        rows = self.ends.left_insertion, self.insertion
-        columns = self.ends.left_deletion, self.deletion
+        rows = self.end_gaps.left_insertion, self.insertion
+        columns = self.end_gaps.left_deletion, self.deletion
         constant = 1 + sum(cost.open for cost in (*rows, *columns, *rows[1:], *columns[1:]))
         return constant, sum(cost.extend for cost in rows), sum(cost.extend for cost in columns)
 
-    def origin(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return what engines add to every cell of tables of m rows and n columns.
+    def score_offset(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the number that engines add to every cell of tables of m rows and n columns.
 
-        From end to end scores may be negative, but never below gaps alone. With this much more H,
-        E and F of every path are positive, so that the recurrence of local alignment, whose 0
-        then never counts, holds for them too. It is 0 for local alignments.
+        Scores of global and semi-global alignments may be negative, but never below those of gaps
+        alone. With this number added, H, E and F of every path are positive, so that the recurrence
+        of local alignment, whose 0 then never counts, holds for them too. For local alignments it
+        is 0.
         """
-        constant, row, column = self.origin_terms
+        constant, row, column = self.score_offset_terms
         return constant + np.asarray(m, np.int64) * row + np.asarray(n, np.int64) * column
 
     @property
@@ -453,128 +462,24 @@ class Scoring:
                 f"lengths {m} and {n} could score {self.bound(m, n)} with {self.name}, "
                 f"more than {_INT32} (the largest entry is {self.maximum})"
             )
-        if (lowest := int(self.origin(m, n))) + self.bound(m, n) > _INT32:
+        if (lowest := int(self.score_offset(m, n))) + self.bound(m, n) > _INT32:
             raise ValueError(
-                f"lengths {m} and {n} could score {1 - lowest} from end to end with {self.name}, "
-                "too far below 0 for 32 bits"
+                f"lengths {m} and {n} could score {1 - lowest} in global alignment with "
+                f"{self.name}, too far below 0 for 32 bits"
             )
 
     def display(self, score: int) -> int | float:
         """Return a score of integer units in units of the matrix as published."""
         return int(score) if self.scale == 1 else int(score) / self.scale
 
+    def in_matrix_units(
+        self, scores: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
+        """Return scores of integer units in units of the matrix as published.
 
-def matrix_names() -> list[str]:
-    """Return the names that :meth:`Scoring.named` knows.
+        They stay int32 if the matrix and the gap costs are of integers, else they are float64.
 
-    >>> [name for name in matrix_names() if name.startswith("PAM")]
-    ['PAM250', 'PAM30', 'PAM70']
-    """
-    return list(substitution_matrices.load())  # type: ignore[no-untyped-call]
-
-
-def _matrix_name(name: str) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"a matrix is given by name (str), got {type(name).__name__}")
-    names = {known.upper(): known for known in matrix_names()}
-    if name.upper() not in names:
-        nearest = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.0)[0]
-        raise ValueError(
-            f"unknown matrix {name!r}, did you mean {names[nearest]}? "
-            f"There are {', '.join(names.values())}"
-        )
-    return names[name.upper()]
-
-
-@cache
-def _published(name: str) -> tuple[npt.NDArray[np.float64], Alphabet]:
-    array = substitution_matrices.load(name)  # type: ignore[no-untyped-call]
-    return np.array(array, dtype=np.float64), _alphabet(array.alphabet, name)
-
-
-def _alphabet(letters: str | tuple[str, ...], name: str) -> Alphabet:
-    return PROTEIN if letters == PROTEIN.letters else custom(letters, name)
-
-
-def _parse(path: Path) -> tuple[list[list[float]], tuple[str, ...]]:
-    """Return the rows and letters of a matrix file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a matrix: it is not text") from None
-    lines = [
-        (number, line.split())
-        for number, line in enumerate(text.splitlines(), start=1)
-        if line.strip() and not line.startswith("#")
-    ]
-    if not lines:
-        raise ValueError(f"{path}: no matrix in it")
-    (_, letters), *rows = lines
-    if len(rows) != len(letters):
-        raise ValueError(f"{path}: {len(letters)} letters need as many rows, there are {len(rows)}")
-    matrix = []
-    for letter, (number, words) in zip(letters, rows, strict=True):
-        if words[0] != letter or len(words) != len(letters) + 1:
-            raise ValueError(
-                f"{path}:{number}: expected {letter} and {len(letters)} scores, "
-                f"got {words[0]} and {len(words) - 1}"
-            )
-        try:
-            matrix.append([float(word) for word in words[1:]])
-        except ValueError as error:
-            raise ValueError(f"{path}:{number}: {error}") from None
-    return matrix, tuple(letters)
-
-
-def _number(word: str, value: object) -> float:
-    """Return a finite number as float."""
-    if isinstance(value, bool | np.bool_) or not isinstance(
-        value, int | float | np.integer | np.floating
-    ):
-        raise TypeError(f"{word} must be a number, got {type(value).__name__}")
-    if not math.isfinite(value):
-        raise ValueError(f"{word} must be finite, got {value}")
-    return float(str(value)) if isinstance(value, np.floating) else float(value)
-
-
-def _cost(word: str, value: object) -> float:
-    """Return a gap cost between 0 and LARGEST as float."""
-    cost = _number(word, value)
-    if not 0 <= cost <= LARGEST:
-        hint = "; costs are positive numbers" if cost < 0 else ""
-        raise ValueError(f"{word} must be between 0 and {LARGEST}, got {value}{hint}")
-    return cost
-
-
-def _check_ends(ends: EndGaps, insertion: GapCost, deletion: GapCost, scale: int) -> None:
-    """Check costs of gaps at the ends, in integer units."""
-    if not isinstance(ends, EndGaps):
-        raise TypeError(f"ends must be EndGaps, got {type(ends).__name__}")
-    for name, cost in zip(ends._fields, ends, strict=True):
-        for number in cost:
-            if not 0 <= number <= LARGEST:
-                raise ValueError(
-                    f"{name} must cost between 0 and {LARGEST / scale:g}, got {number / scale:g}"
-                )
-    for name, inside in (("insertion", insertion), ("deletion", deletion)):
-        cost = getattr(ends, f"right_{name}")
-        if cost.open > inside.open or cost.extend > inside.extend:
-            raise ValueError(
-                f"right_{name} costs {cost.open / scale:g} and {cost.extend / scale:g}: "
-                f"not more than inside expected ({inside.open / scale:g}, "
-                f"{inside.extend / scale:g})"
-            )
-
-
-def _check_gaps(gap_open: int, gap_extend: int, scale: int, kind: str = "gap") -> None:
-    """Check costs in integer units."""
-    for word, cost in ((f"{kind}_open", gap_open), (f"{kind}_extend", gap_extend)):
-        if not 0 <= cost <= LARGEST:
-            raise ValueError(
-                f"{word} must be between 0 and {LARGEST / scale:g}, got {cost / scale:g}"
-            )
-    if gap_open < gap_extend:
-        raise ValueError(
-            f"{kind}_open {gap_open / scale:g} must not be less than "
-            f"{kind}_extend {gap_extend / scale:g}"
-        )
+        >>> Scoring.named("GONNET1992", 10, 0.5).in_matrix_units(np.array([192], np.int32))
+        array([19.2])
+        """
+        return scores if self.scale == 1 else scores / self.scale

@@ -4,21 +4,21 @@
 // or column, behind which only a gap at the right end follows. All values are higher by an origin, so
 // that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py, origin).
 #ifdef FROM_END_TO_END
-uniform ivec3 origin_terms;  // constant, a row, a column
+uniform ivec3 score_offset_terms;  // constant, a row, a column
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend
 
 int gap_cost(ivec2 cost, int positions) {
     return positions > 0 ? cost.x + (positions - 1) * cost.y : 0;
 }
 
-int table_origin(Pair pair) {
-    return origin_terms.x + pair.query_length * origin_terms.y + pair.target_length * origin_terms.z;
+int score_offset(Pair pair) {
+    return score_offset_terms.x + pair.query_length * score_offset_terms.y + pair.target_length * score_offset_terms.z;
 }
 
 // H in column -1 of row i, and in row -1 of column j.
-int left_of(Pair pair, int i) { return table_origin(pair) - gap_cost(left_insertion, i + 1); }
+int left_of(Pair pair, int i) { return score_offset(pair) - gap_cost(left_insertion, i + 1); }
 
-int above_of(Pair pair, int j) { return table_origin(pair) - gap_cost(left_deletion, j + 1); }
+int above_of(Pair pair, int j) { return score_offset(pair) - gap_cost(left_deletion, j + 1); }
 
 int last_here(Pair pair, Cell c, int i, int j) {
     int rows = pair.query_length - 1 - i, columns = pair.target_length - 1 - j;

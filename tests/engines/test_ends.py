@@ -70,7 +70,7 @@ def gap(scoring, kind, place):
     """Return what a gap costs there: `kind` insertion or deletion, `place` left, right or None."""
     if place is None or scoring.local:
         return getattr(scoring, kind)
-    return getattr(scoring.ends, f"{place}_{kind}")
+    return getattr(scoring.end_gaps, f"{place}_{kind}")
 
 
 def path_score(query, target, scoring, coordinates):
@@ -97,9 +97,9 @@ def table(query, target, scoring):
     start = [[0] * (n + 1) for _ in range(m + 1)]
     h = start if scoring.local else [[-(10**9)] * (n + 1) for _ in range(m + 1)]
     if not scoring.local:
-        h[0] = [-int(scoring.ends.left_deletion.of(j)) for j in range(n + 1)]
+        h[0] = [-int(scoring.end_gaps.left_deletion.of(j)) for j in range(n + 1)]
         for i in range(m + 1):
-            h[i][0] = -int(scoring.ends.left_insertion.of(i))
+            h[i][0] = -int(scoring.end_gaps.left_insertion.of(i))
     for i in range(1, m + 1):
         for j in range(1, n + 1):
             values = [h[i - 1][j - 1] + int(scoring.matrix[query[i - 1], target[j - 1]])]
@@ -115,7 +115,7 @@ def best_end(query, target, scoring):
     last = [(i, n) for i in range(m)] + [(m, j) for j in range(n + 1)]
     if not m or not n:
         last = [(0, 0), (m, n)]  # one gap is not cut in two
-    scores = {(i, j): h[i][j] + int(scoring.ends.behind(m - i, n - j)) for i, j in last}
+    scores = {(i, j): h[i][j] + int(scoring.end_gaps.behind(m - i, n - j)) for i, j in last}
     end = max(scores, key=lambda end: (scores[end], sum(end), -end[0]))
     return scores[end], *end
 
@@ -147,12 +147,14 @@ def scorings(draw, local=False):
     anything = st.builds(GapCost, st.integers(0, 8), st.integers(0, 8))
     choice = draw(st.sampled_from(["global", "semi-global", "own"]))
     if choice == "global":
-        return scoring.to_ends()
+        return scoring.in_mode("global")
     if choice == "semi-global":
-        return scoring.semi_global(query=draw(st.booleans()), target=draw(st.booleans()))
+        return scoring.in_mode(
+            "semiglobal", free=draw(st.sampled_from(("both", "query", "target")))
+        )
     left = draw(anything), draw(anything)
     right = draw(no_more_than(insertion)), draw(no_more_than(deletion))
-    return scoring.to_ends(EndGaps(*left, *right))
+    return dataclasses.replace(scoring, end_gaps=EndGaps(*left, *right))
 
 
 def letters(longest, shortest=0):
@@ -291,7 +293,7 @@ def test_gaps_alone(make):
     target_first = EndGaps(costly, cost, cost, FREE), (-2, 0, 4)
     batch = pair([0, 1, 2], [0, 1, 2, 3])
     for ends, expected in (query_first, target_first):
-        found = make(scoring.to_ends(ends)).ends(batch)
+        found = make(dataclasses.replace(scoring, end_gaps=ends)).ends(batch)
         assert (found.score[0], found.query_end[0], found.target_end[0]) == expected
 
 
@@ -337,25 +339,25 @@ def test_fragment_beyond_16_bits(device, tile):
         [*(batch.pair(p)[0] for p in range(20)), first, first[:8]],
         [*(batch.pair(p)[1] for p in range(20)), np.append(first, first), first[:9]],
     )
-    for scoring in (steep.to_ends(), dear.to_ends(), dear.semi_global()):
+    for scoring in (steep.in_mode("global"), dear.in_mode("global"), dear.in_mode("semiglobal")):
         case = Case("16 bits", scoring, batch)
         judge(Fragment(scoring, device, tile=tile), case)
-    assert int(steep.to_ends().origin(120, 240)) + steep.bound(120, 240) > 2**15
-    assert Reference(steep.to_ends()).scores(batch.select([20])).tolist() == [0]
+    assert int(steep.in_mode("global").score_offset(120, 240)) + steep.bound(120, 240) > 2**15
+    assert Reference(steep.in_mode("global")).scores(batch.select([20])).tolist() == [0]
 
 
 def test_range(make):
     """The lowest values that fit 32 bits, and the first that do not."""
-    scoring = Scoring.from_array(np.full((2, 2), -(10**6)), "AB", 10**6, 10**6).to_ends()
+    scoring = Scoring.from_array(np.full((2, 2), -(10**6)), "AB", 10**6, 10**6).in_mode("global")
     letters = np.zeros(600, np.uint8)
     fitting = Batch.pairwise([letters[:535]], [letters[:535]])
-    assert 2**31 - 2 * 10**6 < int(scoring.origin(535, 535)) < 2**31
+    assert 2**31 - 2 * 10**6 < int(scoring.score_offset(535, 535)) < 2**31
     engine = make(scoring)
     assert engine.scores(fitting).tolist() == [-535 * 10**6]
     with pytest.raises(ValueError, match=r"too far below 0 for 32 bits"):
         engine.scores(Batch.pairwise([letters], [letters]))
     # Free gaps at the left leave more.
-    assert make(scoring.semi_global()).scores(fitting).tolist() == [0]
+    assert make(scoring.in_mode("semiglobal")).scores(fitting).tolist() == [0]
 
 
 # Paths.
@@ -463,7 +465,7 @@ def test_drawn_cases(device, name, data):
 def test_runs_of_paths_are_inside(device):
     """Gaps at the ends are no part of what a device traces back."""
     able(device, ("diagonal", {}))
-    scoring = Scoring.match_mismatch(2, -1, 2, 1).semi_global()
+    scoring = Scoring.match_mismatch(2, -1, 2, 1).in_mode("semiglobal")
     encode = scoring.alphabet.encode
     batch = Batch.pairwise([encode("GGACGT")], [encode("ACGTTT")])
     paths = Diagonal(scoring, device).paths(batch)

@@ -31,15 +31,14 @@ def test_borders():
 
 
 def test_global_is_all_gaps_alike():
-    scoring = SCORING.to_ends()
-    assert scoring.ends == (INSIDE,) * 4
+    scoring = SCORING.in_mode("global")
+    assert scoring.end_gaps == (INSIDE,) * 4
     assert (scoring.local, SCORING.local) == (False, True)
     assert scoring.linear == SCORING.linear is False
-    assert scoring.to_ends(EndGaps()).ends == EndGaps()
-    assert SCORING.semi_global().ends == EndGaps()
-    assert SCORING.semi_global(query=False, target=False).ends == scoring.ends
-    assert SCORING.semi_global(target=False).ends == (FREE, INSIDE, FREE, INSIDE)
-    assert SCORING.semi_global(query=False).ends == (INSIDE, FREE, INSIDE, FREE)
+    assert SCORING.in_mode("semiglobal").end_gaps == EndGaps()
+    assert scoring.in_mode("local").end_gaps is None
+    assert SCORING.in_mode("semiglobal", free="query").end_gaps == (FREE, INSIDE, FREE, INSIDE)
+    assert SCORING.in_mode("semiglobal", free="target").end_gaps == (INSIDE, FREE, INSIDE, FREE)
 
 
 def test_insertions():
@@ -51,16 +50,16 @@ def test_insertions():
     assert not other.linear
     assert replace(other, gap_extend=5).linear
     assert not replace(SCORING, insertion_open=5, insertion_extend=2).separate
-    assert other.to_ends().ends == ((3, 3), INSIDE, (3, 3), INSIDE)
+    assert other.in_mode("global").end_gaps == ((3, 3), INSIDE, (3, 3), INSIDE)
 
 
 def test_origin_is_above_all_costs():
-    assert SCORING.origin(100, 200) == 0
-    scoring = SCORING.to_ends()
+    assert SCORING.score_offset(100, 200) == 0
+    scoring = SCORING.in_mode("global")
     for m, n in ((0, 0), (1, 1), (30, 700)):
-        origin = scoring.origin(m, n)
-        assert origin + scoring.ends.left(m) + scoring.ends.above(n) - 2 * INSIDE.open > 0
-    assert scoring.origin([1, 2], [3, 4]).shape == (2,)
+        origin = scoring.score_offset(m, n)
+        assert origin + scoring.end_gaps.left(m) + scoring.end_gaps.above(n) - 2 * INSIDE.open > 0
+    assert scoring.score_offset([1, 2], [3, 4]).shape == (2,)
 
 
 @pytest.mark.parametrize(
@@ -77,22 +76,41 @@ def test_origin_is_above_all_costs():
 )
 def test_ends_that_are_refused(ends, message):
     with pytest.raises(ValueError, match=message):
-        SCORING.to_ends(ends)
+        replace(SCORING, end_gaps=ends)
 
 
 def test_wrong_kinds():
-    with pytest.raises(TypeError, match="ends must be EndGaps, got tuple"):
-        SCORING.to_ends(((0, 0),) * 4)
+    with pytest.raises(TypeError, match="end_gaps must be EndGaps, got tuple"):
+        replace(SCORING, end_gaps=((0, 0),) * 4)
     with pytest.raises(ValueError, match="insertion_open and insertion_extend are given together"):
         replace(SCORING, insertion_open=1)
     with pytest.raises(ValueError, match="insertion_open 1 must not be less than insertion_extend"):
         replace(SCORING, insertion_open=1, insertion_extend=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "glocal"}, "mode 'glocal': 'local', 'global', 'semiglobal' expected"),
+        (
+            {"mode": "semiglobal", "free": "none"},
+            "free 'none': 'both', 'query', 'target' expected",
+        ),
+    ],
+)
+def test_modes_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SCORING.in_mode(**options)
+
+
 def test_range_of_scores():
     scoring = Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6)
     scoring.check(2000, 2000)
-    with pytest.raises(ValueError, match=r"lengths 2000 and 2000 .* from end to end .* too far"):
-        scoring.to_ends().check(2000, 2000)
-    scoring.to_ends(EndGaps()).check(200, 200)
-    assert np.iinfo(np.int32).max > scoring.to_ends().origin(400, 400) + scoring.bound(400, 400)
+    with pytest.raises(
+        ValueError, match=r"lengths 2000 and 2000 .* in global alignment .* too far"
+    ):
+        scoring.in_mode("global").check(2000, 2000)
+    scoring.in_mode("semiglobal").check(200, 200)
+    assert np.iinfo(np.int32).max > scoring.in_mode("global").score_offset(
+        400, 400
+    ) + scoring.bound(400, 400)

@@ -7,7 +7,8 @@ from Bio.Align import substitution_matrices
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glsw.scoring.scoring import Scoring, matrix_names
+from glsw.scoring.matrices import matrix_names
+from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 
 DECIMAL = {
@@ -118,7 +119,7 @@ def test_names_of_no_matrix_are_one_line(name):
         (1_000_001, 1, "gap_open must be between 0 and 1000000, got 1000001"),
         (math.nan, 1, "gap_open must be finite, got nan"),
         (12, math.inf, "gap_extend must be finite, got inf"),
-        (12.000001, 1, "12.000001 in BLOSUM62 or its gap costs has more than 4 decimals"),
+        (12.000001, 1, "BLOSUM62 with its gap costs: 12.000001 has more than 4 decimals"),
         (1e-7, 0, "more than 4 decimals"),
     ],
 )
@@ -128,7 +129,9 @@ def test_absurd_gaps_are_refused(gap_open, gap_extend, message):
 
 
 def test_the_limit_counts_scaled_units():
-    with pytest.raises(ValueError, match="gap_open must be between 0 and 100000, got 200000"):
+    with pytest.raises(
+        ValueError, match="200000 is beyond 100000, the limit of numbers with 1 decimals"
+    ):
         Scoring.named("GONNET1992", 200_000, 1)
 
 
@@ -136,7 +139,7 @@ def test_the_limit_counts_scaled_units():
 def test_gaps_of_another_kind_are_refused(wrong):
     with pytest.raises(TypeError, match="gap_open must be a number"):
         Scoring.named("BLOSUM62", wrong, 1)
-    with pytest.raises(TypeError, match="gapextend must be a number"):
+    with pytest.raises(TypeError, match="extension must be a number"):
         Scoring.blast("BLOSUM62", 11, wrong)
 
 
@@ -178,7 +181,7 @@ def test_decimal_match_and_mismatch():
         (-3, 2, "match -3 must be more than mismatch 2"),
         (0, -1, "match 0 must be more than 0"),
         (math.nan, -1, "match must be finite"),
-        (2_000_000, -1, "an entry of size 2e\\+06, more than 1000000"),
+        (2_000_000, -1, "2000000 is beyond 1000000"),
     ],
 )
 def test_absurd_match_and_mismatch_are_refused(match, mismatch, message):
@@ -229,8 +232,12 @@ def test_scaling_is_exact(units, scale):
         ([[1, 2], [3, 4]], "xx", "'x' is twice"),
         ([[1, 2], [math.nan, 4]], "xy", "has nan for y to x"),
         ([[1, -math.inf], [0, 4]], "xy", "has -inf for x to y"),
-        ([[1, -1_000_001], [0, 4]], "xy", "an entry of size 1e\\+06, more than 1000000"),
-        ([[1, 0.5], [0, 500_000]], "xy", "an entry of size 500000, more than 1000000 in units"),
+        ([[1, -1_000_001], [0, 4]], "xy", "array with its gap costs: -1000001 is beyond 1000000"),
+        (
+            [[1, 0.5], [0, 500_000]],
+            "xy",
+            "500000 is beyond 100000, the limit of numbers with 1 dec",
+        ),
         ([[1, 1 / 3], [0, 4]], "xy", "more than 4 decimals"),
         ([], "", "0 letters"),
     ],
@@ -337,3 +344,22 @@ def test_the_constructor_does_not_freeze_the_callers_matrix():
     matrix = np.array([[1]], dtype=np.int32)
     Scoring(matrix, custom("Q"), 3, 1, "mine")
     matrix[0, 0] = 2
+
+
+@pytest.mark.parametrize("make", [Scoring.blast, Scoring.nucleotide])
+@pytest.mark.parametrize(
+    "costs", [{"gapopen": 11}, {"gapextend": 1}, {"gap_open": 12, "gap_extend": 1}]
+)
+def test_gap_costs_of_blast_have_names_of_their_own(make, costs):
+    with pytest.raises(TypeError, match=r"existence \+ k \* extension; gap_open .*") as caught:
+        make(**costs)
+    assert str(caught.value).startswith(", ".join(costs))
+    assert "\n" not in str(caught.value)
+
+
+def test_scores_in_units_of_the_matrix():
+    scores = np.array([192, -3], np.int32)
+    whole = Scoring.blast().in_matrix_units(scores)
+    decimal = Scoring.named("GONNET1992", 10, 0.5).in_matrix_units(scores)
+    assert (whole.dtype, whole.tolist()) == (np.int32, [192, -3])
+    assert (decimal.dtype, decimal.tolist()) == (np.float64, [19.2, -0.3])

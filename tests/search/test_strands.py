@@ -731,7 +731,7 @@ def test_proteins_have_one_strand() -> None:
 
 
 def test_from_end_to_end_there_is_one_alignment() -> None:
-    aligner = Aligner(Scoring.blast().semi_global(), engine="reference")
+    aligner = Aligner(Scoring.blast().in_mode("semiglobal"), engine="reference")
     assert aligner.search("HEAGAWGHEE", ["PAWHEAE"])[0].evalue is None
     for options in ({"max_hsps": 2}, {"evalue": 1}, {"statistics": "fit"}):
         with pytest.raises(ValueError, match=r"from end to end"):

@@ -276,11 +276,11 @@ def test_ambiguous_letters_score_as_in_blastn() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((2.5, -3), ValueError, "match 2.5: a whole number expected, as blastn has it"),
+        ((2.5, -3), ValueError, "match 2.5: a whole number expected, as in blastn"),
         ((2, 3), ValueError, "match 2 must be more than mismatch 3"),
         ((0, -3), ValueError, "match 0 must be more than 0"),
         (("2", -3), TypeError, "match must be a number"),
-        ((2, -3, -1), ValueError, "gapopen must be between 0"),
+        ((2, -3, -1), ValueError, "existence must be between 0"),
     ],
 )
 def test_bad_scores_of_dna(arguments, error, message) -> None:

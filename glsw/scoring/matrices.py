@@ -1,0 +1,163 @@
+"""Substitution matrices: Biopython's by name, files in NCBI's format, blastn's for DNA."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from Bio.Data.IUPACData import ambiguous_dna_values
+
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+
+MAX_UNITS = 1_000_000
+"""The largest matrix entry or gap cost, in integer units."""
+MAX_DECIMALS = 4
+"""The most decimals of a matrix entry or gap cost."""
+_BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
+
+
+def matrix_names() -> list[str]:
+    """Return the names that :meth:`Scoring.named` knows.
+
+    >>> [name for name in matrix_names() if name.startswith("PAM")]
+    ['PAM250', 'PAM30', 'PAM70']
+    """
+    return sorted(path.name for path in _folder().iterdir() if path.name.isupper())
+
+
+def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
+    """Return the name, the scores and the alphabet of a matrix of Biopython's."""
+    if not isinstance(name, str):
+        raise TypeError(f"a matrix is given by name (str), got {type(name).__name__}")
+    names = {known.upper(): known for known in matrix_names()}
+    if name.upper() not in names:
+        nearest = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.0)[0]
+        raise ValueError(
+            f"unknown matrix {name!r}, did you mean {names[nearest]}? "
+            f"There are {', '.join(names.values())}"
+        )
+    return names[name.upper()], *_read(names[name.upper()])
+
+
+@cache
+def _read(name: str) -> tuple[npt.NDArray[np.float64], Alphabet]:
+    rows, letters = read_matrix(_folder() / name)
+    return np.array(rows), alphabet_of(letters, name)
+
+
+def alphabet_of(letters: str | tuple[str, ...], name: str) -> Alphabet:
+    """Return `PROTEIN` if these are its letters, else an alphabet of them."""
+    if all(len(letter) == 1 for letter in letters):
+        letters = "".join(letters)
+    return PROTEIN if letters == PROTEIN.letters else custom(letters, name)
+
+
+def read_matrix(path: Path) -> tuple[list[list[float]], tuple[str, ...]]:
+    """Return the rows and letters of a file in NCBI's format."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a matrix: it is not text") from None
+    lines = [
+        (number, line.split())
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not lines:
+        raise ValueError(f"{path}: no matrix in it")
+    (_, letters), *rows = lines
+    if len(rows) != len(letters):
+        raise ValueError(f"{path}: {len(letters)} letters need as many rows, there are {len(rows)}")
+    matrix = []
+    for letter, (number, words) in zip(letters, rows, strict=True):
+        if words[0] != letter or len(words) != len(letters) + 1:
+            raise ValueError(
+                f"{path}:{number}: expected {letter} and {len(letters)} scores, "
+                f"got {words[0]} and {len(words) - 1}"
+            )
+        try:
+            matrix.append([float(word) for word in words[1:]])
+        except ValueError as error:
+            raise ValueError(f"{path}:{number}: {error}") from None
+    return matrix, tuple(letters)
+
+
+def blastn_matrix(match: int, mismatch: int) -> npt.NDArray[np.float64]:
+    """Return blastn's scores of all pairs of letters of `DNA`, ambiguous ones included.
+
+    As ``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``.
+    """
+    bases = np.array([[base in values for base in "ACGT"] for values in _BASES])
+    common = (bases[:, None] & bases).any(axis=2)
+    several = np.maximum.outer(bases.sum(axis=1), bases.sum(axis=1))
+    mean = ((several - 1) * mismatch + match) / several
+    matrix: npt.NDArray[np.float64] = np.where(
+        common, np.trunc(mean + np.copysign(0.5, mean)), mismatch
+    )
+    matrix[-1] = matrix[:, -1] = np.minimum(matrix[-1], 0)
+    return matrix
+
+
+def checked_number(name: str, value: object) -> float:
+    """Return a finite number as float."""
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | np.integer | np.floating
+    ):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return float(str(value)) if isinstance(value, np.floating) else float(value)
+
+
+def in_integer_units(
+    numbers: npt.NDArray[np.float64], what: str
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return numbers multiplied by the smallest power of ten that makes all whole, and that power.
+
+    Parameters
+    ----------
+    numbers : ndarray of float64
+    what : str
+        What they are, for errors.
+
+    Raises
+    ------
+    ValueError
+        If one is not finite, has more than `MAX_DECIMALS` decimals, or is beyond `MAX_UNITS`.
+
+    Examples
+    --------
+    >>> in_integer_units(np.array([1, 0.25]), "scores")
+    (array([100,  25], dtype=int32), 100)
+    """
+    if not (finite := np.isfinite(numbers)).all():
+        raise ValueError(f"{what}: finite numbers expected, got {numbers[~finite][0]}")
+    for decimals in range(MAX_DECIMALS + 1):
+        scale = 10**decimals
+        scaled = numbers * scale
+        whole = np.rint(scaled)
+        if (exact := np.isclose(whole, scaled, rtol=0, atol=1e-9)).all():
+            break
+    else:
+        raise ValueError(
+            f"{what}: {numbers[~exact][0]:.15g} has more than {MAX_DECIMALS} decimals, round it"
+        )
+    if np.abs(whole).max() > MAX_UNITS:
+        raise ValueError(
+            f"{what}: {numbers[np.abs(whole).argmax()]:.15g} is beyond {MAX_UNITS / scale:.15g}, "
+            f"the limit of numbers with {decimals} decimals"
+        )
+    return whole.astype(np.int32), scale
+
+
+def _folder() -> Path:
+    """Return where Biopython has its matrices: to import Bio.Align takes longer than a search."""
+    spec = find_spec("Bio")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0], "Align", "substitution_matrices", "data")

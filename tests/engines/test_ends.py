@@ -191,6 +191,8 @@ def biopython(scoring):
             cost = gap(scoring, kind, None if place == "internal" else place)
             setattr(aligner, f"open_{place}_{kind}_score", -cost.open)
             setattr(aligner, f"extend_{place}_{kind}_score", -cost.extend)
+    # Its code for linear gaps is wrong where left ends cost more: take that for affine ones.
+    aligner.open_internal_insertion_score -= 1e-9
     return aligner
 
 
@@ -199,7 +201,8 @@ def biopython(scoring):
 def test_reference_equals_biopython(query, target, scoring):
     decode = scoring.alphabet.decode
     expected = biopython(scoring).score(decode(target), decode(query))
-    assert Reference(scoring).scores(Batch.pairwise([query], [target])).tolist() == [expected]
+    scores = Reference(scoring).scores(Batch.pairwise([query], [target]))
+    assert scores[0] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", END_CASES)
@@ -210,7 +213,7 @@ def test_reference_equals_biopython_in_every_case(name):
         query, target = case.batch.pair(p)
         if len(query) and len(target):
             expected = aligner.score(decode(target), decode(query))
-            assert case.expected.score[p] == expected, case.describe(p)
+            assert case.expected.score[p] == pytest.approx(expected, abs=1e-6), case.describe(p)
 
 
 def test_reference_of_nothing():

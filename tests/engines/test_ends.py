@@ -17,6 +17,7 @@ from Bio.Align.substitution_matrices import Array
 from cases import CHUNKED, END_CASES, Case, build, codes, judge, judge_paths, label, takes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from subtests import with_subtests
 
 import glsw.engines.choose
 from glsw.batch import Batch, Mask
@@ -205,7 +206,7 @@ def test_reference_equals_biopython(query, target, scoring):
     assert scores[0] == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", END_CASES)
+@with_subtests("name", END_CASES)
 def test_reference_equals_biopython_in_every_case(name):
     case = END_CASES[name]
     aligner, decode = biopython(case.scoring), case.scoring.alphabet.decode
@@ -228,13 +229,13 @@ def test_reference_of_nothing():
 # The engines.
 
 
-@pytest.mark.parametrize("name", END_CASES)
+@with_subtests("name", END_CASES)
 def test_equals_the_reference(make, name):
     judge(make(END_CASES[name].scoring), END_CASES[name])
 
 
 @pytest.mark.parametrize("configuration", PATHS, ids=label)
-@pytest.mark.parametrize("name", END_CASES)
+@with_subtests("name", END_CASES)
 def test_paths_equal_those_of_the_host(device, configuration, name):
     able(device, configuration)
     case = END_CASES[name].part(slice(None, None, 3))
@@ -242,14 +243,14 @@ def test_paths_equal_those_of_the_host(device, configuration, name):
 
 
 @pytest.mark.parametrize("configuration", KEPT, ids=label)
-@pytest.mark.parametrize("name", [*SOME, "insertions, linear"])
+@with_subtests("name", [*SOME, "insertions, linear"])
 def test_paths_with_little_memory(device, configuration, name):
     able(device, configuration)
     case = END_CASES[name].part(slice(1, None, 5))
     judge_paths(build(configuration, case.scoring, device), case)
 
 
-@pytest.mark.parametrize("name", SOME)
+@with_subtests("name", SOME)
 @pytest.mark.parametrize("engine", [Diagonal, Blocked, Fragment], ids=lambda each: each.name)
 def test_small_chunks(device, engine, name):
     able(device, (engine.name, {}))
@@ -257,7 +258,7 @@ def test_small_chunks(device, engine, name):
     judge(engine(case.scoring, device, **CHUNKED[engine.name]), case)
 
 
-@pytest.mark.parametrize("name", SOME)
+@with_subtests("name", SOME)
 def test_order_of_the_pairs_and_repetition(make, name):
     case = END_CASES[name]
     order = np.random.default_rng(3).permutation(len(case.batch))
@@ -366,7 +367,7 @@ def test_range(make):
 # Paths.
 
 
-@pytest.mark.parametrize("name", END_CASES)
+@with_subtests("name", END_CASES)
 def test_trace_with_any_memory(name):
     case = END_CASES[name]
     for p in range(len(case.batch)):

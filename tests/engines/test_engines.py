@@ -10,6 +10,7 @@ import pytest
 from cases import CASES, build, judge, label
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from subtests import with_subtests
 
 from glsw.batch import Batch
 from glsw.engines import ENGINES
@@ -39,7 +40,7 @@ def make(configuration, device):
     return lambda scoring: build(configuration, scoring, device)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=label)
+@with_subtests("case", CASES.values())
 def test_equals_the_reference(configuration, make, case):
     if case.name not in (*cases.FEW, "255 letters"):
         case = cases.quick(configuration, case)
@@ -58,7 +59,7 @@ def test_largest_scores(make):
         engine.scores(Batch.one_to_many(np.zeros(2148, np.uint8), [np.zeros(2148, np.uint8)]))
 
 
-@pytest.mark.parametrize("gaps", [(12, 1), (8, 8)])
+@with_subtests("gaps", [(12, 1), (8, 8)])
 def test_long_sequences_equal_parasail(make, gaps):
     rng = np.random.default_rng(gaps)
     scoring = Scoring.named("BLOSUM62", *gaps)
@@ -85,7 +86,7 @@ def test_nothing_to_align(make):
         assert (ends.score[0], ends.query_end[0], ends.target_end[0]) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_query_and_target_can_be_swapped(make, case):
     batch = case.batch
     swapped = Batch(batch.targets, batch.queries, batch.target_index, batch.query_index)
@@ -93,7 +94,7 @@ def test_query_and_target_can_be_swapped(make, case):
     assert make(scoring).scores(swapped).tolist() == case.expected.score.tolist()
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_order_of_the_pairs_and_repetition(make, case):
     order = np.random.default_rng(3).permutation(len(case.batch))
     order = np.append(order, order[:20])
@@ -105,13 +106,13 @@ def test_order_of_the_pairs_and_repetition(make, case):
             assert getattr(shuffled, field).tolist() == getattr(ends, field)[order].tolist()
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_small_chunks(configuration, device, case):
     name, options = configuration
     judge(build((name, options | cases.CHUNKED.get(name, {})), case.scoring, device), case)
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_one_pair_at_a_time(make, case):
     engine = make(case.scoring)
     for p in range(0, len(case.batch), 3):
@@ -141,7 +142,7 @@ def test_one_query_against_many_is_pairwise(make):
         assert getattr(many, field).tolist() == getattr(each, field).tolist()
 
 
-@pytest.mark.parametrize("gaps", [(5, 2), (3, 3)])
+@with_subtests("gaps", [(5, 2), (3, 3)])
 def test_match_and_mismatch_equal_their_matrix(make, gaps):
     batch = cases.shared(7)
     by_match = Scoring.match_mismatch(5, -4, *gaps)

@@ -14,6 +14,7 @@ from cases import AB, array, codes, mutated
 from cases3 import CASES, Case, build, judge, label
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from subtests import with_subtests
 
 from glsw.batch import Batch, Triples
 from glsw.engines import Reference
@@ -230,25 +231,25 @@ def test_cases_have_every_column(scheme):
 # All engines
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=label)
+@with_subtests("case", CASES.values())
 def test_equals_the_reference(make, case):
     judge(make(case.scoring), case)
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_small_chunks(configuration, device, case):
     more = cases3.CHUNKED.get(configuration[0], {})
     judge(build(configuration, case.scoring, device, **more), case)
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_one_triple_at_a_time(make, case):
     engine = make(case.scoring)
     for t in range(0, len(case.triples), 3):
         judge(engine, case.part(slice(t, t + 1)))
 
 
-@pytest.mark.parametrize("name", ["identity 1 1", "identity 3 1", "BLOSUM62 8 8", "BLOSUM62 12 1"])
+@with_subtests("name", ["identity 1 1", "identity 3 1", "BLOSUM62 8 8", "BLOSUM62 12 1"])
 def test_longer_sequences(make, name):
     scoring = CASES[name].scoring
     rng = np.random.default_rng(8)
@@ -269,7 +270,7 @@ def test_longer_sequences(make, name):
     judge(make(scoring), case)
 
 
-@pytest.mark.parametrize("gaps", [(10**6, 10**6), (10**6, 10**5), (10**5, 50_000)])
+@with_subtests("gaps", [(10**6, 10**6), (10**6, 10**5), (10**5, 50_000)])
 def test_largest_scores(usual, gaps):
     # 2**23 = 8388608
     engine = usual(
@@ -309,7 +310,7 @@ def test_empty_sequences_score_nothing(usual):
     assert list(engine.disjoint(triples)) == []
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=label)
+@with_subtests("case", CASES.values())
 def test_columns_add_up_to_the_score(usual, case):
     for t, (score, end, moves) in enumerate(alignments(usual(case.scoring).paths(case.triples))):
         words = case.triples[t]
@@ -318,7 +319,7 @@ def test_columns_add_up_to_the_score(usual, case):
             assert moves[0] == moves[-1] == 7, case.describe(t)
 
 
-@pytest.mark.parametrize("case", SYMMETRIC, ids=label)
+@with_subtests("case", SYMMETRIC)
 def test_order_of_the_three_changes_no_score(usual, case):
     engine = usual(case.scoring)
     triples = case.part(slice(12, None, 4)).triples
@@ -328,7 +329,7 @@ def test_order_of_the_three_changes_no_score(usual, case):
         assert engine.scores(turned).tolist() == expected, order
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_order_of_the_triples_and_repetition(usual, case):
     order = np.random.default_rng(3).permutation(len(case.triples))
     order = np.append(order, order[:20])
@@ -342,8 +343,8 @@ def test_triples_share_sequences(make):
         judge(make(scoring), Case("shared", scoring, cases3.shared(9)))
 
 
-@pytest.mark.parametrize("place", range(3))
-@pytest.mark.parametrize(
+@with_subtests("place", range(3))
+@with_subtests(
     "pairs",
     [
         Scoring.named("BLOSUM62", 3, 3),
@@ -353,7 +354,6 @@ def test_triples_share_sequences(make):
         Scoring.named("BLOSUM62", 8, 8),
         array(np.random.default_rng(0).integers(-6, 10, (4, 4)), "ABCD", 2, 2),
     ],
-    ids=lambda pairs: f"{pairs.name}-{pairs.gap_open}".replace(" ", "-"),
 )
 def test_an_empty_sequence_leaves_the_pair(usual, pairs, place):
     # Each column of two letters has two gaps against the third sequence, one letter has two too.
@@ -443,7 +443,7 @@ def test_device_is_needed(name):
 # Disjoint alignments
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=label)
+@with_subtests("case", CASES.values())
 def test_disjoint_alignments_equal_those_of_the_reference(make, case):
     lengths = case.triples.lengths
     chosen = case.triples.select(np.flatnonzero(lengths.max(axis=1) <= 20))
@@ -452,7 +452,7 @@ def test_disjoint_alignments_equal_those_of_the_reference(make, case):
     assert max(map(len, found)) > 1 or case.ends.score.max() == 0
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_all_disjoint_alignments(usual, case):
     triples = case.triples.select(np.flatnonzero(case.triples.lengths.prod(axis=1) <= 150))
     found = disjoint(usual(case.scoring), triples)

@@ -10,6 +10,7 @@ import pytest
 from cases import CASES, Case, build, judge_paths, label
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from subtests import with_subtests
 from test_engines import small_cases
 
 import glsw.engines.choose
@@ -93,18 +94,18 @@ def everything(paths):
     return paths.ends.score.tolist(), coordinates(paths)
 
 
-@pytest.mark.parametrize("name", THOROUGH)
+@with_subtests("name", THOROUGH)
 def test_equal_those_of_the_host(make, name):
     judge_paths(make(CASES[name].scoring), CASES[name])
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in THOROUGH])
+@with_subtests("name", [name for name in CASES if name not in THOROUGH])
 def test_equal_those_of_the_host_with_any_scoring(usual, name):
     case = CASES[name].part(slice(name.startswith("limit"), None, 3))
     judge_paths(usual(case.scoring), case)
 
 
-@pytest.mark.parametrize("name", ["DNA 10 1", "two letters 0 0", "asymmetric 7 2"])
+@with_subtests("name", ["DNA 10 1", "two letters 0 0", "asymmetric 7 2"])
 def test_scores_recomputed_from_the_paths(make, name):
     case = CASES[name]
     engine = make(case.scoring)
@@ -159,7 +160,7 @@ def test_bad_arguments(usual):
 # What changes no result.
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_order_of_the_pairs_and_repetition(make, case):
     order = np.random.default_rng(4).permutation(len(case.batch))[::2]
     order = np.append(order, order[:10])
@@ -170,7 +171,7 @@ def test_order_of_the_pairs_and_repetition(make, case):
         assert shuffled == [expected[p] for p in order]
 
 
-@pytest.mark.parametrize("case", SOME, ids=label)
+@with_subtests("case", SOME)
 def test_one_pair_at_a_time(make, case):
     engine = make(case.scoring)
     for p in range(0, len(case.batch), 3):
@@ -179,8 +180,8 @@ def test_one_pair_at_a_time(make, case):
         assert coordinates(paths) == [case.alignment(p, end).tolist()], case.describe(p)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("gaps", [(12, 1), (6, 6)])
+@with_subtests("ties", TIES)
+@with_subtests("gaps", [(12, 1), (6, 6)])
 @pytest.mark.parametrize("name", KEPT)
 def test_memory_and_spacing_change_nothing(device, name, gaps, ties):
     able(device, name)
@@ -193,15 +194,11 @@ def test_memory_and_spacing_change_nothing(device, name, gaps, ties):
         everything(build((name, options), scoring, device).paths(batch, ties=ties))
         for options in KEPT[name]
     ]
-    for options, each in zip(KEPT[name], found, strict=True):
-        assert each == found[0], options
+    for options, other in zip(KEPT[name], found, strict=True):
+        assert other == found[0], options
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [(name, options) for name in SHAPES for options in SHAPES[name]],
-    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
-)
+@with_subtests("name, options", [(name, options) for name in SHAPES for options in SHAPES[name]])
 def test_shapes_of_tiles_change_nothing(device, name, options):
     able(device, name)
     scoring = Scoring.named("BLOSUM62", *(6, 6) if options["workgroup"] == 2 else (12, 1))
@@ -242,7 +239,7 @@ def test_auto_mixes_engines(device, monkeypatch):
 # Memory.
 
 
-@pytest.mark.parametrize("memory", [1, 1000, 20_000])
+@with_subtests("memory", [1, 1000, 20_000])
 def test_too_little_memory(usual, memory):
     case = SOME[0].part(slice(100, None, 4))
     judge_paths(usual(case.scoring, memory=memory), case)

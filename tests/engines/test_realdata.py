@@ -16,6 +16,7 @@ import naive
 import numpy as np
 import parasail
 import pytest
+from subtests import with_subtests
 
 from glsw.batch import Batch
 from glsw.engines.reference import Reference
@@ -97,14 +98,14 @@ def ssearch36():
     return found
 
 
-@pytest.mark.parametrize("query", range(4))
+@with_subtests("query", range(4))
 def test_all_scores_of_short_queries_equal_parasail(make, proteins, query):
     found = make((12, 1)).scores(proteins.batch(query, make.targets))
     assert found.tolist() == proteins.parasail(query, (12, 1), make.targets).tolist()
 
 
-@pytest.mark.parametrize("gaps", GAPS)
-@pytest.mark.parametrize("query", range(8))
+@with_subtests("gaps", GAPS)
+@with_subtests("query", range(8))
 def test_sample_of_scores_equals_parasail(make, proteins, query, gaps):
     targets = np.arange(query, 4403, 100)
     found = make(gaps).scores(proteins.batch(query, targets))
@@ -173,7 +174,7 @@ def test_best_scores_equal_ssearch36(make, proteins, ssearch36, tmp_path):
     assert compared == 80
 
 
-@pytest.mark.parametrize("gaps", GAPS)
+@with_subtests("gaps", GAPS)
 def test_sample_of_ends_equals_the_reference(make, proteins, gaps):
     engine = make(gaps)
     # Fewer targets for longer queries: the reference needs a second for a million cells.

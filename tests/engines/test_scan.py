@@ -9,6 +9,7 @@ import pytest
 from cases import AB, CASES, Case, judge
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from subtests import with_subtests
 
 import glsw.device.shader
 from glsw.batch import Batch
@@ -79,7 +80,7 @@ def letters(rng, length, of):
     return rng.integers(0, of, length).astype(np.uint8)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@with_subtests("name", NAMES)
 def test_equals_the_reference(make, name):
     judge(make(CASES[name].scoring), CASES[name])
 
@@ -100,7 +101,7 @@ def test_edges_of_blocks(make_usual):
     judge(make_usual(scoring), Case("edges", scoring, Batch.pairwise(*zip(*pairs, strict=True))))
 
 
-@pytest.mark.parametrize("gaps", [(4, 0), (4, 1)])
+@with_subtests("gaps", [(4, 0), (4, 1)])
 def test_gaps_across_many_blocks(make, gaps):
     rng = np.random.default_rng(gaps)
     query = letters(rng, 60, 5)
@@ -112,7 +113,7 @@ def test_gaps_across_many_blocks(make, gaps):
     judge(make(scoring), Case("gaps", scoring, Batch.pairwise(*zip(*pairs, strict=True))))
 
 
-@pytest.mark.parametrize("gaps", [(12, 1), (8, 8)])
+@with_subtests("gaps", [(12, 1), (8, 8)])
 def test_long_sequences_equal_parasail(make_usual, gaps):
     rng = np.random.default_rng(gaps)
     scoring = Scoring.named("BLOSUM62", *gaps)

@@ -30,8 +30,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
-from glsw.series import recording as recordings
-from glsw.series import sax
+from glsw.series import readers, sax
 
 Task: TypeAlias = Literal["table", "ends", "paths"]
 Cells: TypeAlias = npt.NDArray[np.signedinteger]
@@ -70,7 +69,7 @@ class Data(NamedTuple):
         }
         if path is None:
             return Data(recording(), "a generated recording", letters, scorings)
-        values = recordings.read(path).values
+        values = readers.read(path).values
         name = Path(path).name
         if len(values) < 3:
             raise ValueError(f"{name}: {len(values)} channels, at least 3 are needed")

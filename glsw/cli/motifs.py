@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,8 +20,7 @@ from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.series import figure
-from glsw.series import recording as recordings
+from glsw.series import figure, readers
 from glsw.series.motifs import (
     LETTERS,
     RULES,
@@ -86,9 +86,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _words(arguments: argparse.Namespace) -> Words:
-    recording = recordings.read(arguments.recording, rate=arguments.rate, block=arguments.block)
-    recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
-    words = words_of(recording, arguments.segments, arguments.letters, missing=arguments.missing)
+    try:
+        recording = readers.read(arguments.recording, rate=arguments.rate, block=arguments.block)
+        recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
+        words = words_of(
+            recording, arguments.segments, arguments.letters, missing=arguments.missing
+        )
+    except ValueError as error:
+        raise ValueError(_with_flags(str(error))) from None
     reasons: dict[str, list[str]] = {}
     for channel, reason in words.left_out.items():
         reasons.setdefault(reason, []).append(channel)
@@ -96,9 +101,18 @@ def _words(arguments: argparse.Namespace) -> Words:
     if recording.gap:
         start, end = recording.gap
         notes.append(f"no samples from {start:g} to {end:g} s, time is taken to go on")
-    for note in filter(None, [recording.note, *notes]):
+    for note in filter(None, [_with_flags(recording.note), *notes]):
         print(f"glsw: {recording.name}: {note}", file=sys.stderr)
     return words
+
+
+def _with_flags(text: str) -> str:
+    """Return a message of the library with its parameters as options of the command.
+
+    >>> _with_flags('nan in sample 4; missing="skip" goes on')
+    'nan in sample 4; --missing skip goes on'
+    """
+    return re.sub(r'\b(missing|rate|block)="?(\w+)"?', r"--\1 \2", text)
 
 
 def _aligner(

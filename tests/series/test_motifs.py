@@ -38,7 +38,8 @@ from glsw.series.motifs import (
     trace,
     words_of,
 )
-from glsw.series.recording import Recording, read
+from glsw.series.readers import read
+from glsw.series.recording import Recording
 from glsw.series.table import MOTIF_FORMATS
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +121,7 @@ def test_channels_that_say_nothing_are_left_out() -> None:
     recording.values[1] = np.nan
     recording.values[3] = 0.1 + 0.2
     with pytest.raises(
-        ValueError, match="planted: nan in all 300 samples of channel right; --missing"
+        ValueError, match='planted: nan in all 300 samples of channel right; missing="skip"'
     ):
         words_of(recording)
     words = words_of(recording, SEGMENTS, missing="skip")
@@ -466,6 +467,7 @@ def folder(tmp_path: Path) -> Path:
     dead = [f"{line},{'dead' if not k else 0.5}" for k, line in enumerate(lines) if k != 4]
     (tmp_path / "dead.csv").write_text("\n".join(dead))
     (tmp_path / "text.csv").write_text("time,a,b\n0,1,2\n1,x,2\n")
+    (tmp_path / "plain.csv").write_text("a,b,c\n0,1,2\n1,2,1\n")
     (tmp_path / "two.csv").write_text("time,a,b\n0,1,2\n1,2,1\n2,1,0\n")
     (tmp_path / "r.xls").write_text("?")
     (tmp_path / "sub").mkdir()
@@ -551,6 +553,7 @@ def test_notes_go_to_standard_error(run: Callable[..., SimpleNamespace]) -> None
         ("text.csv", "text.csv:3: column 'a': 'x' is not a number"),
         ("two.csv", "two.csv: 2 channels to compare, at least 3 expected"),
         ("hole.csv", "hole.csv: nan in sample 4 of channel left; --missing skip goes on"),
+        ("plain.csv", "plain.csv: no column is called time; --rate HZ gives the samples per sec"),
         ("planted.csv --channels 9", "planted.csv: no channel '9'; its 5 channels: left, right"),
         ("planted.csv --from 59.9", "planted.csv: 0 samples from 59.9 to inf s, at least 2"),
         ("planted.csv --from x", "argument --from: 'x' is not a number (see glsw motifs --help)"),
@@ -579,7 +582,7 @@ def test_errors_are_one_line(run: Callable[..., SimpleNamespace], words: str, me
     assert done.err.startswith(f"glsw: {message}") or message in done.err
     assert len(done.err.splitlines()) == 1
     assert sorted(path.name for path in Path().iterdir()) == sorted(
-        ["dead.csv", "hole.csv", "planted.csv", "r.xls", "sub", "text.csv", "two.csv"]
+        ["dead.csv", "hole.csv", "plain.csv", "planted.csv", "r.xls", "sub", "text.csv", "two.csv"]
     )
 
 

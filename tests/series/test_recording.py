@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glsw.series.recording import Recording, read
+from glsw.series.readers import read
+from glsw.series.recording import Recording
 
 HEAD = "Probe1(Oxy),CH1,CH2,Mark,Time,BodyMovement,RemovalMark,PreScan\n"
 HITACHI = f"""Header
@@ -70,7 +71,7 @@ def test_tables_of_any_dialect(table: Callable[..., Path], text: str, name: str)
 def test_a_rate_stands_in_for_times(table: Callable[..., Path]) -> None:
     path = table("a\n1\n2\n3\n")
     assert read(path, rate=4).times.tolist() == [0, 0.25, 0.5]
-    with pytest.raises(ValueError, match=r"r\.csv: no column is called time; --rate says"):
+    with pytest.raises(ValueError, match=r"r\.csv: no column is called time; rate=HZ gives"):
         read(path)
     with pytest.raises(ValueError, match="rate must be a positive number"):
         read(path, rate=0)
@@ -105,18 +106,18 @@ def test_hitachi_table_alone_and_raw(table: Callable[..., Path]) -> None:
         ("time,a\n0,1\n1,x y\n", "r.csv:3: column 'a': 'x y' is not a number"),
         ("time,a\n0,1\n\n1,-inf\n", "r.csv:4: column 'a': -inf is not finite"),
         ("time,a\n0,1\n" + "1," + "z" * 99, f"r.csv:3: column 'a': '{'z' * 20}...' is not a"),
-        ("time,a,b\n0,1,2\n1,2\n", "r.csv:3: 2 cells, as many as the 3 columns expected"),
-        ("time,a\n0,1\n1,2,3\n", "r.csv:3: 3 cells, as many as the 2 columns expected"),
+        ("time,a,b\n0,1,2\n1,2\n", "r.csv:3: 3 cells expected, one per column, got 2"),
+        ("time,a\n0,1\n1,2,3\n", "r.csv:3: 2 cells expected, one per column, got 3"),
         ("time,a\n0,1\n0.5,1\n0.4,1\n", "r.csv:4: column 'time': '0.4' as a time after 0.5 s"),
         ("time,a\n,1\n1,1\n", "r.csv:2: column 'time': '' as a time the first"),
         ("time,a\n3,1\n3,1\n", "r.csv: all samples have the time 3 s"),
         ("time\n3\n4\n", "r.csv:1: no column but 'time'"),
-        ("0,1\n1,2\n", "r.csv:1: numbers, where the names of the columns should be"),
+        ("0,1\n1,2\n", "r.csv:1: a header line with names of columns expected, got numbers"),
         ("time,a,a\n0,1,2\n", "r.csv:1: two columns are called 'a'"),
         ("time,,b\n0,1,2\n", "r.csv:1: column 2 has no name"),
         ('time,a\n0,1\n"' + "x" * 200_000, "r.csv:3: field larger than field limit"),
         ("Header\nID,1\n", "r.csv: no line begins with Probe after the Hitachi header"),
-        ("Probe1,A,Time\n1,2,3\n", "r.csv:1: no column is called CH, those of channels are"),
+        ("Probe1,A,Time\n1,2,3\n", "r.csv:1: no column is called CH, as those of channels are"),
         (f"{HEAD}1,1,1,0,10:00:00,0,0,0\n2,1,1,0,09:00:00,0,0,0\n", "r.csv:3: column 'Time'"),
         (f"{HEAD}1,1,1,0,noon,0,0,0\n", "r.csv:2: column 'Time': 'noon' is not a number"),
         (HITACHI.replace("[s],0.1", "[s],fast"), "r.csv:6: column 'Sampling Period[s]': 'fast'"),
@@ -240,7 +241,7 @@ def test_missing_samples_are_named() -> None:
         whole.values[hole] = np.nan
     expected = (
         "r: nan in all 8 samples of 2 channels (S1_D1 HbO, S2_D1 HbR); samples 3-4, 7 of channel "
-        "S3_D1 HbO; sample 8 of channel S5_D1 HbO; --missing skip goes on"
+        'S3_D1 HbO; sample 8 of channel S5_D1 HbO; missing="skip" goes on'
     )
     with pytest.raises(ValueError, match=re.escape(expected)):
         whole.without_missing()
@@ -248,7 +249,7 @@ def test_missing_samples_are_named() -> None:
     assert out == whole.channels[:2]
     assert left.channels == whole.channels[2:]
     np.testing.assert_array_equal(left.values, whole.values[2:])
-    with pytest.raises(ValueError, match="no channel has samples but nan"):
+    with pytest.raises(ValueError, match="all samples of all channels are nan"):
         whole.select("1-2").without_missing("skip")
     with pytest.raises(ValueError, match='missing must be "error" or "skip"'):
         whole.without_missing("maybe")  # type: ignore[arg-type]
@@ -258,7 +259,7 @@ def test_much_that_is_missing_is_still_one_line() -> None:
     whole = recording(40, 50)
     for k in range(40):
         whole.values[k, k::3] = np.nan
-    with pytest.raises(ValueError, match="; 37 times more; --missing skip goes on") as error:
+    with pytest.raises(ValueError, match='; 37 more; missing="skip" goes on') as error:
         whole.without_missing()
     assert len(str(error.value)) < 400
 
@@ -394,7 +395,7 @@ def test_snirf_with_several_time_series(snirf: Callable[..., Path]) -> None:
     )
     found = read(path)
     assert found.values[0, 0] == 2
-    assert found.note == "nirs/data2 is the first of 3 time series; --block chooses another"
+    assert found.note == "nirs/data2 is the first of 3 time series; block=N chooses another"
     assert [read(path, block=k).values[0, 0] for k in (1, 2, 3)] == [2, 10, 21]
     assert read(path, block=1).note == ""
     expected = "no time series 4, it has 3: nirs/data2, nirs/data10, nirs2/data1"
@@ -417,7 +418,10 @@ def test_snirf_with_several_time_series(snirf: Callable[..., Path]) -> None:
         ({"nirs/data1/time": ["a", "b", "c", "d"]}, "damaged, or no SNIRF"),
         ({"nirs/data1/time": [0.0, 1, np.nan, 3]}, "times must be finite and not decrease"),
         ({"nirs/data1/time": [3.0, 2, 1, 0]}, "times must be finite and not decrease"),
-        ({"nirs/metaDataTags/TimeUnit": "fortnight"}, "TimeUnit 'fortnight' is none of s, ms"),
+        (
+            {"nirs/metaDataTags/TimeUnit": "fortnight"},
+            "'fortnight' is unknown; there are s, ms",
+        ),
         ({"nirs/data1/measurementList2/dataType": "raw"}, "damaged, or no SNIRF"),
         ({"nirs/data1/time": None, "nirs/data1/time/x": 1}, "damaged, or no SNIRF"),
     ],

@@ -93,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _judge(proteins: Sequences, chosen: npt.NDArray[np.int64]) -> tuple[str, npt.NDArray[np.int32]]:
     """Return who judges the chosen pairs, shape (2, N), and their scores."""
-    batch = Batch(proteins, proteins, *chosen.astype(np.int32))
+    batch = Batch.indexed(proteins, proteins, *chosen.astype(np.int32))
     if not competitors.ParasailPairs.available(SCORING):
         raise ValueError("parasail is needed to judge the scores")
     peer = competitors.ParasailPairs(SCORING)

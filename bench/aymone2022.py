@@ -201,7 +201,7 @@ class _Judge:
             scores = pairs.path_scores(self.scoring, self.batch, outcome)
             check = pairs.both(check, compare(scores, self.scores, "scores of the alignments"))
             if ties == "conventional":
-                paths = [pairs.coordinates_of(outcome, p).tolist() for p in self._chosen]
+                paths = [outcome.coordinates(p).tolist() for p in self._chosen]
                 other = [k for k, path in enumerate(paths) if path != self._paths[k]]
                 first = f"pair {self._chosen[other[0]]}: another alignment" if other else None
                 check = pairs.both(check, Check("traceback", len(paths), len(other), first))

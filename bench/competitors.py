@@ -358,7 +358,7 @@ class Processes(Competitor):
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
             # Through a file: what goes through a pipe is written while each process starts.
             path = Path(folder, "pairs")
-            path.write_bytes(pickle.dumps(_compact(batch)))
+            path.write_bytes(pickle.dumps(batch.compact()))
             with ProcessPoolExecutor(
                 self._cores,
                 get_context("spawn"),
@@ -536,18 +536,6 @@ def _letters_of_pairs(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
         (queries[q], decode(batch.targets[t]))
         for q, t in zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
     ]
-
-
-def _compact(batch: Batch) -> Batch:
-    """Return the same pairs without the sequences that are in none of them."""
-    q, query_index = np.unique(batch.query_index, return_inverse=True)
-    t, target_index = np.unique(batch.target_index, return_inverse=True)
-    return Batch(
-        batch.queries.select(q),
-        batch.targets.select(t),
-        query_index.astype(np.int32),
-        target_index.astype(np.int32),
-    )
 
 
 _kept: tuple[ExitStack, Competitor, Any]

@@ -4,7 +4,7 @@
 >>> scoring = Scoring3.identity()
 >>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
 >>> if available():
-...     print(best(scoring, Triples.of([words])).tolist())
+...     print(best(scoring, Batch.of([words])).tolist())
 ... else:
 ...     print([[2, 3, 2, 3]])
 [[2, 3, 2, 3]]
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import cores
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.scoring.three import Scoring3
 
 NAME = "C code"
@@ -67,13 +67,13 @@ def compiler() -> str:
     return (told.splitlines() or ["unknown"])[0]
 
 
-def best(scoring: Scoring3, triples: Triples, *, threads: int = 1) -> Int32:
+def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
     """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1.
 
     Parameters
     ----------
     scoring : Scoring3
-    triples : Triples
+    triples : Batch
     threads : int
         Cores to use, one for each triple; times to report are those of one.
 
@@ -93,12 +93,12 @@ def best(scoring: Scoring3, triples: Triples, *, threads: int = 1) -> Int32:
     return found
 
 
-def best_on_all_cores(scoring: Scoring3, triples: Triples) -> Int32:
+def best_on_all_cores(scoring: Scoring3, triples: Batch) -> Int32:
     """Return the best cell of each triple as `best` does, in the shortest time."""
     return best(scoring, triples, threads=cores())
 
 
-def table(scoring: Scoring3, triples: Triples, t: int = 0, *, out: Int32 | None = None) -> Int32:
+def table(scoring: Scoring3, triples: Batch, t: int = 0, *, out: Int32 | None = None) -> Int32:
     """Return H of a triple, shape (l, m, n); linear gaps only.
 
     ``out`` is where to put it with its border, shape (l + 1, m + 1, n + 1): memory that was never
@@ -113,7 +113,7 @@ def table(scoring: Scoring3, triples: Triples, t: int = 0, *, out: Int32 | None 
 
 
 def _fill(
-    scoring: Scoring3, triples: Triples, t: int, cell: Int32 | None, cells: Int32 | None = None
+    scoring: Scoring3, triples: Batch, t: int, cell: Int32 | None, cells: Int32 | None = None
 ) -> None:
     """Write the best cell, or without a place for it fill the whole table ``cells``."""
     library, why = _built()

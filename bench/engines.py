@@ -26,13 +26,13 @@ import numpy.typing as npt
 from bench import competitors, cpu3, options, pairs, search, triples, workloads
 from bench.energy import EnergyMeter, meter_for
 from bench.measure import Check, compare, cores, measure, report, write
-from glsw.batch import Batch, Triples
+from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
 from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Auto, Engine
 from glsw.engines.three import ENGINES3, Engine3, Subtable
 from glsw.engines.three.tiles import Shape
-from glsw.paths import Ends, Ends3
+from glsw.paths import Ends
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
@@ -426,7 +426,7 @@ class Three(Workload):
         self.lengths, self.count, self.cells = [length] * 3, 1, length**3
         self.data = triples.Data.of(None, 8)
         self.scoring = self.data.scorings["identity"]
-        self._found: Ends3 | None = None
+        self._found: Ends | None = None
 
     def entries(self) -> list[Entry]:
         """Return the engines."""
@@ -439,11 +439,11 @@ class Three(Workload):
         lengths = [self._length] * 3
         self.work = triples.Work.single(self.data, self.judges, "identity", lengths)
 
-    def run(self, engine: Engine3) -> Ends3:
+    def run(self, engine: Engine3) -> Ends:
         """Return score and end."""
         return engine.ends(self.work.triples)
 
-    def check(self, label: str, found: Ends3) -> Check:
+    def check(self, label: str, found: Ends) -> Check:
         """Judge what `run` returned."""
         checked = self.work.check(label, "ends", found)
         if checked.passed and self._found is None:
@@ -455,7 +455,7 @@ class Three(Workload):
 
         def part(cells: float) -> tuple[Callable[[], object], int]:
             length = min(self._length, max(1, round(cells ** (1 / 3))))
-            some = Triples.of([[word[:length] for word in self.work.triples[0]]])
+            some = Batch.of([[word[:length] for word in self.work.triples[0]]])
             return partial(engine.ends, some), some.cells
 
         return _estimate(part, self.cells, limit)

@@ -29,7 +29,6 @@ from glsw.engines.wavefront import Wavefront
 from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import ranges
-from glsw.traceback import coordinates_of_runs
 
 METHODS: Mapping[str, Callable[..., Engine]] = {
     "wavefront": Wavefront,
@@ -92,16 +91,10 @@ def path_score(
     return int(scoring.matrix[query[i], target[j]].sum(dtype=np.int64) - costs)
 
 
-def coordinates_of(paths: Paths, p: int) -> npt.NDArray[np.int64]:
-    """Return the alignment of pair ``p`` as `glsw.traceback.trace` does, shape (2, K)."""
-    ends = paths.ends
-    return coordinates_of_runs(paths[p], int(ends.query_end[p]), int(ends.target_end[p]))
-
-
 def path_scores(scoring: Scoring, batch: Batch, paths: Paths) -> npt.NDArray[np.int64]:
     """Return the recomputed score of each alignment, shape (N,)."""
     return np.array(
-        [path_score(scoring, *batch.pair(p), coordinates_of(paths, p)) for p in range(len(batch))],
+        [path_score(scoring, *batch.pair(p), paths.coordinates(p)) for p in range(len(batch))],
         dtype=np.int64,
     )
 

@@ -44,11 +44,11 @@ from bench.triples import (
     table_of,
 )
 from glsw.align3 import Aligner3
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, devices, open_device
 from glsw.device.shader import ShaderError
 from glsw.engines.three import ENGINES3, Engine3, Reference3
-from glsw.paths import Ends3
+from glsw.paths import Ends
 from glsw.scoring.three import Scoring3
 
 Keep: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
@@ -174,7 +174,7 @@ def _run(arguments: argparse.Namespace) -> int:
 # runs
 
 
-def _outcome(engine: Engine3, task: Task, triples: Triples) -> Any:
+def _outcome(engine: Engine3, task: Task, triples: Batch) -> Any:
     """Do what is timed."""
     if task == "table":
         return table_of(engine, triples)
@@ -217,10 +217,10 @@ class Runner:
             return _not_run(work.triples.cells, self.judges.refused)
         room: list[npt.NDArray[np.int32]] = []
 
-        def run(triples: Triples) -> Any:
+        def run(triples: Batch) -> Any:
             if task != "table":
                 cells = cpu3.best(work.scoring, triples)
-                return Ends3(cells[:, 0], cells[:, 1:])
+                return Ends(cells[:, 0], cells[:, 1:])
             if not room or room[0].size < (triples.lengths[0] + 1).prod():
                 room[:] = [np.empty(triples.lengths[0] + 1, np.int32)]
             return cpu3.table(work.scoring, triples, out=room[0])
@@ -235,7 +235,7 @@ class Runner:
     def _measured(
         self,
         name: str,
-        run: Callable[[Triples], Any],
+        run: Callable[[Batch], Any],
         task: Task,
         work: Work,
         device: Device | None,
@@ -257,7 +257,7 @@ class Runner:
         return {**timed.as_dict(), "left_out": None, "estimate": seconds, "memory": None}
 
     def too_long(
-        self, run: Callable[[Triples], Any], triples: Triples
+        self, run: Callable[[Batch], Any], triples: Batch
     ) -> tuple[str | None, float | None]:
         """Return why a run is left out, and about how many seconds it takes; None if it is short.
 
@@ -270,7 +270,7 @@ class Runner:
         if len(triples) > 1:
             part = triples.select(slice(0, max(1, len(triples) * most // triples.cells)))
         else:
-            part = Triples.of([[word[:PROBE] for word in triples[0]]])
+            part = Batch.of([[word[:PROBE] for word in triples[0]]])
         run(part)  # compiles
         start = time.perf_counter()
         run(part)
@@ -568,7 +568,7 @@ def _shared(runner: Runner, work: Work, name: str) -> dict[str, Any]:
                     start = time.perf_counter()
                     aligner.scores(triples)
                     copies = math.ceil(BUSY / (time.perf_counter() - start))
-                    many = Triples(triples.sequences, np.tile(triples.index, (copies, 1)))
+                    many = Batch(triples.sequences, np.tile(triples.index, (copies, 1)))
                 measured.append(
                     measure(
                         partial(aligner.scores, many),
@@ -590,7 +590,7 @@ class _Ready(NamedTuple):
 
     engine: Engine3
     task: Task
-    triples: Triples
+    triples: Batch
 
 
 _ready: _Ready
@@ -598,7 +598,7 @@ _found: Any
 
 
 def _prepare(
-    number: int, name: str, scoring: Scoring3, task: Task, triples: Triples
+    number: int, name: str, scoring: Scoring3, task: Task, triples: Batch
 ) -> tuple[Any, float]:
     """Make the engine of a process; return what it finds and the seconds it needs, warmed up."""
     global _ready, _found

@@ -127,7 +127,7 @@ class _Judge:
 
     def path(self, paths: Paths) -> Check:
         """Judge an alignment; the first right one is what the next are compared with."""
-        coordinates = pairs.coordinates_of(paths, 0)
+        coordinates = paths.coordinates(0)
         score = pairs.path_score(SCORING, *self._batch.pair(0), coordinates)
         found = np.append(pairs.cells_of(paths.ends), score)[None]
         check = compare(found, np.append(self.cell, self.cell[0, 0])[None], self.name)

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from bench import cpu3, pairs, workloads
 from bench.measure import Check, compare, cores
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable
 from glsw.engines.three.tiles import Shape
-from glsw.paths import Ends3
+from glsw.paths import Ends
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import PROTEIN
@@ -75,7 +75,7 @@ class Data(NamedTuple):
             raise ValueError(f"{name}: {len(values)} channels, at least 3 are needed")
         return Data(values, name, letters, scorings)
 
-    def triple(self, name: str, lengths: Sequence[int]) -> tuple[Triples, str]:
+    def triple(self, name: str, lengths: Sequence[int]) -> tuple[Batch, str]:
         """Return one triple of these lengths for a scoring, and where it comes from.
 
         The first samples of three channels, a letter each as in the paper; or three relatives.
@@ -84,7 +84,7 @@ class Data(NamedTuple):
         if scoring.alphabet is PROTEIN:
             protein = workloads.proteins([max(lengths)])[0]
             parts = Sequences.of([protein[:length] for length in lengths])
-            return Triples.of([list(workloads.relatives(parts, 20))]), "generated proteins"
+            return Batch.of([list(workloads.relatives(parts, 20))]), "generated proteins"
         values, origin = self.values, self.origin
         if values.shape[1] < max(lengths):
             values, origin = recording(samples=max(lengths)), "a generated recording"
@@ -92,22 +92,22 @@ class Data(NamedTuple):
             sax.sax_codes(values[channel, :length], length, self.letters)
             for channel, length in enumerate(lengths)
         ]
-        return Triples.of([words]), origin
+        return Batch.of([words]), origin
 
-    def triples(self, name: str, length: int) -> tuple[Triples, str]:
+    def triples(self, name: str, length: int) -> tuple[Batch, str]:
         """Return all triples of the channels, each in so many letters, and where they come from."""
         scoring, channels = self.scorings[name], len(self.values)
         if scoring.alphabet is PROTEIN:
             protein = workloads.proteins([length])[0]
             parts = workloads.relatives(Sequences.of([protein] * channels), 20)
-            return Triples.all_of(parts), "generated proteins"
+            return Batch.combinations(parts, 3), "generated proteins"
         if self.values.shape[1] < length:
             raise ValueError(
                 f"{self.origin}: {self.values.shape[1]} samples do not make words of {length} "
                 "letters; --word N asks for shorter ones"
             )
         words = sax.sax_codes(self.values, length, self.letters)
-        return Triples.all_of(Sequences.of(list(words))), self.origin
+        return Batch.combinations(Sequences.of(list(words)), 3), self.origin
 
 
 def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
@@ -197,7 +197,7 @@ class Judges:
             judge = self._other(engine, work.scoring)
         return judge.name, checksums(table_of(judge, work.triples))
 
-    def _portion(self, triples: Triples, rate: float) -> npt.NDArray[np.intp]:
+    def _portion(self, triples: Batch, rate: float) -> npt.NDArray[np.intp]:
         """Return evenly spaced triples that can be judged at this rate, none if one is too long."""
         count = int(len(triples) * min(1.0, self.seconds * rate / max(1, triples.cells)))
         return np.unique(np.linspace(0, len(triples) - 1, count).round()).astype(np.intp)
@@ -213,7 +213,7 @@ def check_of_code(scorings: Mapping[str, Scoring3]) -> Check:
     found, expected = [], []
     for scoring in scorings.values():
         most = min(20, len(scoring.alphabet))
-        triples = Triples.of(
+        triples = Batch.of(
             [
                 random.integers(0, (2, most)[t % 2], length, np.uint8)
                 for length in random.integers(0, 16, 3)
@@ -231,7 +231,7 @@ class Work:
 
     name: str
     scoring: Scoring3
-    triples: Triples
+    triples: Batch
     source: str
     judges: Judges
     _cells: dict[bool, tuple[str, npt.NDArray[np.intp], Cells]] = field(default_factory=dict)
@@ -248,7 +248,7 @@ class Work:
         return Work(name, data.scorings[name], *data.triples(name, length), judges)
 
     def check(self, engine: str, task: Task, outcome: Any) -> Check:
-        """Judge what an engine found: `Ends3`, `Paths3`, or checksums of the planes of a table."""
+        """Judge what an engine found: `Ends`, `Paths`, or checksums of the planes of a table."""
         if task == "table":
             other = engine == "plane"
             if other not in self._planes:
@@ -260,7 +260,7 @@ class Work:
         check = compare(cells_of(ends)[chosen], cells, judge)
         if task == "paths":
             scores = [
-                path_score(self.scoring, self.triples[t], ends.end[t], outcome.moves[t])
+                path_score(self.scoring, self.triples[t], ends.end[t], outcome.moves(t))
                 for t in range(len(ends))
             ]
             check = pairs.both(check, compare(scores, ends.score, "scores of the alignments"))
@@ -289,7 +289,7 @@ class Work:
         }
 
 
-def cells_of(ends: Ends3) -> npt.NDArray[np.int32]:
+def cells_of(ends: Ends) -> npt.NDArray[np.int32]:
     """Return score and end of each triple, shape (N, 4)."""
     return np.concatenate([ends.score[:, None], ends.end], axis=1)
 
@@ -354,6 +354,6 @@ def engine_on(name: str, scoring: Scoring3, device: Device | None) -> Engine3:
     return kind(scoring, device)
 
 
-def table_of(engine: Engine3, triples: Triples) -> npt.NDArray[np.int32]:
+def table_of(engine: Engine3, triples: Batch) -> npt.NDArray[np.int32]:
     (table,) = engine.tables(triples)
     return table

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.engines.base import Progress
 from glsw.engines.spec import EngineChoice
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.base import Engine3
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices, EnginePool, run_tasks, task_count
 from glsw.sequences.records import Record, Single, as_records, is_single
@@ -140,7 +140,7 @@ class Aligner3:
 
     def scores(
         self,
-        triples: Triples,
+        triples: Batch,
         *,
         progress: Progress | None = None,
         executor: Executor | None = None,
@@ -149,7 +149,7 @@ class Aligner3:
 
         Parameters
         ----------
-        triples : Triples
+        triples : Batch
             N triples of codes of the scoring's alphabet, also empty ones: two sequences and an
             empty one are aligned as columns with a gap in the third.
         progress : callable, optional
@@ -184,45 +184,43 @@ class Aligner3:
         Examples
         --------
         >>> from glsw.align3 import Aligner3
-        >>> from glsw.batch import Sequences
         >>> from glsw.scoring.three import Scoring3
-        >>> from glsw.batch import Triples
+        >>> from glsw.batch import Batch
         >>> aligner = Aligner3(Scoring3.identity(), engine="reference")
         >>> words = ["ACGTT", "ACGT", "CCGTT", "TTTTT"]
-        >>> codes = Sequences.of(map(aligner.scoring.alphabet.encode, words))
-        >>> aligner.scores(Triples.all_of(codes)).tolist()
+        >>> codes = map(aligner.scoring.alphabet.encode, words)
+        >>> aligner.scores(Batch.combinations(codes, 3)).tolist()
         [3, 1, 2, 1]
         """
         parts = self._parts("scores", triples, progress, executor)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return np.concatenate([scores for _, scores in parts])
 
     def ends(
         self,
-        triples: Triples,
+        triples: Batch,
         *,
         progress: Progress | None = None,
         executor: Executor | None = None,
-    ) -> Ends3:
+    ) -> Ends:
         """Return the best local score of each triple and where its alignment ends.
 
         Parameters, errors and warnings as in `scores`.
         """
-        return _joined_ends(self._parts("ends", triples, progress, executor))
+        return Ends.merged(triples.index.shape, self._parts("ends", triples, progress, executor))
 
     def paths(
         self,
-        triples: Triples,
+        triples: Batch,
         *,
         progress: Progress | None = None,
         executor: Executor | None = None,
-    ) -> Paths3:
+    ) -> Paths:
         """Return the best local alignment of each triple, column by column.
 
         Parameters, errors and warnings as in `scores`.
         """
-        parts: list[Paths3] = self._parts("paths", triples, progress, executor)
-        ends = _joined_ends([part.ends for part in parts])
-        return Paths3(ends, [moves for part in parts for moves in part.moves])
+        parts = self._parts("paths", triples, progress, executor)
+        return Paths.merged(triples.index.shape, parts)
 
     @overload
     def score(self, a: One, b: One, c: One, *, table: Literal[False] = False) -> int | float: ...
@@ -368,7 +366,7 @@ class Aligner3:
 
     def _disjoint(
         self,
-        triples: Triples,
+        triples: Batch,
         records: Sequence[Record],
         min_score: float,
         progress: Progress | None,
@@ -379,7 +377,7 @@ class Aligner3:
             yield self._alignment(paths, triples, records)
 
     def _alignment(
-        self, paths: Paths3, triples: Triples, records: Sequence[Record]
+        self, paths: Paths, triples: Batch, records: Sequence[Record]
     ) -> Bio.Align.Alignment:
         """Return the only path as an alignment."""
         rows = [
@@ -392,13 +390,13 @@ class Aligner3:
         alignment.column_annotations = {MARKS: marks(paths, triples, self.scoring)}  # type: ignore[attr-defined]
         return alignment
 
-    def _triple(self, *sources: One) -> tuple[Triples, list[Record]]:
+    def _triple(self, *sources: One) -> tuple[Batch, list[Record]]:
         """Encode three sequences, and check that the engine can align them."""
         alphabet = self.scoring.alphabet
         records = [
             _one(each, name, self.scoring) for each, name in zip(sources, "abc", strict=True)
         ]
-        triples = Triples.of(
+        triples = Batch.of(
             [
                 [
                     alphabet.encode(record.letters, name=record.id, unknown=self.unknown)
@@ -410,29 +408,31 @@ class Aligner3:
         return triples, records
 
     def _parts(
-        self, verb: _Verb, triples: Triples, progress: Progress | None, executor: Executor | None
-    ) -> list[Any]:
-        """Return what an engine answers, in one part or several."""
+        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: Executor | None
+    ) -> list[tuple[slice, Any]]:
+        """Return what an engine answers, in one part or several, each with its triples."""
         self._check(triples)
         workers = self._pool.workers(executor)
-        shares = [triples.select(each) for each in _shares(triples, task_count(workers))]
+        slices = _shares(triples, task_count(workers))
+        shares = [triples.select(each) for each in slices]
         if len(shares) < 2:
-            return [getattr(self.engine, verb)(triples, progress=progress)]
-        tasks = [methodcaller(verb, _alone(share)) for share in shares]
-        parts: list[Any] = [None] * len(tasks)
+            return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
+        tasks = [methodcaller(verb, share.compact()) for share in shares]
+        parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
         for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
-            parts[k] = found
+            parts[k] = slices[k], found
             if progress:
                 progress(shares[k].cells)
         return parts
 
-    def _check(self, triples: Triples) -> None:
-        if not isinstance(triples, Triples):
-            raise TypeError(f"triples must be Triples, not {type(triples).__name__}")
-        alphabet, residues = self.scoring.alphabet, triples.sequences.residues
+    def _check(self, triples: Batch) -> None:
+        if not isinstance(triples, Batch):
+            raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
+        sequences, _ = triples.pool
+        alphabet, residues = self.scoring.alphabet, sequences.residues
         if len(residues) and residues.max() >= len(alphabet):
             at = int(np.argmax(residues >= len(alphabet)))
-            offsets = triples.sequences.offsets
+            offsets = sequences.offsets
             number = int(np.searchsorted(offsets, at, "right")) - 1
             raise ValueError(
                 f"sequence {number + 1}: code {residues[at]} at position "
@@ -505,13 +505,13 @@ def alignments3(
         )
 
 
-def marks(paths: Paths3, triples: Triples, scoring: Scoring3) -> str:
+def marks(paths: Paths, triples: Batch, scoring: Scoring3) -> str:
     """Return a character for each column of the first path, three in an alphabet of codons.
 
     ``*`` stands for three equal letters, ``:`` for three of which any two score above 0, ``.``
     for three of which two do, and a space for other columns and those with gaps.
     """
-    moves, matrix = paths.moves[0], scoring.pairs.matrix
+    moves, matrix = paths.moves(0), scoring.pairs.matrix
     steps = (moves >> np.arange(3, dtype=np.uint8)[:, None] & 1).astype(np.int64)
     after = paths.ends.end[0][:, None] - steps.sum(axis=1, keepdims=True) + steps.cumsum(axis=1)
     whole = moves == 7
@@ -524,11 +524,11 @@ def marks(paths: Paths3, triples: Triples, scoring: Scoring3) -> str:
     return "".join(symbol * scoring.alphabet.width for symbol in symbols.tolist())
 
 
-def _shares(triples: Triples, count: int) -> list[slice]:
+def _shares(triples: Batch, count: int) -> list[slice]:
     """Cut a batch into so many parts of about equal cells, or fewer.
 
-    >>> words = Sequences.of([np.zeros(n, np.uint8) for n in (2, 2, 4, 8)])
-    >>> _shares(Triples.all_of(words), 3)  # of 16, 32, 64 and 64 cells
+    >>> words = [np.zeros(n, np.uint8) for n in (2, 2, 4, 8)]
+    >>> _shares(Batch.combinations(words, 3), 3)  # of 16, 32, 64 and 64 cells
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
     """
     if not count or not len(triples):
@@ -538,21 +538,6 @@ def _shares(triples: Triples, count: int) -> list[slice]:
     wanted = triples.cells * np.arange(1, count) / count
     borders = np.unique([0, *np.searchsorted(before, wanted), len(triples)]).tolist()
     return [slice(first, last) for first, last in pairwise(borders)]
-
-
-def _alone(triples: Triples) -> Triples:
-    """Return the same triples without sequences that are in none of them."""
-    used, index = np.unique(triples.index, return_inverse=True)
-    sequences = triples.sequences.select(used)
-    return Triples(sequences, index.reshape(-1, 3).astype(np.int32))
-
-
-def _joined_ends(parts: Sequence[Ends3]) -> Ends3:
-    if len(parts) == 1:
-        return parts[0]
-    return Ends3(
-        np.concatenate([part.score for part in parts]), np.concatenate([part.end for part in parts])
-    )
 
 
 def _one(source: One, what: str, scoring: Scoring3) -> Record:

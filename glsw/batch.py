@@ -1,11 +1,12 @@
-"""Encoded sequences side by side, and the pairs of them that an engine aligns, perhaps masked."""
+"""Pairs and triples of encoded sequences that an engine aligns, and masks of pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -98,52 +99,86 @@ class Mask:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """N pairs to align: pair ``p`` is ``queries[query_index[p]]``, ``targets[target_index[p]]``.
+    """N pairs, or N triples, of encoded sequences to align.
+
+    Alignment ``p`` is of the k sequences ``sequences[r][index[p, r]]``: for pairs (k = 2) a query
+    and a target, for triples (k = 3) the first, second and third sequence. Make one with
+    `pairwise`, `one_to_many` or `indexed` (pairs), `of` or `combinations` (any k).
 
     Parameters
     ----------
-    queries, targets : Sequences
-        What the pairs are made of; a sequence may be in any number of pairs.
-    query_index, target_index : ndarray of int32, shape (N,)
-        The two sequences of each pair.
+    sequences : tuple of k Sequences
+        For pairs the queries and the targets; all k may be the same object. A sequence may be in
+        any number of pairs or triples.
+    index : ndarray of int32, shape (N, k)
+        Which of them are aligned with each other.
     masks : tuple of N Mask, optional
-        What may not be aligned in each pair; nothing is forbidden without.
+        Residues of each pair that may not be aligned with each other; for pairs only.
+
+    Raises
+    ------
+    TypeError
+        If ``index`` is not an array of int32.
+    ValueError
+        If its shape is another one, an index is negative or too large, or masks do not fit.
 
     Examples
     --------
     >>> import numpy as np
     >>> query = np.array([0, 1, 2], np.uint8)
     >>> batch = Batch.one_to_many(query, [query[:2], query[1:], query])
-    >>> len(batch), batch.cells, batch.target_lengths.tolist()
-    (3, 21, [2, 2, 3])
+    >>> len(batch), batch.cells, batch.lengths.tolist()
+    (3, 21, [[3, 2], [3, 2], [3, 3]])
     >>> batch.select([2]).cells
     9
     """
 
-    queries: Sequences
-    targets: Sequences
-    query_index: npt.NDArray[np.int32]
-    target_index: npt.NDArray[np.int32]
+    sequences: tuple[Sequences, ...]
+    index: npt.NDArray[np.int32]
     masks: tuple[Mask, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, index, sequences in (
-            ("query_index", self.query_index, self.queries),
-            ("target_index", self.target_index, self.targets),
-        ):
-            _check_array(name, index, np.int32)
-            if len(index) and not 0 <= index.min() <= index.max() < len(sequences):
+        index, k = self.index, len(self.sequences)
+        if not isinstance(index, np.ndarray) or index.dtype != np.int32:
+            kind = index.dtype if isinstance(index, np.ndarray) else type(index).__name__
+            raise TypeError(f"index must be an array of int32, got {kind}")
+        if index.ndim != 2 or index.shape[1] != k:
+            raise ValueError(f"index must have the shape (N, {k}), got {index.shape}")
+        for r, (column, sequences) in enumerate(zip(index.T, self.sequences, strict=True)):
+            if len(column) and not 0 <= column.min() <= column.max() < len(sequences):
+                name = ("query_index", "target_index")[r] if k == 2 else f"column {r} of index"
                 raise ValueError(
-                    f"{name} has {index.min()} to {index.max()}, "
+                    f"{name} has {column.min()} to {column.max()}, "
                     f"there are {len(sequences)} sequences"
                 )
-        if len(self.query_index) != len(self.target_index):
-            raise ValueError(
-                f"query_index has {len(self.query_index)} pairs, "
-                f"target_index {len(self.target_index)}"
-            )
         if self.masks is not None:
             self._check_masks(self.masks)
+
+    @classmethod
+    def indexed(
+        cls,
+        queries: Sequences,
+        targets: Sequences,
+        query_index: npt.NDArray[np.int32],
+        target_index: npt.NDArray[np.int32],
+    ) -> Batch:
+        """Return the pairs of ``queries[query_index[p]]`` and ``targets[target_index[p]]``.
+
+        Parameters
+        ----------
+        queries, targets : Sequences
+        query_index, target_index : ndarray of int32, shape (N,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Batch`; if there are not as many of both indices.
+        """
+        if len(query_index) != len(target_index):
+            raise ValueError(
+                f"query_index has {len(query_index)} pairs, target_index {len(target_index)}"
+            )
+        return cls((queries, targets), np.stack([query_index, target_index]).T)
 
     @classmethod
     def pairwise(
@@ -165,7 +200,7 @@ class Batch:
                 "equal numbers are needed"
             )
         each = np.arange(len(queries), dtype=np.int32)
-        return cls(queries, targets, each, each)
+        return cls.indexed(queries, targets, each, each)
 
     @classmethod
     def one_to_many(
@@ -179,54 +214,168 @@ class Batch:
             raise ValueError(f"one query is needed, got {len(queries)}")
         targets = _sequences(targets)
         each = np.arange(len(targets), dtype=np.int32)
-        return cls(queries, targets, np.zeros_like(each), each)
+        return cls.indexed(queries, targets, np.zeros_like(each), each)
+
+    @classmethod
+    def of(
+        cls, tuples: Iterable[Iterable[npt.NDArray[np.uint8]]], k: Literal[2, 3] | None = None
+    ) -> Batch:
+        """Return pairs or triples of arrays of codes, each of shape (length,).
+
+        Parameters
+        ----------
+        tuples : iterable of N iterables of k ndarrays of uint8
+        k : {2, 3}, optional
+            Sequences in each tuple, needed if there is no tuple; those of the first by default.
+
+        Raises
+        ------
+        ValueError
+            If the tuples do not have k sequences each.
+
+        Examples
+        --------
+        >>> word = np.array([0, 1, 2], np.uint8)
+        >>> Batch.of([(word, word, word[:2]), (word, word[1:], word)]).lengths.tolist()
+        [[3, 3, 2], [3, 2, 3]]
+        """
+        parts = [tuple(each) for each in tuples]
+        if k is None and not parts:
+            raise ValueError("an empty batch needs the number of sequences, k")
+        size: int = k or len(parts[0])
+        for p, each in enumerate(parts):
+            if len(each) != size or size not in (2, 3):
+                raise ValueError(f"tuple {p + 1} has {len(each)} sequences, {k or '2 or 3'} needed")
+        sequences = Sequences.of([part for each in parts for part in each])
+        index = np.arange(size * len(parts), dtype=np.int32).reshape(-1, size)
+        return cls((sequences,) * size, index)
+
+    @classmethod
+    def combinations(
+        cls, sequences: Sequences | Iterable[npt.NDArray[np.uint8]], k: Literal[2, 3]
+    ) -> Batch:
+        """Return every choice of k different sequences, in lexicographic order.
+
+        >>> words = [np.zeros(n, np.uint8) for n in (4, 5, 6, 7)]
+        >>> Batch.combinations(words, 3).index.tolist()
+        [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+        """
+        sequences = _sequences(sequences)
+        chosen = chain.from_iterable(combinations(range(len(sequences)), k))
+        return cls((sequences,) * k, np.fromiter(chosen, np.int32).reshape(-1, k))
+
+    @property
+    def k(self) -> int:
+        """Number of sequences in each alignment: 2 for pairs, 3 for triples."""
+        return len(self.sequences)
 
     @cached_property
-    def query_lengths(self) -> npt.NDArray[np.int64]:
-        """Length m of the query of each pair, shape (N,)."""
-        return self.queries.lengths[self.query_index]
-
-    @cached_property
-    def target_lengths(self) -> npt.NDArray[np.int64]:
-        """Length n of the target of each pair, shape (N,)."""
-        return self.targets.lengths[self.target_index]
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Residues of the sequences of each pair or triple, shape (N, k)."""
+        columns = zip(self.sequences, self.index.T, strict=True)
+        return np.stack([sequences.lengths[column] for sequences, column in columns]).T
 
     @property
     def cells(self) -> int:
-        """Cells of all tables: the sum of m * n over the pairs."""
-        return int(self.query_lengths @ self.target_lengths)
+        """Cells of all tables: the sum of the products of the lengths."""
+        return int(self.lengths.prod(axis=1).sum())
 
-    def __len__(self) -> int:
-        return len(self.query_index)
+    @cached_property
+    def pool(self) -> tuple[Sequences, npt.NDArray[np.int32]]:
+        """All sequences as one object, and the index into it, shape (N, k)."""
+        distinct = list(dict.fromkeys(self.sequences))
+        if len(distinct) == 1:
+            return distinct[0], self.index
+        starts = np.cumsum([0, *map(len, distinct)], dtype=np.int32)
+        shifts = starts[[distinct.index(each) for each in self.sequences]]
+        return Sequences.of(chain.from_iterable(distinct)), self.index + shifts
+
+    # pairs only
+
+    @property
+    def queries(self) -> Sequences:
+        """The queries of pairs."""
+        return self.sequences[0]
+
+    @property
+    def targets(self) -> Sequences:
+        """The targets of pairs."""
+        return self.sequences[1]
+
+    @property
+    def query_index(self) -> npt.NDArray[np.int32]:
+        """Index of the query of each pair, shape (N,)."""
+        return self.index[:, 0]
+
+    @property
+    def target_index(self) -> npt.NDArray[np.int32]:
+        """Index of the target of each pair, shape (N,)."""
+        return self.index[:, 1]
+
+    @property
+    def query_lengths(self) -> npt.NDArray[np.int64]:
+        """Length m of the query of each pair, shape (N,)."""
+        return self.lengths[:, 0]
+
+    @property
+    def target_lengths(self) -> npt.NDArray[np.int64]:
+        """Length n of the target of each pair, shape (N,)."""
+        return self.lengths[:, 1]
 
     def pair(self, p: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """Return the codes of the query, shape (m,), and of the target, shape (n,), of pair p."""
-        return self.queries[self.query_index[p]], self.targets[self.target_index[p]]
-
-    def select(self, indices: npt.ArrayLike | slice) -> Batch:
-        """Return these pairs, in this order; ``indices`` as NumPy takes them (also masks)."""
-        chosen = indices if isinstance(indices, slice) else np.asarray(indices)
-        if isinstance(chosen, np.ndarray) and chosen.size == 0:
-            chosen = slice(0)
-        masks = self.masks
-        if masks is not None:
-            masks = tuple(masks[p] for p in np.arange(len(self))[chosen])
-        return Batch(
-            self.queries, self.targets, self.query_index[chosen], self.target_index[chosen], masks
-        )
+        query, target = self[p]
+        return query, target
 
     def masked(self, masks: Iterable[Mask]) -> Batch:
-        """Return the same pairs with these masks, one for each pair."""
+        """Return the same pairs with these masks, one per pair."""
         return replace(self, masks=tuple(masks))
 
     def mask(self, p: int) -> Mask | None:
         """Return the mask of pair p."""
         return self.masks[p] if self.masks is not None else None
 
+    # parts
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, p: int) -> tuple[npt.NDArray[np.uint8], ...]:
+        """Return the codes of the k sequences of pair or triple p."""
+        return tuple(
+            sequences[r] for sequences, r in zip(self.sequences, self.index[p], strict=True)
+        )
+
+    def select(self, chosen: npt.ArrayLike | slice) -> Batch:
+        """Return these pairs or triples, in this order.
+
+        ``chosen`` has their numbers, or is a slice or an array of bool, as in NumPy.
+        """
+        if not isinstance(chosen, slice):
+            chosen = np.asarray(chosen)
+            if chosen.size == 0:
+                chosen = slice(0)
+        masks = self.masks
+        if masks is not None:
+            masks = tuple(masks[p] for p in np.arange(len(self))[chosen])
+        return Batch(self.sequences, self.index[chosen], masks)
+
+    def compact(self) -> Batch:
+        """Return the same pairs or triples without the sequences that are in none of them."""
+        index, kept = np.empty_like(self.index), {}
+        for sequences in dict.fromkeys(self.sequences):
+            columns = [each is sequences for each in self.sequences]
+            used, compact = np.unique(self.index[:, columns], return_inverse=True)
+            kept[sequences] = sequences.select(used)
+            index[:, columns] = compact.reshape(len(self), sum(columns))
+        return Batch(tuple(kept[each] for each in self.sequences), index, self.masks)
+
     def _check_masks(self, masks: tuple[Mask, ...]) -> None:
+        if self.k != 2:
+            raise ValueError("only pairs may have masks")
         if len(masks) != len(self):
             raise ValueError(f"{len(masks)} masks for {len(self)} pairs")
-        for mask, m, n in zip(masks, self.query_lengths, self.target_lengths, strict=True):
+        for mask, (m, n) in zip(masks, self.lengths.tolist(), strict=True):
             if len(mask) != m:
                 raise ValueError(f"a mask of {len(mask)} rows for a query of {m} residues")
             if len(mask.columns) and mask.columns.max() >= n:
@@ -287,71 +436,3 @@ def chunks(
 
 def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences:
     return source if isinstance(source, Sequences) else Sequences.of(source)
-
-
-@dataclass(frozen=True, eq=False)
-class Triples:
-    """N triples of encoded sequences: i runs over the first, j the second, k the third.
-
-    Parameters
-    ----------
-    sequences : Sequences
-        Each is there once, in however many triples it is.
-    index : ndarray of int32, shape (N, 3)
-        Triple t aligns ``sequences[index[t, 0]]``, ``[index[t, 1]]`` and ``[index[t, 2]]``.
-
-    Examples
-    --------
-    >>> words = Sequences.of([np.zeros(n, np.uint8) for n in (4, 5, 6, 7)])
-    >>> triples = Triples.all_of(words)
-    >>> triples.index.tolist()
-    [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
-    >>> triples.lengths[0].tolist(), triples.cells
-    ([4, 5, 6], 638)
-    """
-
-    sequences: Sequences
-    index: npt.NDArray[np.int32]
-
-    def __post_init__(self) -> None:
-        if self.index.ndim != 2 or self.index.shape[1] != 3 or self.index.dtype != np.int32:
-            kind = f"{self.index.dtype} of shape {self.index.shape}"
-            raise ValueError(f"index must be int32 of shape (N, 3), got {kind}")
-        if self.index.size and not 0 <= self.index.min() <= self.index.max() < len(self.sequences):
-            raise ValueError(f"index must be from 0 to {len(self.sequences) - 1}")
-
-    @staticmethod
-    def of(triples: Iterable[Sequence[npt.NDArray[np.uint8]]]) -> Triples:
-        """Return triples of arrays of codes, each of shape (length,)."""
-        parts = [tuple(each) for each in triples]
-        for t, each in enumerate(parts):
-            if len(each) != 3:
-                raise ValueError(f"triple {t + 1} has {len(each)} sequences")
-        sequences = Sequences.of([part for each in parts for part in each])
-        return Triples(sequences, np.arange(3 * len(parts), dtype=np.int32).reshape(-1, 3))
-
-    @staticmethod
-    def all_of(sequences: Sequences) -> Triples:
-        """Return every choice of three different sequences, in lexicographic order."""
-        chosen = list(combinations(range(len(sequences)), 3))
-        return Triples(sequences, np.array(chosen, np.int32).reshape(-1, 3))
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Residues of the three, shape (N, 3)."""
-        return self.sequences.lengths[self.index]
-
-    @property
-    def cells(self) -> int:
-        """Sum of the products of the lengths."""
-        return int(self.lengths.prod(axis=1).sum())
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def __getitem__(self, t: int) -> tuple[npt.NDArray[np.uint8], ...]:
-        return tuple(self.sequences[k] for k in self.index[t].tolist())
-
-    def select(self, chosen: npt.NDArray[np.intp] | slice) -> Triples:
-        """Return some of the triples."""
-        return replace(self, index=self.index[chosen])

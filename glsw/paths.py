@@ -1,51 +1,111 @@
-"""What engines return: best cells, where alignments end, and their paths."""
+"""Results of engines: best cells, ends of alignments, and paths."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    pass
+from glsw.sequences.encoded import ranges
+
+_Chosen: TypeAlias = "npt.NDArray[np.intp] | slice"
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
-    """The best alignment of each of N pairs: its score and where it ends.
+class BestCells:
+    """The best cell of each of N tables of k dimensions, as an engine finds it.
 
     Parameters
     ----------
     score : ndarray of int32, shape (N,)
-        In integer units of the scoring.
-    query_end, target_end : ndarray of int32, shape (N,)
-        Residues of the sequence up to and including the last aligned pair, that is, the end of a
-        half-open interval; 0 where the score is 0. From end to end: up to the gap at the right end.
+        In integer units of the scoring; of global and semi-global alignments higher by
+        `Scoring.origin`.
+    cell : ndarray of int32, shape (N, k), or None
+        Where the cell is: i, j (and k) of the table. The first residues are at 1, since row 0 and
+        column 0 lie before them. Meaningless for a score of 0 of a local alignment; None if only
+        scores were asked for.
     """
 
     score: npt.NDArray[np.int32]
-    query_end: npt.NDArray[np.int32]
-    target_end: npt.NDArray[np.int32]
+    cell: npt.NDArray[np.int32] | None = None
+
+    @property
+    def i(self) -> npt.NDArray[np.int32]:
+        """Row of each cell, from 1, shape (N,)."""
+        assert self.cell is not None
+        return self.cell[:, 0]
+
+    @property
+    def j(self) -> npt.NDArray[np.int32]:
+        """Column of each cell, from 1, shape (N,)."""
+        assert self.cell is not None
+        return self.cell[:, 1]
 
     def __len__(self) -> int:
         return len(self.score)
 
 
 @dataclass(frozen=True, eq=False)
+class Ends:
+    """The best alignment of each of N pairs or triples: its score and where it ends.
+
+    Parameters
+    ----------
+    score : ndarray of int32, shape (N,)
+        In integer units of the scoring.
+    end : ndarray of int32, shape (N, k)
+        For each sequence, in the order of `Batch.index` (pairs: query, target), the residues up to
+        and including the last column, that is, the end of a half-open interval; 0 where the score
+        is 0. Global and semi-global alignments: up to the end gap.
+    """
+
+    score: npt.NDArray[np.int32]
+    end: npt.NDArray[np.int32]
+
+    @property
+    def query_end(self) -> npt.NDArray[np.int32]:
+        """Ends in the queries of pairs, shape (N,)."""
+        return self.end[:, 0]
+
+    @property
+    def target_end(self) -> npt.NDArray[np.int32]:
+        """Ends in the targets of pairs, shape (N,)."""
+        return self.end[:, 1]
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @staticmethod
+    def merged(shape: tuple[int, ...], parts: Iterable[tuple[_Chosen, Ends]]) -> Ends:
+        """Return the ends of a batch, with an index of shape (N, k), from those of its parts.
+
+        Each part is the numbers of its pairs or triples, and their ends.
+        """
+        merged = Ends(np.zeros(shape[0], np.int32), np.zeros(shape, np.int32))
+        for chosen, part in parts:
+            merged.score[chosen], merged.end[chosen] = part.score, part.end
+        return merged
+
+
+@dataclass(frozen=True, eq=False)
 class Paths:
-    """The best alignment of each of N pairs, as runs of moves from its end to its start.
+    """The best alignment of each of N pairs or triples, as runs of moves from its end to its start.
+
+    A move is a column of an alignment, as a mask: bit r is set if row r of the alignment has a
+    residue in it, and no gap. Row 0 of a pair is the target and row 1 the query, as in
+    `Bio.Align`: 1 is a gap in the query, 2 a gap in the target, 3 an aligned pair. In a triple 1 is
+    a residue of the first sequence, 2 of the second, 4 of the third, and sums of these.
 
     Parameters
     ----------
     ends : Ends
     runs : ndarray of uint32, shape (total,)
-        ``length << 2 | move``, the moves being those of `glsw.traceback`; equal moves may follow
-        each other.
+        ``length << k | move``; equal moves may follow each other.
     offsets : ndarray of int64, shape (N + 1,)
-        The runs of pair ``k`` are ``runs[offsets[k]:offsets[k + 1]]``.
+        The runs of path ``p`` are ``runs[offsets[p]:offsets[p + 1]]``.
     """
 
     ends: Ends
@@ -54,79 +114,82 @@ class Paths:
 
     @staticmethod
     def empty(ends: Ends, counts: npt.NDArray[np.int64]) -> Paths:
-        """Make room for so many runs of each pair."""
+        """Return paths with room for this number of runs each."""
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(counts, out=offsets[1:])
         return Paths(ends, np.zeros(offsets[-1], np.uint32), offsets)
 
     @staticmethod
     def of(ends: Ends, runs: Sequence[npt.NDArray[np.uint32]]) -> Paths:
-        """Join the runs of each pair."""
+        """Return the paths with these runs, an array per path."""
         paths = Paths.empty(ends, np.array([len(part) for part in runs], np.int64))
         paths.runs[:] = np.concatenate([*runs, np.empty(0, np.uint32)])
         return paths
 
     @staticmethod
-    def merged(count: int, parts: Sequence[tuple[npt.NDArray[np.intp], Paths]]) -> Paths:
-        """Put the paths of some pairs and those of others together, by their numbers."""
-        score, query_end, target_end = np.zeros((3, count), np.int32)
-        runs = [np.empty(0, np.uint32)] * count
+    def of_moves(ends: Ends, moves: Sequence[npt.NDArray[np.uint8]]) -> Paths:
+        """Return the paths with these moves, an array per path, from its start to its end."""
+        one = np.uint32(1 << ends.end.shape[1])
+        return Paths.of(ends, [one | each[::-1].astype(np.uint32) for each in moves])
+
+    @staticmethod
+    def merged(shape: tuple[int, ...], parts: Sequence[tuple[_Chosen, Paths]]) -> Paths:
+        """Return the paths of a batch from those of its parts, see `Ends.merged`."""
+        counts = np.zeros(shape[0], np.int64)
         for chosen, part in parts:
-            score[chosen] = part.ends.score
-            query_end[chosen] = part.ends.query_end
-            target_end[chosen] = part.ends.target_end
-            for k, p in enumerate(chosen):
-                runs[p] = part[k]
-        return Paths.of(Ends(score, query_end, target_end), runs)
-
-    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
-        return self.runs[self.offsets[k] : self.offsets[k + 1]]
-
-
-@dataclass(frozen=True, eq=False)
-class Ends3:
-    """The best local alignment of each of N triples: its score and where it ends.
-
-    Parameters
-    ----------
-    score : ndarray of int32, shape (N,)
-        In integer units of the scoring.
-    end : ndarray of int32, shape (N, 3)
-        Residues of the three sequences up to and including the last column, that is, ends of
-        half-open intervals; 0 where the score is 0.
-    """
-
-    score: npt.NDArray[np.int32]
-    end: npt.NDArray[np.int32]
+            counts[chosen] = np.diff(part.offsets)
+        ends = Ends.merged(shape, [(chosen, part.ends) for chosen, part in parts])
+        paths = Paths.empty(ends, counts)
+        for chosen, part in parts:
+            paths.runs[ranges(paths.offsets[:-1][chosen], counts[chosen])] = part.runs
+        return paths
 
     def __len__(self) -> int:
-        return len(self.score)
+        return len(self.ends)
+
+    def __getitem__(self, p: int) -> npt.NDArray[np.uint32]:
+        return self.runs[self.offsets[p] : self.offsets[p + 1]]
+
+    def moves(self, p: int) -> npt.NDArray[np.uint8]:
+        """Return the moves of path p from its start to its end, shape (columns,)."""
+        moves, lengths = self._moves_and_lengths(p)
+        return np.repeat(moves, lengths)
+
+    def coordinates(self, p: int) -> npt.NDArray[np.int64]:
+        """Return where the runs of equal columns of path p begin and end, shape (k, K).
+
+        As in `Bio.Align.Alignment`, from 0: row 0 of a pair is the target, row 1 the query.
+        """
+        end = self.ends.end[p]
+        return coordinates(*self._moves_and_lengths(p), end[::-1] if len(end) == 2 else end)
+
+    def _moves_and_lengths(self, p: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+        runs, k = self[p][::-1], self.ends.end.shape[1]
+        return (runs & ((1 << k) - 1)).astype(np.uint8), runs >> k
 
 
-@dataclass(frozen=True, eq=False)
-class Paths3:
-    """The best local alignment of each of N triples, column by column from its start.
+def coordinates(
+    moves: npt.NDArray[np.uint8], lengths: npt.NDArray[np.integer], end: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int64]:
+    """Return where the runs of equal columns of a path begin and end, shape (k, K), from 0.
 
     Parameters
     ----------
-    ends : Ends3
-    moves : sequence of N ndarrays of uint8, shape (columns,)
-        Which sequences have a letter in a column: 1 the first, 2 the second, 4 the third, and
-        sums of these.
+    moves : ndarray of uint8, shape (runs,)
+        The move of each run, see `Paths`, from the start of the path; equal ones are merged.
+    lengths : ndarray of int, shape (runs,)
+        The columns of each run.
+    end : ndarray of int, shape (k,)
+        Where the path ends in each row.
+
+    Examples
+    --------
+    >>> coordinates(np.array([3, 3, 1], np.uint8), np.array([2, 1, 4]), np.array([9, 5])).tolist()
+    [[2, 5, 9], [2, 5, 5]]
     """
-
-    ends: Ends3
-    moves: Sequence[npt.NDArray[np.uint8]]
-
-    def coordinates(self, t: int) -> npt.NDArray[np.int64]:
-        """Return where the runs of equal columns begin and end, shape (3, K), from 0.
-
-        As in `Bio.Align.Alignment`; K is 1 for an empty alignment.
-        """
-        moves = self.moves[t]
-        steps = moves >> np.arange(3, dtype=np.uint8)[:, None] & 1
-        at = np.zeros((3, len(moves) + 1), np.int64)
-        np.cumsum(steps, axis=1, out=at[:, 1:])
-        at += (self.ends.end[t] - at[:, -1])[:, None]
-        borders = np.flatnonzero(np.diff(moves)) + 1
-        return at[:, np.unique(np.concatenate([[0], borders, [len(moves)]])).astype(np.intp)]
+    last = np.flatnonzero(np.diff(moves, append=0))  # of equal moves
+    columns = np.cumsum(lengths, dtype=np.int64)[last]
+    steps = (moves[last] >> np.arange(len(end))[:, None] & 1) * np.diff(columns, prepend=0)
+    at = np.zeros((len(end), len(last) + 1), np.int64)
+    np.cumsum(steps, axis=1, out=at[:, 1:])
+    return at + (end - at[:, -1])[:, None]

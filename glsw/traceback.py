@@ -413,22 +413,6 @@ def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64
 
 
-def coordinates_of_runs(
-    runs: npt.NDArray[np.uint32], query_end: int, target_end: int
-) -> npt.NDArray[np.int64]:
-    """Return coordinates as `trace` does, shape (2, K), from the runs that a device found.
-
-    Parameters
-    ----------
-    runs : ndarray of uint32
-        ``length << 2 | move``, the last run first.
-    query_end, target_end : int
-        Where the path ends.
-    """
-    moves, lengths = (runs & 3).astype(np.uint8), runs >> 2
-    return _coordinates(np.repeat(moves, lengths).tobytes(), query_end, target_end)
-
-
 def global_coordinates(
     coordinates: npt.NDArray[np.int64], query_length: int, target_length: int
 ) -> npt.NDArray[np.int64]:

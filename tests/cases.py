@@ -19,7 +19,7 @@ from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import coordinates_of_runs, trace
+from glsw.traceback import trace
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS = {
@@ -191,7 +191,7 @@ def judge_paths(engine, case):
         assert len(paths.offsets) == len(case.batch) + 1
         ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
         for p, end in enumerate(ends):
-            alignment = coordinates_of_runs(paths[p], *end).tolist()
+            alignment = paths.coordinates(p).tolist()
             host = case.alignment(p, end).tolist()
             assert alignment == host, f"{alignment} is not {host}: {case.describe(p)}"
 
@@ -431,4 +431,4 @@ def shared(seed, *, queries=30, targets=40, count=150, alphabet=DNA):
         for number in (queries, targets)
     ]
     index = [rng.integers(0, number, count).astype(np.int32) for number in (queries, targets)]
-    return Batch(*both, *index)
+    return Batch.indexed(*both, *index)

@@ -13,11 +13,11 @@ import cases
 import numpy as np
 from cases import AB, array, mutated
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3, fill, trace
 from glsw.engines.three.tiles import Shape
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -45,7 +45,7 @@ class Case:
 
     name: str
     scoring: Scoring3
-    triples: Triples
+    triples: Batch
 
     @cached_property
     def _expected(self):
@@ -57,7 +57,8 @@ class Case:
             tables.append(whole.h[1:, 1:, 1:])
             found.append(trace(*words, self.scoring, whole))
         score, end, moves = zip(*found, strict=True)
-        return tables, Paths3(Ends3(np.array(score, np.int32), np.array(end, np.int32)), moves)
+        ends = Ends(np.array(score, np.int32), np.array(end, np.int32))
+        return tables, Paths.of_moves(ends, moves)
 
     @property
     def tables(self):
@@ -133,8 +134,9 @@ def judge_tables(case, tables):
 
 def judge_paths(case, paths):
     judge_ends(case, paths.ends)
-    assert len(paths.moves) == len(case.triples)
-    for t, (found, expected) in enumerate(zip(paths.moves, case.paths.moves, strict=True)):
+    assert len(paths) == len(case.triples)
+    for t in range(len(paths)):
+        found, expected = paths.moves(t), case.paths.moves(t)
         assert found.dtype == np.uint8
         assert found.tolist() == expected.tolist(), case.describe(t)
 
@@ -275,7 +277,7 @@ def scorings():
 
 
 def _case(name, scoring, seed):
-    chosen = Triples.of(triples(scoring, seed))
+    chosen = Batch.of(triples(scoring, seed))
     longest = next(n for n in range(99, 0, -1) if _possible(scoring, n))
     assert longest > 34
     return Case(name, scoring, chosen.select(chosen.lengths.max(axis=1) <= longest))
@@ -307,4 +309,4 @@ def shared(seed, *, sequences=12, count=60, alphabet=DNA, longest=24):
     lengths = rng.integers(0, longest + 1, sequences)
     words = [rng.integers(0, len(alphabet), n).astype(np.uint8) for n in lengths]
     index = rng.integers(0, sequences, (count, 3)).astype(np.int32)
-    return Triples(Sequences.of(words), index)
+    return Batch((Sequences.of(words),) * 3, index)

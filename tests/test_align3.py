@@ -26,11 +26,11 @@ from hypothesis import strategies as st
 
 from glsw import Record, Scoring
 from glsw.align3 import MARKS, Aligner3, EngineChoice3, _shares, align3, alignments3, marks, score3
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.three import Scoring3
 from glsw.search import workers
 from glsw.sequences.alphabet import DNA, custom
@@ -303,8 +303,8 @@ def test_marks():
     moves = np.array([7, 7, 7, 7, 3, 7, 1, 7], np.uint8)
     scoring = Scoring3.sum_of_pairs()
     codes = [scoring.alphabet.encode(word) for word in ("MWILKAXRN", "WVLDANN", "WLKIXDD")]
-    paths = Paths3(Ends3(np.zeros(1, np.int32), np.array([[9, 7, 6]], np.int32)), [moves])
-    assert marks(paths, Triples.of([codes]), scoring) == "*:.    :"
+    paths = Paths.of_moves(Ends(np.zeros(1, np.int32), np.array([[9, 7, 6]], np.int32)), [moves])
+    assert marks(paths, Batch.of([codes]), scoring) == "*:.    :"
 
 
 def test_unknown_letters():
@@ -392,7 +392,9 @@ def check(verbs, batch, **options):
     for found in (ends, paths.ends):
         assert found.score.tolist() == expected.ends.score.tolist()
         assert found.end.tolist() == expected.ends.end.tolist()
-    assert [moves.tolist() for moves in paths.moves] == [moves.tolist() for moves in expected.moves]
+    assert [paths.moves(t).tolist() for t in range(len(paths))] == [
+        expected.moves(t).tolist() for t in range(len(expected))
+    ]
     for t in range(len(triples)):
         assert paths.coordinates(t).tolist() == expected.coordinates(t).tolist()
 
@@ -406,7 +408,7 @@ def test_batch_of_nothing(aligner):
     nothing = cases3.shared(5).select(slice(0))
     assert verbs.scores(nothing).shape == (0,)
     assert verbs.ends(nothing).end.shape == (0, 3)
-    assert list(verbs.paths(nothing).moves) == []
+    assert len(verbs.paths(nothing)) == 0
 
 
 @settings(deadline=None)
@@ -415,7 +417,7 @@ def test_batch_of_nothing(aligner):
     st.integers(0, 20),
 )
 def test_shares_are_of_about_equal_cells(lengths, count):
-    triples = Triples.of([[np.zeros(n, np.uint8) for n in each] for each in lengths])
+    triples = Batch.of([[np.zeros(n, np.uint8) for n in each] for each in lengths])
     shares = _shares(triples, count)
     if not count or not lengths:
         assert shares == []
@@ -458,7 +460,7 @@ def test_other_verbs_use_the_first_device(two):
     one = Aligner3(two.scoring, engine="reference")
     assert two.score(*words) == one.score(*words) == 8
     assert shown(two.align(*words)) == shown(one.align(*words))
-    assert two.scores(Triples.of([[DNA.encode(word) for word in words]])).tolist() == [8]
+    assert two.scores(Batch.of([[DNA.encode(word) for word in words]])).tolist() == [8]
 
 
 @pytest.mark.parametrize("how", REASONS)
@@ -571,7 +573,11 @@ def test_executors_that_cannot_be(two, batch):
         (lambda verbs: verbs.align("MV", ["MV"], "V"), TypeError, "b must be one sequence, not li"),
         (lambda verbs: verbs.score("MV", "V", 7), TypeError, "c must be one sequence, not int"),
         (lambda _: Aligner3(Scoring.blast()), TypeError, "scoring must be a Scoring3, not Scoring"),
-        (lambda verbs: verbs.scores([WORDS]), TypeError, "triples must be Triples, not list"),
+        (
+            lambda verbs: verbs.scores([WORDS]),
+            TypeError,
+            "triples must be a Batch, not list",
+        ),
         (lambda _: Aligner3(unknown="J"), ValueError, "unknown letter 'J' is not in the protein"),
         (
             lambda _: Aligner3(engine="auto"),
@@ -607,7 +613,7 @@ def test_codes_that_are_no_letters():
     text = r"^sequence 2: code 15 at position 3 is not in the DNA alphabet \(0 to 14\)$"
     for verb in (verbs.scores, verbs.ends, verbs.paths):
         with pytest.raises(ValueError, match=text):
-            verb(Triples.of([words]))
+            verb(Batch.of([words]))
     with pytest.raises(ValueError, match=r"^b: code 15 at position 3 is not in the DNA alphabet"):
         verbs.score(*words)
 

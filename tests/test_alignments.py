@@ -16,7 +16,7 @@ from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import best_end, coordinates_of_runs, trace
+from glsw.traceback import best_end, trace
 
 TOY = custom("ABC")
 # Work groups so small that short sequences take several strips, and checkpoints between them.
@@ -331,7 +331,7 @@ def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
         for p, (query, target) in enumerate(pairs):
             end = int(expected.query_end[p]), int(expected.target_end[p])
             coordinates, _ = trace(query, target, scoring, *end, mask=masks[p])
-            assert coordinates_of_runs(paths[p], *end).tolist() == coordinates.tolist()
+            assert paths.coordinates(p).tolist() == coordinates.tolist()
 
 
 def test_masks_come_and_go(diagonals):

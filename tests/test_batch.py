@@ -120,10 +120,48 @@ def test_indices_must_be_of_sequences():
     one = Sequences.of([sequence(1)])
     zero, beyond = np.zeros(1, np.int32), np.ones(1, np.int32)
     with pytest.raises(ValueError, match="target_index has 1 to 1, there are 1 sequences"):
-        Batch(one, one, zero, beyond)
+        Batch.indexed(one, one, zero, beyond)
     with pytest.raises(ValueError, match="query_index has -1"):
-        Batch(one, one, zero - 1, zero)
+        Batch.indexed(one, one, zero - 1, zero)
     with pytest.raises(ValueError, match="query_index has 2 pairs, target_index 1"):
-        Batch(one, one, np.zeros(2, np.int32), zero)
-    with pytest.raises(TypeError, match="query_index must be an array of int32, got int64"):
-        Batch(one, one, zero.astype(np.int64), zero)
+        Batch.indexed(one, one, np.zeros(2, np.int32), zero)
+    with pytest.raises(TypeError, match="index must be an array of int32, got int64"):
+        Batch.indexed(one, one, zero.astype(np.int64), zero)
+
+
+def test_of_pairs():
+    batch = Batch.of([(sequence(1), sequence(2, 3)), (sequence(), sequence(4))])
+    assert batch.k == 2
+    assert batch.lengths.tolist() == [[1, 2], [0, 1]]
+    assert batch.pair(0)[1].tolist() == [2, 3]
+    with pytest.raises(ValueError, match="an empty batch needs the number of sequences, k"):
+        Batch.of([])
+    with pytest.raises(ValueError, match="tuple 1 has 4 sequences, 2 or 3 needed"):
+        Batch.of([[sequence(1)] * 4])
+
+
+def test_combinations_of_two():
+    batch = Batch.combinations([sequence(k) for k in range(3)], 2)
+    assert batch.index.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+@given(st.lists(codes, min_size=1), st.lists(codes, min_size=1), st.data())
+def test_pool_and_compact_keep_pairs(queries, targets, data):
+    index = st.tuples(st.integers(0, len(queries) - 1), st.integers(0, len(targets) - 1))
+    chosen = np.array(data.draw(st.lists(index)), np.int32).reshape(-1, 2)
+    batch = Batch((Sequences.of(queries), Sequences.of(targets)), chosen)
+    pool, pooled = batch.pool
+    compact = batch.compact()
+    assert len(compact.queries) == len(set(chosen[:, 0].tolist()))
+    assert len(compact.targets) == len(set(chosen[:, 1].tolist()))
+    for p in range(len(batch)):
+        pair = [each.tolist() for each in batch[p]]
+        assert [pool[r].tolist() for r in pooled[p]] == pair
+        assert [each.tolist() for each in compact[p]] == pair
+
+
+def test_compact_keeps_one_object_for_all():
+    batch = Batch.combinations([sequence(k) for k in range(5)], 3).select([9])
+    compact = batch.compact()
+    assert len(compact.sequences[0]) == 3
+    assert compact.sequences[0] is compact.sequences[1] is compact.sequences[2]

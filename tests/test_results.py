@@ -265,5 +265,5 @@ def test_decimal_scores_are_shown_as_such():
 
 
 def test_ends():
-    ends = Ends(*(np.zeros(3, np.int32) for _ in range(3)))
+    ends = Ends(np.zeros(3, np.int32), np.zeros((3, 2), np.int32))
     assert len(ends) == 3

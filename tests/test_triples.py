@@ -6,8 +6,8 @@ from Bio.Align import Alignment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glsw.batch import Triples
-from glsw.paths import Ends3, Paths3
+from glsw.batch import Batch, Mask
+from glsw.paths import Ends, Paths
 from glsw.sequences.encoded import Sequences
 
 
@@ -16,14 +16,14 @@ def words(*lengths):
 
 
 def paths(*alignments):
-    """Return `Paths3` of (end, columns)."""
+    """Return `Paths` of (end, columns)."""
     ends = np.array([end for end, _ in alignments], np.int32).reshape(-1, 3)
     score = np.ones(len(alignments), np.int32)
-    return Paths3(Ends3(score, ends), [np.array(moves, np.uint8) for _, moves in alignments])
+    return Paths.of_moves(Ends(score, ends), [np.array(moves, np.uint8) for _, moves in alignments])
 
 
 def test_of():
-    triples = Triples.of([words(1, 2, 3), words(4, 0, 6)])
+    triples = Batch.of([words(1, 2, 3), words(4, 0, 6)])
     assert len(triples) == 2
     assert triples.lengths.tolist() == [[1, 2, 3], [4, 0, 6]]
     assert triples.cells == 6
@@ -33,25 +33,25 @@ def test_of():
 
 
 def test_of_takes_what_can_be_gone_through_once():
-    triples = Triples.of(iter([iter(words(1, 2, 3))]))
+    triples = Batch.of(iter([iter(words(1, 2, 3))]))
     assert triples.lengths.tolist() == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize(("count", "found"), [(0, 0), (2, 2), (4, 4)])
 def test_of_wants_three(count, found):
-    with pytest.raises(ValueError, match=f"triple 2 has {found} sequences"):
-        Triples.of([words(1, 2, 3), words(*range(count))])
+    with pytest.raises(ValueError, match=f"tuple 2 has {found} sequences, 3 needed"):
+        Batch.of([words(1, 2, 3), words(*range(count))], 3)
 
 
 def test_nothing():
-    for triples in (Triples.of([]), Triples.all_of(Sequences.of(words(3, 4)))):
+    for triples in (Batch.of([], 3), Batch.combinations(words(3, 4), 3)):
         assert len(triples) == triples.cells == 0
         assert triples.index.shape == triples.lengths.shape == (0, 3)
         assert triples.index.dtype == np.int32
 
 
 def test_all_of():
-    triples = Triples.all_of(Sequences.of(words(*range(1, 6))))
+    triples = Batch.combinations(Sequences.of(words(*range(1, 6))), 3)
     assert len(triples) == 10
     assert triples.index[0].tolist() == [0, 1, 2]
     assert triples.index[-1].tolist() == [2, 3, 4]
@@ -59,16 +59,17 @@ def test_all_of():
     assert (np.diff(triples.index) > 0).all()
     assert triples.lengths.tolist() == (triples.index + 1).tolist()
     # Every sequence is there once.
-    assert len(triples.sequences) == 5
+    assert [len(each) for each in triples.sequences] == [5, 5, 5]
+    assert triples.pool[0] is triples.sequences[0]
 
 
 def test_cells_beyond_32_bits():
     sequences = Sequences.of(words(2000, 2000, 2000))
-    assert Triples.all_of(sequences).cells == 8 * 10**9
+    assert Batch.combinations(sequences, 3).cells == 8 * 10**9
 
 
 def test_select():
-    triples = Triples.all_of(Sequences.of(words(*range(1, 6))))
+    triples = Batch.combinations(Sequences.of(words(*range(1, 6))), 3)
     chosen = triples.select(np.array([3, 3, 0]))
     assert chosen.index.tolist() == triples.index[[3, 3, 0]].tolist()
     assert chosen.sequences is triples.sequences
@@ -77,24 +78,29 @@ def test_select():
 
 
 @pytest.mark.parametrize(
-    "index",
-    [
-        np.zeros((2, 3), np.int64),
-        np.zeros((2, 2), np.int32),
-        np.zeros(3, np.int32),
-        np.zeros((1, 1, 3), np.int32),
-        np.zeros((2, 3)),
-    ],
+    "index", [np.zeros((2, 2), np.int32), np.zeros(3, np.int32), np.zeros((1, 1, 3), np.int32)]
 )
 def test_index_is_of_three_each(index):
-    with pytest.raises(ValueError, match=r"index must be int32 of shape \(N, 3\), got"):
-        Triples(Sequences.of(words(1, 2, 3)), index)
+    with pytest.raises(ValueError, match=r"index must have the shape \(N, 3\), got \("):
+        Batch((Sequences.of(words(1, 2, 3)),) * 3, index)
+
+
+@pytest.mark.parametrize("index", [np.zeros((2, 3), np.int64), np.zeros((2, 3)), [[0, 0, 0]]])
+def test_index_is_of_int32(index):
+    with pytest.raises(TypeError, match="index must be an array of int32, got"):
+        Batch((Sequences.of(words(1, 2, 3)),) * 3, index)
 
 
 @pytest.mark.parametrize("wrong", [-1, 3])
 def test_index_is_of_sequences_that_are_there(wrong):
-    with pytest.raises(ValueError, match="index must be from 0 to 2"):
-        Triples(Sequences.of(words(1, 2, 3)), np.array([[0, 1, wrong]], np.int32))
+    with pytest.raises(ValueError, match=r"column 2 of index has .*, there are 3 sequences"):
+        Batch((Sequences.of(words(1, 2, 3)),) * 3, np.array([[0, 1, wrong]], np.int32))
+
+
+def test_only_pairs_have_masks():
+    triples = Batch.of([words(1, 2, 3)])
+    with pytest.raises(ValueError, match="only pairs may have masks"):
+        triples.masked([Mask.nothing(1)])
 
 
 def test_coordinates():
@@ -132,6 +138,7 @@ def test_coordinates_are_the_columns(moves, start):
     kinds = (runs > 0).T @ [1, 2, 4]
     again = np.repeat(kinds, runs.max(axis=0, initial=0))
     assert again.tolist() == moves
+    assert paths((end, moves)).moves(0).tolist() == moves
     # Runs are as long as they can be.
     assert (np.diff(kinds) != 0).all()
     if moves:

@@ -167,6 +167,8 @@ class Engine(ABC):
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
+        if batch.k != 2:
+            raise ValueError(f"engine {self.name!r} aligns two sequences, not {batch.k}")
         if batch.masks is not None and not (self.masks and self.scoring.local):
             what = "" if self.scoring.local else " for alignments from end to end"
             raise ValueError(f"engine {self.name!r} takes no masks{what}")
@@ -208,11 +210,7 @@ class Engine(ABC):
         """Return the ends after what `best` returned, shape (N, 3) or more."""
         score, d, i = self.finished(batch, best)[:, :3].T
         found = (score > 0) | (not self.scoring.local)
-        return Ends(
-            score=score,
-            query_end=np.where(found, i + 1, 0).astype(np.int32),
-            target_end=np.where(found, d - i + 1, 0).astype(np.int32),
-        )
+        return Ends(score, np.where(found, [i + 1, d - i + 1], 0).astype(np.int32).T)
 
 
 def check_ties(ties: str) -> None:

@@ -135,7 +135,7 @@ class Auto(Engine):
             if part := engine.paths(batch.select(chosen), ties=ties, progress=progress):
                 parts.append((chosen, part))
             self.memory_used = max(self.memory_used, engine.memory_used)
-        return Paths.merged(len(batch), parts)
+        return Paths.merged(batch.index.shape, parts)
 
     @property
     def _many(self) -> int:

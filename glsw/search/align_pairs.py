@@ -13,7 +13,7 @@ from glsw.paths import Ends
 from glsw.results import Alignment
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
-from glsw.traceback import best_end, coordinates_of_runs, global_coordinates, trace
+from glsw.traceback import best_end, global_coordinates, trace
 
 
 def traced(
@@ -36,7 +36,7 @@ def traced(
     for p, (query, target) in enumerate(records):
         end = int(ends.query_end[p]), int(ends.target_end[p])
         if paths:
-            coordinates = coordinates_of_runs(paths[p], *end)
+            coordinates = paths.coordinates(p)
         else:
             coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
         if not scoring.local:
@@ -52,4 +52,4 @@ def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> 
         found[p] = best_end(query, target, scoring, batch.mask(p))
         if progress:
             progress(len(query) * len(target))
-    return Ends(*found.T)
+    return Ends(found[:, 0], found[:, 1:])

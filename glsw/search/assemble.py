@@ -352,13 +352,14 @@ class _Rounds:
     def align(self, todo: Sequence[tuple[int, int]], *, masked: bool) -> None:
         """Find the next alignments of subjects, given by number, and contexts."""
         pairs = [(self._subjects[k], context) for k, context in todo]
-        batch = Batch(
+        batch = Batch.indexed(
             self._queries,
             self._targets,
             np.array([self._first[each.of] + context for each, context in pairs], np.int32),
             np.array([k for k, _ in todo], np.int32),
-            tuple(each.mask(context) for each, context in pairs) if masked else None,
         )
+        if masked:
+            batch = batch.masked(each.mask(context) for each, context in pairs)
         records = [(each.of.query.contexts[context].record, each.target) for each, context in pairs]
         found = traced(self._engine, batch, records, self._ties, self._unknown)
         for (each, context), alignment in zip(pairs, found, strict=True):

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
-from glsw.batch import Batch, Triples
+from glsw.batch import Batch
 from glsw.engines.base import Progress
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -397,7 +397,7 @@ def _scores(
     aligner: Aligner3 | Aligner, sequences: Sequences, chosen: _Index, progress: Progress | None
 ) -> npt.NDArray[np.int32]:
     if isinstance(aligner, Aligner3):
-        return aligner.scores(Triples(sequences, chosen), progress=progress)
+        return aligner.scores(Batch((sequences,) * 3, chosen), progress=progress)
     return aligner.engine.scores(_batch(sequences, chosen), progress=progress)
 
 
@@ -406,7 +406,7 @@ def _coordinates(
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield where runs of equal columns of the best alignments begin and end, shape (of, K)."""
     if isinstance(aligner, Aligner3):
-        paths = aligner.paths(Triples(sequences, chosen))
+        paths = aligner.paths(Batch((sequences,) * 3, chosen))
         yield from map(paths.coordinates, range(len(chosen)))
         return
     decode = aligner.scoring.alphabet.decode
@@ -419,8 +419,7 @@ def _coordinates(
 
 
 def _batch(sequences: Sequences, chosen: _Index) -> Batch:
-    first, second = np.ascontiguousarray(chosen.T)
-    return Batch(sequences, sequences, first, second)
+    return Batch((sequences,) * 2, chosen)
 
 
 def _row(word: str, at: Sequence[int], all_at: npt.NDArray[np.int64]) -> str:

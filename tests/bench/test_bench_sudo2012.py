@@ -8,9 +8,9 @@ import pytest
 from test_bench import check_document, check_timed
 
 from bench import cpu3, sudo2012, triples
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.engines.three import ENGINES3, Reference3
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import PROTEIN
@@ -67,7 +67,7 @@ def parts(document, part):
 def some(scoring, letters, count=40, seed=1):
     """Triples of up to 12 of the first letters, with empty ones among them."""
     random = np.random.default_rng(seed)
-    return Triples.of(
+    return Batch.of(
         [random.integers(0, letters, length, np.uint8) for length in random.integers(0, 13, 3)]
         for _ in range(count)
     )
@@ -77,7 +77,7 @@ def related(letters, count=20, seed=2):
     """Triples of words that are a longer one with letters left out."""
     random = np.random.default_rng(seed)
     words = [random.integers(0, letters, 30, np.uint8) for _ in range(count)]
-    return Triples.of([word[random.random(30) > 0.15] for _ in range(3)] for word in words)
+    return Batch.of([word[random.random(30) > 0.15] for _ in range(3)] for word in words)
 
 
 def test_document(bench, capsys):
@@ -151,7 +151,7 @@ class OffByOne(Reference3):
 class AnotherPath(Reference3):
     def paths(self, triples, *, progress=None):
         paths = super().paths(triples, progress=progress)
-        return Paths3(paths.ends, [moves[1:] for moves in paths.moves])
+        return Paths.of_moves(paths.ends, [paths.moves(t)[1:] for t in range(len(paths))])
 
 
 def test_wrong_results_have_no_time(bench, monkeypatch, capsys):
@@ -277,9 +277,9 @@ def test_path_scores(name):
     scoring = SCORINGS[name]
     work = related(4)
     paths = Reference3(scoring).paths(work)
-    assert {7, 3, 5, 6, 1, 2, 4} <= set(np.concatenate(paths.moves).tolist())
+    assert {7, 3, 5, 6, 1, 2, 4} <= set((paths.runs & 7).tolist())
     for t, (score, end) in enumerate(zip(paths.ends.score, paths.ends.end, strict=True)):
-        words, moves = work[t], paths.moves[t]
+        words, moves = work[t], paths.moves(t)
         assert score > 0
         assert triples.path_score(scoring, words, end, moves) == score
         assert triples.path_score(scoring, words, end, np.repeat(moves, 30)) == -1
@@ -348,7 +348,7 @@ def test_other_engines_judge_what_is_too_long(device):
     for engine, judge in (("subtable", "plane"), ("plane", "subtable")):
         name, chosen, cells = judges.cells(triples.Work("", scoring, work, "", judges), engine)
         assert (name, chosen.tolist(), cells.tolist()) == (judge, [0, 1, 2], expected)
-        full = Triples.of([[np.array([1, 2, 3], np.uint8)] * 3])
+        full = Batch.of([[np.array([1, 2, 3], np.uint8)] * 3])
         name, planes = judges.planes(triples.Work("", scoring, full, "", judges), engine)
         (table,) = Reference3(scoring).tables(full)
         assert (name, planes.tolist()) == (judge, triples.checksums(table).tolist())
@@ -357,12 +357,12 @@ def test_other_engines_judge_what_is_too_long(device):
 def test_a_part_is_judged_if_all_is_too_long():
     scoring = SCORINGS["identity"]
     word = np.array([0, 1, 2, 3], np.uint8)
-    work = Triples.of([[word] * 3] * 9)
+    work = Batch.of([[word] * 3] * 9)
     judges = triples.Judges(None, 3.5 * 64 / 2e7, "no C code", None)
     name, chosen, cells = judges.cells(triples.Work("", scoring, work, "", judges), "subtable")
     assert (name, chosen.tolist()) == ("reference", [0, 4, 8])
     assert cells.tolist() == [[4, 4, 4, 4]] * 3
-    ends = Ends3(np.full(9, 4, np.int32), np.full((9, 3), 4, np.int32))
+    ends = Ends(np.full(9, 4, np.int32), np.full((9, 3), 4, np.int32))
     check = triples.Work("", scoring, work, "", judges).check("subtable", "ends", ends)
     assert (check.pairs, check.wrong) == (3, 0)
 

@@ -220,7 +220,7 @@ def large_cases(draw):
     ]
     index = rng.integers(0, len(sequences), (2, 8)).astype(np.int32)
     both = Sequences.of(sequences)
-    return cases.Case("large", scoring, Batch(both, both, *index))
+    return cases.Case("large", scoring, Batch.indexed(both, both, *index))
 
 
 @settings(max_examples=60, deadline=None)

@@ -26,7 +26,7 @@ from glsw.engines.reference import fill
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import coordinates_of_runs, global_coordinates, trace
+from glsw.traceback import global_coordinates, trace
 
 ABLE = [name for name, engine in ENGINES.items() if engine.global_modes]
 # Those that need no CPU library; the first alone has no OpenGL.
@@ -474,4 +474,4 @@ def test_runs_of_paths_are_inside(device):
     batch = Batch.pairwise([encode("GGACGT")], [encode("ACGTTT")])
     paths = Diagonal(scoring, device).paths(batch)
     assert (paths.ends.score[0], paths.ends.query_end[0], paths.ends.target_end[0]) == (8, 6, 4)
-    assert coordinates_of_runs(paths[0], 6, 4).tolist() == [[0, 4], [2, 6]]
+    assert paths.coordinates(0).tolist() == [[0, 4], [2, 6]]

@@ -89,7 +89,7 @@ def test_nothing_to_align(make):
 @with_subtests("case", SOME)
 def test_query_and_target_can_be_swapped(make, case):
     batch = case.batch
-    swapped = Batch(batch.targets, batch.queries, batch.target_index, batch.query_index)
+    swapped = Batch.indexed(batch.targets, batch.queries, batch.target_index, batch.query_index)
     scoring = dataclasses.replace(case.scoring, matrix=case.scoring.matrix.T.copy())
     assert make(scoring).scores(swapped).tolist() == case.expected.score.tolist()
 
@@ -221,7 +221,7 @@ def small_cases(draw):
     both = [Sequences.of(draw(st.lists(sequence, min_size=1, max_size=4))) for _ in range(2)]
     index = st.tuples(*(st.integers(0, len(each) - 1) for each in both))
     chosen = np.array(draw(st.lists(index, min_size=1, max_size=6)), np.int32)
-    return cases.Case("drawn", scoring, Batch(*both, *chosen.T.copy()))
+    return cases.Case("drawn", scoring, Batch(tuple(both), chosen))
 
 
 def judge_drawn(device, name, data):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 
-from glsw.batch import Batch, Triples
+from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
@@ -72,7 +72,8 @@ def usual(request, device):
 def alignments(paths):
     """Return score, end and columns of each alignment, as `naive3.path` does."""
     ends, scores = map(tuple, paths.ends.end.tolist()), paths.ends.score.tolist()
-    return list(zip(scores, ends, [moves.tolist() for moves in paths.moves], strict=True))
+    moves = [paths.moves(t).tolist() for t in range(len(paths))]
+    return list(zip(scores, ends, moves, strict=True))
 
 
 def disjoint(engine, triples, most=None):
@@ -167,7 +168,7 @@ def test_reference_equals_the_oracle(scoring):
     rng, engine, scores = np.random.default_rng(6), Reference3(scoring), []
     for lengths in rng.integers(0, 8, (20, 3)):
         words = random_words(rng, scoring, lengths)
-        triples = Triples.of([words])
+        triples = Batch.of([words])
         expected = naive3.path(words, scoring)
         assert alignments(engine.paths(triples)) == [expected]
         ends = engine.ends(triples)
@@ -185,7 +186,7 @@ def test_disjoint_alignments_of_the_reference_equal_those_of_the_oracle(scoring)
     for lengths in ((4, 4, 4), (5, 3, 4), (2, 6, 4), (4, 0, 5)):
         words = random_words(rng, scoring, lengths)
         expected = list(naive3.disjoint(words, scoring))
-        assert disjoint(Reference3(scoring), Triples.of([words])) == [expected]
+        assert disjoint(Reference3(scoring), Batch.of([words])) == [expected]
         count += len(expected)
     assert count >= 2
 
@@ -197,7 +198,7 @@ def test_example_by_hand():
     scoring = Scoring3.identity(5, -4, 3, 1)
     words = [scoring.alphabet.encode(word) for word in ("TTTACGTTT", "RRATRR", "GGACGTG")]
     assert naive3.alignment_score(words, (7, 4, 6), [7, 5, 5, 7], scoring) == 5 - 3 - 1 + 5
-    found = alignments(Reference3(scoring).paths(Triples.of([words])))
+    found = alignments(Reference3(scoring).paths(Batch.of([words])))
     assert found == [(6, (7, 4, 6), [7, 5, 5, 7])] == [naive3.path(words, scoring)]
 
 
@@ -214,14 +215,14 @@ def test_order_of_columns_by_hand():
         (("AAB", "ABA", "BAA"), (6, (2, 3, 3), [7, 2, 7])),
     ):
         encoded = [AB.encode(word) for word in words]
-        found = alignments(Reference3(scoring).paths(Triples.of([encoded])))
+        found = alignments(Reference3(scoring).paths(Batch.of([encoded])))
         assert found == [expected] == [naive3.path(encoded, scoring)]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_cases_have_every_column(scheme):
     chosen = [case for case in CASES.values() if case.scoring.scheme == scheme]
-    seen = [set(np.concatenate(case.paths.moves).tolist()) for case in chosen]
+    seen = [set((case.paths.runs & 7).tolist()) for case in chosen]
     assert set.union(*seen) == set(range(1, 8))
     linear = [case.scoring.linear for case in chosen]
     assert any(len(each) == 7 for each, one in zip(seen, linear, strict=True) if one)
@@ -254,7 +255,7 @@ def test_longer_sequences(make, name):
     scoring = CASES[name].scoring
     rng = np.random.default_rng(8)
     ancestor = rng.integers(0, 4, 140).astype(np.uint8)
-    triples = Triples.of(
+    triples = Batch.of(
         [mutated(rng, 4, ancestor[part]) for part in parts]
         for parts in (
             (slice(0, 65), slice(0, 64), slice(0, 66)),
@@ -277,33 +278,33 @@ def test_largest_scores(usual, gaps):
         Scoring3.sum_of_pairs(Scoring.match_mismatch(10**5, -(10**6), *gaps, alphabet=AB))
     )
     letters = np.zeros(28, np.uint8)
-    triples = Triples.of([[letters[:27]] * 3, [letters[:27], letters[:26], letters[:27]]])
+    triples = Batch.of([[letters[:27]] * 3, [letters[:27], letters[:26], letters[:27]]])
     ends = engine.ends(triples)
     assert ends.score.tolist() == [8_100_000, 7_800_000]
     assert ends.end.tolist() == [[27] * 3, [26] * 3]
     for method in (engine.scores, engine.ends, engine.paths, engine.tables, engine.disjoint):
         with pytest.raises(ValueError, match="8400000"):
-            list(method(Triples.of([[letters] * 3])))
+            list(method(Batch.of([[letters] * 3])))
 
 
 def test_nothing_to_align(usual):
     engine = usual(Scoring3.sum_of_pairs())
-    nothing = Triples.of([])
+    nothing = Batch.of([], 3)
     assert engine.scores(nothing).shape == (0,)
     assert engine.scores(nothing).dtype == np.int32
     assert engine.ends(nothing).end.shape == (0, 3)
-    assert len(engine.paths(nothing).moves) == len(engine.paths(nothing).ends) == 0
+    assert len(engine.paths(nothing)) == len(engine.paths(nothing).ends) == 0
     assert list(engine.tables(nothing)) == list(engine.disjoint(nothing)) == []
 
 
 def test_empty_sequences_score_nothing(usual):
     engine = usual(Scoring3.identity())
     words = [codes(), codes(0, 1, 2)]
-    triples = Triples.of(list(product(words, repeat=3))[:-1])
+    triples = Batch.of(list(product(words, repeat=3))[:-1])
     assert len(triples) == 7
     paths = engine.paths(triples)
     assert alignments(paths) == [(0, (0, 0, 0), [])] * 7
-    assert all(moves.dtype == np.uint8 for moves in paths.moves)
+    assert paths.runs.dtype == np.uint32
     assert paths.ends.score.dtype == paths.ends.end.dtype == np.int32
     shapes = [table.shape for table in engine.tables(triples)]
     assert shapes == [tuple(map(len, triples[t])) for t in range(7)]
@@ -325,7 +326,7 @@ def test_order_of_the_three_changes_no_score(usual, case):
     triples = case.part(slice(12, None, 4)).triples
     expected = case.ends.score[12::4].tolist()
     for order in permutations(range(3)):
-        turned = Triples(triples.sequences, triples.index[:, order].copy())
+        turned = Batch(triples.sequences, triples.index[:, order].copy())
         assert engine.scores(turned).tolist() == expected, order
 
 
@@ -368,7 +369,7 @@ def test_an_empty_sequence_leaves_the_pair(usual, pairs, place):
     flat = Scoring(pairs.matrix - cost, pairs.alphabet, cost, cost, "pairs against a gap")
     expected = Reference(flat).scores(Batch.pairwise(*zip(*two, strict=True))).tolist()
     assert bool(max(expected)) == (pairs.maximum > cost)
-    triples = Triples.of([*each[:place], codes(), *each[place:]] for each in two)
+    triples = Batch.of([*each[:place], codes(), *each[place:]] for each in two)
     engine = usual(scoring)
     paths = engine.paths(triples)
     assert engine.scores(triples).tolist() == paths.ends.score.tolist() == expected
@@ -386,13 +387,13 @@ def test_long_pairs_score_where_short_ones_do_not(usual):
         words = [w, w, w]
         words[place] = none
         end = tuple(0 if s == place else 5 for s in range(3))
-        paths = engine.paths(Triples.of([words]))
+        paths = engine.paths(Batch.of([words]))
         assert alignments(paths) == [(-13 + 4 * 9, end, [7 - 2**place] * 5)]
         # The same within sequences that have letters, before and after a column of three.
         words[place] = scoring.alphabet.encode("CC")
         around = [np.concatenate([word, words[place], word]) for word in (w, w)]
         around.insert(place, words[place])
-        triples = Triples.of([around])
+        triples = Batch.of([around])
         (found,) = alignments(engine.paths(triples))
         assert found[0] == 2 * 27 + 2 * 23
         assert found[2] == [7 - 2**place] * 5 + [7, 7] + [7 - 2**place] * 5
@@ -479,7 +480,7 @@ def test_first_disjoint_alignment_is_that_of_paths(usual):
 def test_a_repeat_is_found_twice(usual):
     scoring = Scoring3.identity(1, -2, 2)
     words = ["ACGTCATTGACC" * 2, "ACGTCATTGACC", "ACGTCATTGACC"]
-    triples = Triples.of([[scoring.alphabet.encode(word) for word in words]])
+    triples = Batch.of([[scoring.alphabet.encode(word) for word in words]])
     first, second = disjoint(usual(scoring), triples, 2)[0]
     assert first == (12, (12, 12, 12), [7] * 12)
     assert second == (12, (24, 12, 12), [7] * 12)
@@ -510,7 +511,7 @@ def small_cases(draw, longest=12):
     words = Sequences.of(draw(st.lists(sequence, min_size=1, max_size=5)))
     index = st.tuples(*[st.integers(0, len(words) - 1)] * 3)
     chosen = np.array(draw(st.lists(index, min_size=1, max_size=4)), np.int32)
-    return Case("drawn", scoring, Triples(words, chosen))
+    return Case("drawn", scoring, Batch((words,) * 3, chosen))
 
 
 @settings(max_examples=100, deadline=None)
@@ -555,7 +556,7 @@ def test_triples_too_large_for_a_chunk_stand_in_no_ones_place(memory, device):
     rng = np.random.default_rng(8)
     lengths = [(4000, 12, 12), (4, 300, 300), (300, 40, 40), (5, 6, 7), (90, 90, 4)]
     words = [[rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in lengths]
-    case = Case("unlike lengths", Scoring3.identity(), Triples.of(words))
+    case = Case("unlike lengths", Scoring3.identity(), Batch.of(words))
     engine = build(("subtable", {}), case.scoring, device, memory=memory)
     cases3.judge_ends(case, engine.ends(case.triples))
     cases3.judge_paths(case, engine.paths(case.triples))
@@ -573,7 +574,7 @@ def test_tiles_that_shaders_cannot_have(shape, device):
 def test_progress_counts_no_faces(name, device):
     scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 2, 1))
     assert scoring.pairs_gain
-    triples = Triples.of([[np.zeros(n, np.uint8) for n in (9, 8, 9)]])
+    triples = Batch.of([[np.zeros(n, np.uint8) for n in (9, 8, 9)]])
     counted = []
     build((name, {}), scoring, device).ends(triples, progress=counted.append)
     assert sum(counted) == 9 * 8 * 9

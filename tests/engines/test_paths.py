@@ -17,7 +17,7 @@ import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal
 from glsw.scoring.scoring import Scoring
-from glsw.traceback import DIAGONAL, LEFT, UP, coordinates_of_runs
+from glsw.traceback import DIAGONAL, LEFT, UP
 
 NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")
@@ -85,8 +85,7 @@ def relatives(seed, lengths, letters=20):
 
 def coordinates(paths):
     """Return the coordinates of all alignments as lists."""
-    ends = zip(paths.ends.query_end.tolist(), paths.ends.target_end.tolist(), strict=True)
-    return [coordinates_of_runs(paths[p], *end).tolist() for p, end in enumerate(ends)]
+    return [paths.coordinates(p).tolist() for p in range(len(paths))]
 
 
 def everything(paths):

@@ -23,7 +23,6 @@ from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import read
-from glsw.traceback import coordinates_of_runs
 
 pytestmark = pytest.mark.realdata
 
@@ -240,8 +239,7 @@ def parasail_dna(query, target):
 
 def path_score(batch, paths, p=0):
     """Return the score of an alignment, column by column, and how many columns it has."""
-    end = int(paths.ends.query_end[p]), int(paths.ends.target_end[p])
-    coordinates = coordinates_of_runs(paths[p], *end)
+    coordinates = paths.coordinates(p)
     columns = int(np.diff(coordinates).max(axis=0).sum())
     return naive.path_score(*batch.pair(p), DNA, coordinates), columns
 

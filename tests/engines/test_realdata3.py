@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cases3 import build
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
@@ -28,7 +28,7 @@ NAMES = sorted(set(ENGINES3) - {Reference3.name})
 @pytest.fixture(scope="module")
 def families(data):
     cases = json.loads((data / "three" / "balibase3_first3.json").read_text())["cases"]
-    triples = Triples.of(
+    triples = Batch.of(
         [scoring(*GAPS[0]).alphabet.encode(letters) for letters in case["seqs"]] for case in cases
     )
     assert len(triples) == 51
@@ -96,7 +96,8 @@ def test_alignments_of_small_families(make, families, expected, gaps):
     paths = engine.paths(triples)
     assert pairs_of(paths.ends) == expected(gaps, chosen)
     reference = Reference3(scoring(*gaps)).paths(triples)
-    for t, moves in enumerate(paths.moves):
+    for t in range(len(paths)):
+        moves = paths.moves(t)
         score, end = int(paths.ends.score[t]), paths.ends.end[t].tolist()
         assert naive3.alignment_score(triples[t], end, moves, scoring(*gaps)) == score
-        assert moves.tolist() == reference.moves[t].tolist()
+        assert moves.tolist() == reference.moves(t).tolist()

@@ -211,7 +211,7 @@ class Lanes(ComputeEngine):
                 self._prefetch(each)
 
         while part is not None:
-            everything = Batch(queries, part, *np.zeros((2, 0), np.int32))
+            everything = Batch.indexed(queries, part, *np.zeros((2, 0), np.int32))
             self.check(everything)
             if len(queries) and len(part):
                 self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
@@ -339,7 +339,7 @@ class Lanes(ComputeEngine):
         places = np.concatenate([np.empty(0, np.intp), *(each for _, each in few)])
         if not len(places):
             return
-        batch = Batch(
+        batch = Batch.indexed(
             Sequences.of(queries),
             Sequences.of([targets.sequences[int(k)] for k in targets.which[places]]),
             numbers.astype(np.int32),

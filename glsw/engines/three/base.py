@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Progress, ignore
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.three import Scoring3
 
 
@@ -60,14 +60,12 @@ class Engine3(ABC):
         """What runs the engine, for results."""
         return self._device.info.name if self._device else "CPU"
 
-    def scores(
-        self, triples: Triples, *, progress: Progress | None = None
-    ) -> npt.NDArray[np.int32]:
+    def scores(self, triples: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best local score of each triple.
 
         Parameters
         ----------
-        triples : Triples
+        triples : Batch
             N triples, also of empty sequences: two sequences and an empty one are aligned as
             columns with a gap in the third.
         progress : callable, optional
@@ -86,18 +84,18 @@ class Engine3(ABC):
         """
         return self.ends(triples, progress=progress).score
 
-    def ends(self, triples: Triples, *, progress: Progress | None = None) -> Ends3:
+    def ends(self, triples: Batch, *, progress: Progress | None = None) -> Ends:
         """Return the best local score of each triple and where it ends; as `scores`."""
         self.check(triples)
         return ends_of(self.best(triples, progress or ignore))
 
     @abstractmethod
-    def best(self, triples: Triples, progress: Progress) -> npt.NDArray[np.int32]:
+    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1."""
 
     @abstractmethod
     def tables(
-        self, triples: Triples, *, progress: Progress | None = None
+        self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield H of each triple, shape (l, m, n): entry (i, j, k) is the cell of letters i, j, k.
 
@@ -105,13 +103,13 @@ class Engine3(ABC):
         """
 
     @abstractmethod
-    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each triple; parameters and errors as in `scores`."""
 
     @abstractmethod
     def disjoint(
-        self, triples: Triples, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths3]]:
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths]]:
         """Yield local alignments of each triple until their score is 0: its number, one path.
 
         The first alignment of a triple is that of `paths`. After each, no column with two or
@@ -119,14 +117,16 @@ class Engine3(ABC):
         next one is the best under that condition (after Waterman and Eggert 1987).
         """
 
-    def check(self, triples: Triples) -> None:
+    def check(self, triples: Batch) -> None:
         """Raise ValueError if the score of a triple could be 2^23 or more."""
+        if triples.k != 3:
+            raise ValueError(f"engine {self.name!r} aligns three sequences, not {triples.k}")
         if self._device:
             self._device.activate()
         self.scoring.check(triples.lengths)
 
 
-def ends_of(best: npt.NDArray[np.int32]) -> Ends3:
+def ends_of(best: npt.NDArray[np.int32]) -> Ends:
     """Return the ends of best cells, shape (N, 4): score, i, j, k from 1."""
     found = best[:, 0] > 0
-    return Ends3(best[:, 0].copy(), np.where(found[:, None], best[:, 1:], 0).astype(np.int32))
+    return Ends(best[:, 0].copy(), np.where(found[:, None], best[:, 1:], 0).astype(np.int32))

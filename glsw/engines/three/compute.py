@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.gl import COMPUTE, Programs, Storage, upload_scores
 from glsw.engines.recurrence import Uniform
@@ -82,7 +82,7 @@ class Compute3(Programs, Engine3):
             matrix[:letters, :letters] = pairs.matrix
             self._defines["SCORES"], self._substitution = upload_scores(self.device, matrix, _NEVER)
 
-    def letters_of(self, triples: Triples) -> Letters:
+    def letters_of(self, triples: Batch) -> Letters:
         """Return the letters of triples as the device gets them."""
         nothing = self._defines["LETTERS"] - 1
         return Letters.of(triples, nothing if self.scoring.pairs_gain else None)
@@ -110,7 +110,7 @@ class Letters:
     sequences : Sequences
         With these letters, so that its cells 0 are those with an index 0 of the table.
     index : ndarray of int32, shape (N, 3)
-        As in `Triples`.
+        As `Batch.pool`.
     before : int
         Letters before each sequence, 0 or 1.
     """
@@ -120,14 +120,14 @@ class Letters:
     before: int
 
     @staticmethod
-    def of(triples: Triples, nothing: int | None) -> Letters:
+    def of(triples: Batch, nothing: int | None) -> Letters:
         """Put the letter ``nothing``, if there is such, before every sequence."""
-        sequences = triples.sequences
+        sequences, index = triples.pool
         if nothing is not None:
             starts, count = sequences.offsets[:-1], np.arange(len(sequences) + 1)
             residues = np.insert(sequences.residues, starts, np.uint8(nothing))
             sequences = Sequences(residues, sequences.offsets + count)
-        return Letters(sequences, triples.index, int(nothing is not None))
+        return Letters(sequences, index, int(nothing is not None))
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.compute import Compute3, Letters, chunks
 from glsw.engines.three.subtable import Subtable
-from glsw.paths import Paths3
+from glsw.paths import Paths
 from glsw.scoring.three import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
@@ -44,7 +44,7 @@ class Plane(Compute3):
         self._tracer = Subtable(scoring, device, memory=memory)
         self.memory_used = 0
 
-    def best(self, triples: Triples, progress: Progress) -> npt.NDArray[np.int32]:
+    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the best cell of each triple, see `Engine3.best`."""
         letters = self.letters_of(triples)
         found = np.zeros((len(triples), 4), np.int32)
@@ -69,7 +69,7 @@ class Plane(Compute3):
         return first
 
     def tables(
-        self, triples: Triples, *, progress: Progress | None = None
+        self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`."""
         self.check(triples)
@@ -86,15 +86,15 @@ class Plane(Compute3):
                 self.download_into(compute.TABLE, table)
             yield table[(slice(letters.before, None),) * 3]
 
-    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each triple, see `Subtable.paths`."""
         paths = self._tracer.paths(triples, progress=progress)
         self.memory_used = max(self.memory_used, self._tracer.memory_used)
         return paths
 
     def disjoint(
-        self, triples: Triples, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths3]]:
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Subtable.disjoint`."""
         return self._tracer.disjoint(triples, progress=progress)
 

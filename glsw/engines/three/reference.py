@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three.base import Engine3
-from glsw.paths import Ends3, Paths3
+from glsw.paths import Ends, Paths
 from glsw.scoring.three import Scoring3
 
 MOVES = (7, 3, 5, 6, 1, 2, 4)
@@ -56,14 +56,14 @@ class Reference3(Engine3):
     --------
     >>> scoring = Scoring3.identity()
     >>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
-    >>> paths = Reference3(scoring).paths(Triples.of([words]))
-    >>> paths.ends.score.tolist(), paths.ends.end.tolist(), paths.moves[0].tolist()
+    >>> paths = Reference3(scoring).paths(Batch.of([words]))
+    >>> paths.ends.score.tolist(), paths.ends.end.tolist(), paths.moves(0).tolist()
     ([2], [[3, 2, 3]], [7, 7])
     """
 
     name = "reference"
 
-    def best(self, triples: Triples, progress: Progress) -> _Int32:
+    def best(self, triples: Batch, progress: Progress) -> _Int32:
         """Return the best cell of each triple, see `Engine3.best`."""
         found = np.zeros((len(triples), 4), np.int32)
         for t in range(len(triples)):
@@ -71,7 +71,7 @@ class Reference3(Engine3):
             progress(_cells(triples, t))
         return found
 
-    def tables(self, triples: Triples, *, progress: Progress | None = None) -> Iterator[_Int32]:
+    def tables(self, triples: Batch, *, progress: Progress | None = None) -> Iterator[_Int32]:
         """Yield H of each triple, see `Engine3.tables`."""
         self.check(triples)
         for t in range(len(triples)):
@@ -79,7 +79,7 @@ class Reference3(Engine3):
             (progress or ignore)(_cells(triples, t))
             yield h[1:, 1:, 1:].copy()
 
-    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each triple, see `Engine3.paths`."""
         self.check(triples)
         found = []
@@ -90,8 +90,8 @@ class Reference3(Engine3):
         return _paths(found)
 
     def disjoint(
-        self, triples: Triples, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths3]]:
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths]]:
         """Yield local alignments of each triple, one triple after the other.
 
         See `Engine3.disjoint`. The whole table is filled anew for each.
@@ -322,16 +322,16 @@ def _padded(codes: _Codes) -> _Codes:
     return np.concatenate([np.zeros(1, np.uint8), codes])
 
 
-def _words(triples: Triples, t: int) -> tuple[_Codes, _Codes, _Codes]:
+def _words(triples: Batch, t: int) -> tuple[_Codes, _Codes, _Codes]:
     a, b, c = triples[t]
     return a, b, c
 
 
-def _cells(triples: Triples, t: int) -> int:
+def _cells(triples: Batch, t: int) -> int:
     return int(triples.lengths[t].prod())
 
 
-def _paths(found: list[tuple[int, _Cell, _Codes]]) -> Paths3:
+def _paths(found: list[tuple[int, _Cell, _Codes]]) -> Paths:
     score = np.array([each[0] for each in found], np.int32)
     end = np.array([each[1] for each in found], np.int32).reshape(-1, 3)
-    return Paths3(Ends3(score, end), [each[2] for each in found])
+    return Paths.of_moves(Ends(score, end), [each[2] for each in found])

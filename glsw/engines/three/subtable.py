@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Triples
+from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import compute
 from glsw.engines.three.base import ends_of
 from glsw.engines.three.compute import Compute3, Letters, chunks
 from glsw.engines.three.tiles import Box, Form, Plan, Shape
-from glsw.paths import Paths3
+from glsw.paths import Paths
 from glsw.scoring.three import Scoring3
 
 _WALKERS = 32
@@ -77,7 +77,7 @@ class Subtable(Compute3):
 
     # scores and ends
 
-    def best(self, triples: Triples, progress: Progress) -> npt.NDArray[np.int32]:
+    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the best cell of each triple, see `Engine3.best`."""
         letters = self.letters_of(triples)
         found = np.zeros((len(triples), 4), np.int32)
@@ -88,13 +88,13 @@ class Subtable(Compute3):
         return found
 
     def tables(
-        self, triples: Triples, *, progress: Progress | None = None
+        self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`; slab by slab if it is large."""
         self.check(triples)
         return self._tables(triples, progress or ignore)
 
-    def _tables(self, triples: Triples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    def _tables(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         letters = self.letters_of(triples)
         for t in range(len(triples)):
             table = np.empty(letters.lengths[t], np.int32)
@@ -116,28 +116,27 @@ class Subtable(Compute3):
 
     # alignments
 
-    def paths(self, triples: Triples, *, progress: Progress | None = None) -> Paths3:
+    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each triple, traced back on the device."""
         self.check(triples)
         letters = self.letters_of(triples)
         found = np.zeros((len(triples), 4), np.int32)
-        moves = [np.empty(0, np.uint8)] * len(triples)
+        runs = [np.empty(0, np.uint32)] * len(triples)
         for plan in self._plans(letters, trace=True):
             self._prepare(plan)
-            best, runs = self._traced(plan, progress or ignore)
-            found[plan.chosen] = best
-            for t, path in zip(plan.chosen, runs, strict=True):
-                moves[t] = path
-        return Paths3(ends_of(found), moves)
+            found[plan.chosen], traced = self._traced(plan, progress or ignore)
+            for t, path in zip(plan.chosen, traced, strict=True):
+                runs[t] = path
+        return Paths.of(ends_of(found), runs)
 
     def disjoint(
-        self, triples: Triples, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths3]]:
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
         self.check(triples)
         return self._disjoint(triples, progress or ignore)
 
-    def _disjoint(self, triples: Triples, progress: Progress) -> Iterator[tuple[int, Paths3]]:
+    def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         letters = self.letters_of(triples)
         for t in np.sort(letters.ordered()).tolist():
             self.device.activate()
@@ -147,14 +146,14 @@ class Subtable(Compute3):
                 self.device.activate()
                 self._prepare(plan)
                 masks.bind_to_storage_buffer(compute.MASKS)
-                best, (moves,) = self._traced(plan, progress)
+                best, runs = self._traced(plan, progress)
                 if best[0, 0] <= 0:
                     break
-                yield t, Paths3(ends_of(best), [moves])
+                yield t, Paths.of(ends_of(best), runs)
 
     def _traced(
         self, plan: Plan, progress: Progress
-    ) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.uint8]]]:
+    ) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.uint32]]]:
         """Compute the tables of a plan and walk back from the best cells."""
         masked = 1 if plan.masked else None
         whole = plan.spacing >= plan.tiles
@@ -172,11 +171,9 @@ class Subtable(Compute3):
                 self._fill(plan, box, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
             walks = self._walk(plan, walks, first)
         words = self.download(_PATHS, np.uint32, int(plan.paths.sum()), name="paths")
-        paths = []
-        for first, count in zip(plan.records["path"].tolist(), walks["runs"].tolist(), strict=True):
-            runs = words[first : first + count][::-1]
-            paths.append(np.repeat((runs & 7).astype(np.uint8), runs >> 3))
-        return best, paths
+        starts, counts = plan.records["path"].tolist(), walks["runs"].tolist()
+        runs = [words[a : a + count] for a, count in zip(starts, counts, strict=True)]
+        return best, runs
 
     def _walk(
         self, plan: Plan, walks: npt.NDArray[np.void], first_tile: int

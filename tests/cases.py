@@ -218,6 +218,17 @@ def judge_device(device, names):
     return judged
 
 
+def cases_of(configuration):
+    """Return the cases of an engine: with its first options all, with others the core and half."""
+    name, options = configuration
+    at = OPTIONS.get(name, ({},)).index(options)
+    return [
+        case if case.name in (*FEW, "255 letters") else quick(configuration, case)
+        for number, case in enumerate(CASES.values())
+        if not at or case.name in CORE or number % 2 == at % 2
+    ]
+
+
 def quick(configuration, case):
     """Return a case without the longer pairs if these make an engine compile for long."""
     if configuration != ("scan", {}):

@@ -292,14 +292,16 @@ def _possible(scoring, length):
     return True
 
 
-CASES = {
-    name: _case(name, scoring, seed) for seed, (name, scoring) in enumerate(scorings().items())
-}
-# For other implementations of OpenGL: every kind of program.
+# Every kind of program.
 CORE = (
     *("identity 1 1", "identity 3 1", "BLOSUM62 12 1", "BLOSUM62 12 6", "BLOSUM62 8 8"),
     *("pairs gain 3 3", "asymmetric 2 1", "255 letters", "beyond 16 bits 9 1", "two letters 2 1"),
 )
+# All triples with these, a third of them with each of the others: the reference takes its time.
+CASES = {
+    name: _case(name, scoring, seed).part(slice(None) if name in CORE else slice(seed % 3, None, 3))
+    for seed, (name, scoring) in enumerate(scorings().items())
+}
 FEW = ("identity 1 1", "BLOSUM62 12 1")
 
 

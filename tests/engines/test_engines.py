@@ -1,6 +1,7 @@
 """Every engine, on every case, by the judgement of the reference."""
 
 import dataclasses
+import functools
 import os
 
 import cases
@@ -20,18 +21,25 @@ from glsw.sequences.encoded import Sequences
 
 SOME = [CASES[name] for name in ("BLOSUM62 12 1", "asymmetric 3 3", "limit 900 1", "DNA 4 4")]
 NAMES = sorted({name for name, _ in cases.configurations()})
+USUAL = [(name, {}) for name in NAMES]
+SMALL_TILES = [(name, cases.OPTIONS.get(name, ({},))[-1]) for name in NAMES]
 DRAWING = [each for each in cases.configurations() if each[0] in ("fragment", "auto")]
 # Alphabets of few sizes: each is a program of its own.
 SMALL = {2: custom("AB"), 4: custom("ABCD")}
 
 
-@pytest.fixture(params=cases.configurations(), ids=label)
-def configuration(request, device):
-    requires = ENGINES[request.param[0]].requires
+def able(configuration, device):
+    """Return the configuration, if the device has what its engine needs."""
+    requires = ENGINES[configuration[0]].requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{request.param[0]} needs OpenGL {requires}, here is {device.info.version}")
-    return request.param
+        missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
+    return configuration
+
+
+@pytest.fixture(params=cases.configurations(), ids=label)
+def configuration(request, device):
+    return able(request.param, device)
 
 
 @pytest.fixture
@@ -40,17 +48,28 @@ def make(configuration, device):
     return lambda scoring: build(configuration, scoring, device)
 
 
-@with_subtests("case", CASES.values())
-def test_equals_the_reference(configuration, make, case):
-    if case.name not in (*cases.FEW, "255 letters"):
-        case = cases.quick(configuration, case)
-    judge(make(case.scoring), case)
+@pytest.fixture(params=USUAL, ids=label)
+def usual(request, device):
+    """``usual(scoring)``: each engine with its usual options."""
+    return functools.partial(build, able(request.param, device), device=device)
 
 
-def test_largest_scores(make):
+@pytest.fixture(params=SMALL_TILES, ids=label)
+def small(request, device):
+    """``small(scoring)``: each engine with options by which short sequences cross many tiles."""
+    return functools.partial(build, able(request.param, device), device=device)
+
+
+def test_equals_the_reference(configuration, make, subtests):
+    for case in cases.cases_of(configuration):
+        with subtests.test(case.name):
+            judge(make(case.scoring), case)
+
+
+def test_largest_scores(usual):
     # 2**31 - 1 = 2147483647; the reference would take its time.
     letters = np.zeros(2147, np.uint8)
-    engine = make(Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6, alphabet=SMALL[2]))
+    engine = usual(Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6, alphabet=SMALL[2]))
     ends = engine.ends(Batch.one_to_many(letters, [letters, letters[:2146]]))
     assert ends.score.tolist() == [2147000000, 2146000000]
     assert ends.query_end.tolist() == [2147, 2147]
@@ -60,7 +79,7 @@ def test_largest_scores(make):
 
 
 @with_subtests("gaps", [(12, 1), (8, 8)])
-def test_long_sequences_equal_parasail(make, gaps):
+def test_long_sequences_equal_parasail(usual, gaps):
     rng = np.random.default_rng(gaps)
     scoring = Scoring.named("BLOSUM62", *gaps)
     queries = [rng.integers(0, 20, m).astype(np.uint8) for m in rng.integers(100, 600, 40)]
@@ -71,12 +90,12 @@ def test_long_sequences_equal_parasail(make, gaps):
         parasail.sw_scan_32(decode(q), decode(t), *gaps, parasail.blosum62).score
         for q, t in zip(queries, targets, strict=True)
     ]
-    assert make(scoring).scores(Batch.pairwise(queries, targets)).tolist() == expected
+    assert usual(scoring).scores(Batch.pairwise(queries, targets)).tolist() == expected
 
 
-def test_nothing_to_align(make):
+def test_nothing_to_align(usual):
     case = SOME[0]
-    engine = make(case.scoring)
+    engine = usual(case.scoring)
     nothing, empty = case.batch.select([]), np.zeros(0, np.uint8)
     assert engine.scores(nothing).shape == (0,)
     assert engine.scores(nothing).dtype == np.int32
@@ -87,18 +106,18 @@ def test_nothing_to_align(make):
 
 
 @with_subtests("case", SOME)
-def test_query_and_target_can_be_swapped(make, case):
+def test_query_and_target_can_be_swapped(small, case):
     batch = case.batch
     swapped = Batch.indexed(batch.targets, batch.queries, batch.target_index, batch.query_index)
     scoring = dataclasses.replace(case.scoring, matrix=case.scoring.matrix.T.copy())
-    assert make(scoring).scores(swapped).tolist() == case.expected.score.tolist()
+    assert small(scoring).scores(swapped).tolist() == case.expected.score.tolist()
 
 
 @with_subtests("case", SOME)
-def test_order_of_the_pairs_and_repetition(make, case):
+def test_order_of_the_pairs_and_repetition(small, case):
     order = np.random.default_rng(3).permutation(len(case.batch))
     order = np.append(order, order[:20])
-    engine = make(case.scoring)
+    engine = small(case.scoring)
     for ties in ("conventional", "any"):
         ends = engine.ends(case.batch, ties=ties)
         shuffled = engine.ends(case.batch.select(order), ties=ties)
@@ -113,8 +132,8 @@ def test_small_chunks(configuration, device, case):
 
 
 @with_subtests("case", SOME)
-def test_one_pair_at_a_time(make, case):
-    engine = make(case.scoring)
+def test_one_pair_at_a_time(small, case):
+    engine = small(case.scoring)
     for p in range(0, len(case.batch), 3):
         ends = engine.ends(case.batch.select([p]))
         expected = case.expected
@@ -143,11 +162,11 @@ def test_one_query_against_many_is_pairwise(make):
 
 
 @with_subtests("gaps", [(5, 2), (3, 3)])
-def test_match_and_mismatch_equal_their_matrix(make, gaps):
+def test_match_and_mismatch_equal_their_matrix(small, gaps):
     batch = cases.shared(7)
     by_match = Scoring.match_mismatch(5, -4, *gaps)
     by_matrix = Scoring.from_array(by_match.matrix, by_match.alphabet.letters, *gaps)
-    assert make(by_match).scores(batch).tolist() == make(by_matrix).scores(batch).tolist()
+    assert small(by_match).scores(batch).tolist() == small(by_matrix).scores(batch).tolist()
 
 
 @pytest.mark.parametrize("configuration", DRAWING, ids=label, indirect=True)
@@ -163,9 +182,9 @@ def test_any_limit_of_textures(make, device, monkeypatch):
         assert getattr(found, field).tolist() == getattr(expected, field).tolist()
 
 
-def test_progress_is_all_cells(make):
+def test_progress_is_all_cells(small):
     case = SOME[0]
-    engine = make(case.scoring)
+    engine = small(case.scoring)
     for method in (engine.scores, engine.ends):
         finished = []
         method(case.batch, progress=finished.append)
@@ -173,10 +192,10 @@ def test_progress_is_all_cells(make):
         assert min(finished) >= 0
 
 
-def test_engines_take_turns_on_a_device(make):
+def test_engines_take_turns_on_a_device(small):
     first, second = (CASES[name] for name in ("BLOSUM62 12 1", "asymmetric 7 2"))
     others = cases.Case("others", second.scoring, first.batch)
-    engines = [make(first.scoring), make(second.scoring)]
+    engines = [small(first.scoring), small(second.scoring)]
     for _ in range(2):
         judge(engines[0], first)
         judge(engines[1], others)
@@ -186,10 +205,10 @@ def test_engines_take_turns_on_a_device(make):
     judge(engines[0], first)
 
 
-def test_unknown_tie_rule(make):
+def test_unknown_tie_rule(usual):
     case = SOME[0]
     with pytest.raises(ValueError, match="ties 'first': 'conventional' or 'any' expected"):
-        make(case.scoring).ends(case.batch, ties="first")
+        usual(case.scoring).ends(case.batch, ties="first")
 
 
 def test_device_is_needed(configuration):
@@ -231,7 +250,7 @@ def judge_drawn(device, name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
     judge_drawn(device, name, data)

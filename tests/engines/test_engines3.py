@@ -323,8 +323,8 @@ def test_columns_add_up_to_the_score(usual, case):
 @with_subtests("case", SYMMETRIC)
 def test_order_of_the_three_changes_no_score(usual, case):
     engine = usual(case.scoring)
-    triples = case.part(slice(12, None, 4)).triples
-    expected = case.ends.score[12::4].tolist()
+    triples = case.part(slice(1, None, 4)).triples
+    expected = case.ends.score[1::4].tolist()
     for order in permutations(range(3)):
         turned = Batch(triples.sequences, triples.index[:, order].copy())
         assert engine.scores(turned).tolist() == expected, order

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import all_pairs
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineChoice
+from glsw.mask import Mask
 from glsw.paths import Ends
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.scoring import Scoring

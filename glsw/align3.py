@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import islice, pairwise
+from itertools import islice
 from operator import methodcaller
 from typing import Any, Literal, TypeAlias, overload
 
 import Bio.Align
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import Seq
-from Bio.SeqRecord import SeqRecord
 
 from glsw.batch import Batch
 from glsw.engines.base import Progress
@@ -21,12 +19,10 @@ from glsw.engines.spec import EngineChoice
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.base import Engine3
 from glsw.paths import Ends, Paths
+from glsw.results3 import alignment_of
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices, EnginePool, run_tasks, task_count
 from glsw.sequences.records import Record, Single, as_records, is_single
-
-MARKS = "clustal_consensus"
-"""The column annotation of an alignment in which the line of `marks` is."""
 
 One: TypeAlias = Single | os.PathLike[str]
 _Verb: TypeAlias = Literal["scores", "ends", "paths"]
@@ -308,7 +304,7 @@ class Aligner3:
                                             .** **.
         """
         triples, records = self._triple(a, b, c)
-        return self._alignment(self.engine.paths(triples), triples, records)
+        return alignment_of(self.engine.paths(triples), triples, records, self.scoring)
 
     def alignments(
         self,
@@ -374,21 +370,7 @@ class Aligner3:
         for _, paths in self.engine.disjoint(triples, progress=progress):
             if self.scoring.display(int(paths.ends.score[0])) < min_score:
                 return
-            yield self._alignment(paths, triples, records)
-
-    def _alignment(
-        self, paths: Paths, triples: Batch, records: Sequence[Record]
-    ) -> Bio.Align.Alignment:
-        """Return the only path as an alignment."""
-        rows = [
-            SeqRecord(Seq(record.letters), id=record.id, description=record.description)
-            for record in records
-        ]
-        coordinates = paths.coordinates(0) * self.scoring.alphabet.width
-        alignment = Bio.Align.Alignment(rows, coordinates)  # type: ignore[no-untyped-call]
-        alignment.score = self.scoring.display(int(paths.ends.score[0]))  # type: ignore[attr-defined]
-        alignment.column_annotations = {MARKS: marks(paths, triples, self.scoring)}  # type: ignore[attr-defined]
-        return alignment
+            yield alignment_of(paths, triples, records, self.scoring)
 
     def _triple(self, *sources: One) -> tuple[Batch, list[Record]]:
         """Encode three sequences, and check that the engine can align them."""
@@ -413,10 +395,10 @@ class Aligner3:
         """Return what an engine answers, in one part or several, each with its triples."""
         self._check(triples)
         workers = self._pool.workers(executor)
-        slices = _shares(triples, task_count(workers))
-        shares = [triples.select(each) for each in slices]
-        if len(shares) < 2:
+        slices = triples.parts(task_count(workers))
+        if not workers or len(slices) < 2:
             return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
+        shares = [triples.select(each) for each in slices]
         tasks = [methodcaller(verb, share.compact()) for share in shares]
         parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
         for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
@@ -428,17 +410,7 @@ class Aligner3:
     def _check(self, triples: Batch) -> None:
         if not isinstance(triples, Batch):
             raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
-        sequences, _ = triples.pool
-        alphabet, residues = self.scoring.alphabet, sequences.residues
-        if len(residues) and residues.max() >= len(alphabet):
-            at = int(np.argmax(residues >= len(alphabet)))
-            offsets = sequences.offsets
-            number = int(np.searchsorted(offsets, at, "right")) - 1
-            raise ValueError(
-                f"sequence {number + 1}: code {residues[at]} at position "
-                f"{at - int(offsets[number]) + 1} is not in the {alphabet.name} alphabet "
-                f"(0 to {len(alphabet) - 1})"
-            )
+        triples.check_codes(self.scoring.alphabet)
         self.engine.check(triples)
 
 
@@ -503,41 +475,6 @@ def alignments3(
         return aligner.alignments(
             a, b, c, max_alignments=max_alignments, min_score=min_score, progress=progress
         )
-
-
-def marks(paths: Paths, triples: Batch, scoring: Scoring3) -> str:
-    """Return a character for each column of the first path, three in an alphabet of codons.
-
-    ``*`` stands for three equal letters, ``:`` for three of which any two score above 0, ``.``
-    for three of which two do, and a space for other columns and those with gaps.
-    """
-    moves, matrix = paths.moves(0), scoring.pairs.matrix
-    steps = (moves >> np.arange(3, dtype=np.uint8)[:, None] & 1).astype(np.int64)
-    after = paths.ends.end[0][:, None] - steps.sum(axis=1, keepdims=True) + steps.cumsum(axis=1)
-    whole = moves == 7
-    x, y, z = (codes[at[whole] - 1] for codes, at in zip(triples[0], after, strict=True))
-    good = np.stack([matrix[x, y], matrix[x, z], matrix[y, z]]) > 0
-    symbols = np.full(len(moves), " ")
-    symbols[whole] = np.select(
-        [(x == y) & (y == z), good.all(axis=0), good.any(axis=0)], ["*", ":", "."], " "
-    )
-    return "".join(symbol * scoring.alphabet.width for symbol in symbols.tolist())
-
-
-def _shares(triples: Batch, count: int) -> list[slice]:
-    """Cut a batch into so many parts of about equal cells, or fewer.
-
-    >>> words = [np.zeros(n, np.uint8) for n in (2, 2, 4, 8)]
-    >>> _shares(Batch.combinations(words, 3), 3)  # of 16, 32, 64 and 64 cells
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
-    """
-    if not count or not len(triples):
-        return []
-    cells = triples.lengths.prod(axis=1)
-    before = np.cumsum(cells) - cells / 2
-    wanted = triples.cells * np.arange(1, count) / count
-    borders = np.unique([0, *np.searchsorted(before, wanted), len(triples)]).tolist()
-    return [slice(first, last) for first, last in pairwise(borders)]
 
 
 def _one(source: One, what: str, scoring: Scoring3) -> Record:

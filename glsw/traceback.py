@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Mask
+from glsw.mask import Mask
 from glsw.scoring.gaps import GapCost
 from glsw.scoring.scoring import Scoring
 

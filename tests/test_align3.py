@@ -25,12 +25,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glsw import Record, Scoring
-from glsw.align3 import MARKS, Aligner3, EngineChoice3, _shares, align3, alignments3, marks, score3
+from glsw.align3 import Aligner3, EngineChoice3, align3, alignments3, score3
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.paths import Ends, Paths
+from glsw.results3 import MARKS, marks
 from glsw.scoring.three import Scoring3
 from glsw.search import workers
 from glsw.sequences.alphabet import DNA, custom
@@ -412,25 +413,6 @@ def test_batch_of_nothing(aligner):
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.tuples(*[st.integers(0, 40)] * 3), max_size=60),
-    st.integers(0, 20),
-)
-def test_shares_are_of_about_equal_cells(lengths, count):
-    triples = Batch.of([[np.zeros(n, np.uint8) for n in each] for each in lengths])
-    shares = _shares(triples, count)
-    if not count or not lengths:
-        assert shares == []
-        return
-    assert [share.start for share in shares] == [0, *(share.stop for share in shares[:-1])]
-    assert shares[-1].stop == len(triples)
-    assert all(share.stop > share.start for share in shares)
-    assert len(shares) <= count
-    largest = max(i * j * k for i, j, k in lengths)
-    for share in shares:
-        assert triples.select(share).cells <= triples.cells / count + largest + 1
-
-
 # several processes
 
 

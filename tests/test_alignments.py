@@ -10,10 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glsw.align import Aligner, alignments
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
+from glsw.mask import Mask
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.traceback import best_end, trace

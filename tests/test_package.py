@@ -24,6 +24,7 @@ SHADERS = sorted(
 ORDER = [
     "sequences",
     "scoring",
+    "mask",
     "batch",
     "paths",
     "device",
@@ -35,6 +36,7 @@ ORDER = [
     "all_pairs",
     "align",
     "pairwise",
+    "results3",
     "align3",
     "output",
     "series",

@@ -6,7 +6,8 @@ from Bio.Align import Alignment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
+from glsw.mask import Mask
 from glsw.paths import Ends, Paths
 from glsw.sequences.encoded import Sequences
 
@@ -75,6 +76,25 @@ def test_select():
     assert chosen.sequences is triples.sequences
     assert triples.select(slice(2, 4)).index.tolist() == triples.index[2:4].tolist()
     assert len(triples.select(np.array([], int))) == 0
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 40)] * 3), max_size=60),
+    st.integers(1, 20),
+)
+def test_parts_are_of_about_equal_cells(lengths, count):
+    triples = Batch.of([[np.zeros(n, np.uint8) for n in each] for each in lengths], 3)
+    shares = triples.parts(count)
+    if not lengths:
+        assert shares == []
+        return
+    assert [share.start for share in shares] == [0, *(share.stop for share in shares[:-1])]
+    assert shares[-1].stop == len(triples)
+    assert all(share.stop > share.start for share in shares)
+    assert len(shares) <= count
+    largest = max(i * j * k for i, j, k in lengths)
+    for share in shares:
+        assert triples.select(share).cells <= triples.cells / count + largest + 1
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties
+from glsw.mask import Mask
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)

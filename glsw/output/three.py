@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO
 import Bio.Align
 from Bio.SeqRecord import SeqRecord
 
-from glsw.align3 import MARKS
+from glsw.results3 import MARKS
 from glsw.sequences.records import Record
 
 COLUMNS = (

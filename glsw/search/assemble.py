@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Ties
+from glsw.mask import Mask
 from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced

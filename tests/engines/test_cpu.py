@@ -16,10 +16,11 @@ from subtests import with_subtests
 
 import glsw.engines.cpu as module
 from glsw import Aligner
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
+from glsw.mask import Mask
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, custom
 from glsw.sequences.encoded import Sequences

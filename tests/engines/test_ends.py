@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from subtests import with_subtests
 
 import glsw.engines.choose
-from glsw.batch import Batch, Mask
+from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
+from glsw.mask import Mask
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom

@@ -22,10 +22,10 @@ from cases import (
 
 import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
-from glsw.batch import Mask
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
 from glsw.engines.three import ENGINES3
+from glsw.mask import Mask
 
 TESTS = str(Path(__file__).parents[1])
 JUDGE = """

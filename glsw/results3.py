@@ -1,0 +1,52 @@
+"""Alignments of three sequences as users get them: objects of Biopython."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import Bio.Align
+import numpy as np
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
+
+from glsw.batch import Batch
+from glsw.paths import Paths
+from glsw.scoring.three import Scoring3
+from glsw.sequences.records import Record
+
+MARKS = "clustal_consensus"
+"""The column annotation of an alignment that has the line of `marks`."""
+
+
+def alignment_of(
+    paths: Paths, triples: Batch, records: Sequence[Record], scoring: Scoring3
+) -> Bio.Align.Alignment:
+    """Return the first path as an alignment of the three records, with its score and `marks`."""
+    rows = [
+        SeqRecord(Seq(record.letters), id=record.id, description=record.description)
+        for record in records
+    ]
+    coordinates = paths.coordinates(0) * scoring.alphabet.width
+    alignment = Bio.Align.Alignment(rows, coordinates)  # type: ignore[no-untyped-call]
+    alignment.score = scoring.display(int(paths.ends.score[0]))  # type: ignore[attr-defined]
+    alignment.column_annotations = {MARKS: marks(paths, triples, scoring)}  # type: ignore[attr-defined]
+    return alignment
+
+
+def marks(paths: Paths, triples: Batch, scoring: Scoring3) -> str:
+    """Return a character per column of the first path, three per column of codons.
+
+    ``*`` stands for three equal letters, ``:`` for three of which any two score above 0, ``.``
+    for three of which two do, and a space for other columns and those with gaps.
+    """
+    moves, matrix = paths.moves(0), scoring.pairs.matrix
+    steps = (moves >> np.arange(3, dtype=np.uint8)[:, None] & 1).astype(np.int64)
+    after = paths.ends.end[0][:, None] - steps.sum(axis=1, keepdims=True) + steps.cumsum(axis=1)
+    whole = moves == 7
+    x, y, z = (codes[at[whole] - 1] for codes, at in zip(triples[0], after, strict=True))
+    good = np.stack([matrix[x, y], matrix[x, z], matrix[y, z]]) > 0
+    symbols = np.full(len(moves), " ")
+    symbols[whole] = np.select(
+        [(x == y) & (y == z), good.all(axis=0), good.any(axis=0)], ["*", ":", "."], " "
+    )
+    return "".join(symbol * scoring.alphabet.width for symbol in symbols.tolist())

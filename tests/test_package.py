@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -10,8 +10,10 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from subtests import with_subtests
 
 ROOT = Path(__file__).parents[1]
 SHADERS = sorted(
@@ -128,39 +130,36 @@ def test_source_archive_holds_shaders(checkout: Path, tmp_path: Path) -> None:
     assert packed >= shaders | {"glsw/py.typed", "README.md", "LICENSE"}
 
 
-def imported_modules(path: Path) -> set[str]:
-    """Return the modules of glsw that a file imports, as the first name below ``glsw``."""
-    package = ("glsw", *path.relative_to(ROOT / "glsw").parts[:-1])
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            module = ".".join((*base, *filter(None, [node.module])))
-            names.update(f"{module}.{alias.name}" for alias in node.names)
-    return {name.split(".")[1] for name in names if name.startswith("glsw.")} - {"__version__"}
+def load_imports() -> ModuleType:
+    """Return docs/imports.py, which reads the imports of glsw."""
+    spec = importlib.util.spec_from_file_location("imports", ROOT / "docs" / "imports.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def module_of(path: Path) -> str:
-    return path.relative_to(ROOT / "glsw").with_suffix("").parts[0]
+IMPORTS = load_imports()
 
 
-MODULES = sorted(
-    path
-    for path in (ROOT / "glsw").rglob("*.py")
-    if path.parent != ROOT / "glsw" or path.name not in ("__init__.py", "__main__.py")
-)
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@with_subtests("path", IMPORTS.modules())
 def test_imports_go_one_way(path: Path) -> None:
-    module = module_of(path)
-    assert module in ORDER, f"{module} has no place in the order of modules"
-    allowed = ORDER[: ORDER.index(module)]
-    if path.parent != ROOT / "glsw":
-        allowed = [*allowed, module]  # the modules of a folder may import one another
-    assert imported_modules(path) <= set(allowed)
+    room = IMPORTS.room_of(path)
+    assert room in ORDER, f"{room} has no place in the order of rooms"
+    # The modules of a folder may import one another.
+    allowed = ORDER[: ORDER.index(room) + (path.parent != ROOT / "glsw")]
+    assert IMPORTS.imported_rooms(path) <= set(allowed)
+
+
+def test_the_picture_is_that_of_the_imports() -> None:
+    assert IMPORTS.main(["--check"]) == 0
+
+
+@with_subtests("room", ORDER)
+def test_every_room_is_described(room: str) -> None:
+    described = re.findall(r"^\*\*(.*?)\*\*", IMPORTS.PAGE.read_text(), re.MULTILINE)
+    assert re.search(rf"`{room}(/|\.py)`", " ".join(described))
 
 
 def test_recurrence_is_written_once() -> None:
@@ -175,7 +174,7 @@ def test_recurrence_is_written_once() -> None:
     assert strays == []
 
 
-@pytest.mark.parametrize("path", SHADERS, ids=lambda path: str(path.relative_to(ROOT)))
+@with_subtests("path", SHADERS)
 def test_shader_is_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 100
 

@@ -7,7 +7,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from glsw.align import Aligner, align, alignments, score, score_matrix, search
+from glsw.align import Aligner
 from glsw.align3 import Aligner3, align3
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
@@ -22,6 +22,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record, read
+from glsw.verbs import align, alignments, score, score_matrix, search
 
 try:
     __version__ = version("glsw")

@@ -22,7 +22,7 @@ class BestCells:
     ----------
     score : ndarray of int32, shape (N,)
         In integer units of the scoring; of global and semi-global alignments higher by
-        `Scoring.origin`.
+        `Scoring.score_offset`.
     cell : ndarray of int32, shape (N, k), or None
         Where the cell is: i, j (and k) of the table. The first residues are at 1, since row 0 and
         column 0 lie before them. Meaningless for a score of 0 of a local alignment; None if only
@@ -55,14 +55,15 @@ class Ends:
     Parameters
     ----------
     score : ndarray of int32, shape (N,)
-        In integer units of the scoring.
+        In integer units of the scoring; from `glsw.Aligner.ends` in units of the matrix, float64
+        if it or the gap costs have decimals.
     end : ndarray of int32, shape (N, k)
         For each sequence, in the order of `Batch.index` (pairs: query, target), the residues up to
         and including the last column, that is, the end of a half-open interval; 0 where the score
         is 0. Global and semi-global alignments: up to the end gap.
     """
 
-    score: npt.NDArray[np.int32]
+    score: npt.NDArray[np.int32] | npt.NDArray[np.float64]
     end: npt.NDArray[np.int32]
 
     @property

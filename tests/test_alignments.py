@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from glsw.align import Aligner, alignments
+from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
@@ -18,6 +18,7 @@ from glsw.mask import Mask
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.traceback import best_end, trace
+from glsw.verbs import alignments
 
 TOY = custom("ABC")
 # Work groups so small that short sequences take several strips, and checkpoints between them.

@@ -28,7 +28,7 @@ def add(command: Command) -> None:
     parser.add_argument("target", metavar="TARGET", help="likewise")
     add_scoring(parser)
     add_masks(parser)
-    add_several(parser, "aligned pair of residues")
+    add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
     add_running(parser, several=False)
     add_output(
         parser,

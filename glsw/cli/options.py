@@ -17,8 +17,10 @@ Command: TypeAlias = Callable[
 """``command(name, run, text)`` adds a command, with a text on it, and returns its parser."""
 
 
-def add_several(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add how many alignments are wanted, of which no two share ``what``."""
+def add_several(
+    parser: argparse.ArgumentParser, what: str, least: int | None = 1, note: str = "1"
+) -> None:
+    """Add how many alignments are wanted, of which no two share ``what``, and their least score."""
     group = parser.add_argument_group("alignments")
     group.add_argument(
         "--max-alignments",
@@ -31,8 +33,8 @@ def add_several(parser: argparse.ArgumentParser, what: str) -> None:
         "--min-score",
         metavar="S",
         type=number,
-        default=1,
-        help="alignments of at least this score (1)",
+        default=least,
+        help=f"alignments of at least this score ({note})",
     )
 
 

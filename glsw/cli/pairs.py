@@ -43,6 +43,7 @@ def compare(
     with (
         Aligner(
             scoring,
+            mode=arguments.mode,
             engine=arguments.engine,
             device=arguments.device,
             ties=arguments.ties,

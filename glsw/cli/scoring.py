@@ -6,6 +6,7 @@ import argparse
 
 from glsw.cli.words import cost, not_positive, number
 from glsw.engines import TIES
+from glsw.scoring.gaps import MODES
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
 
@@ -27,6 +28,13 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="DNA or RNA scored as in blastn, ambiguous letters too; --match 2 --mismatch -3 "
         "unless given",
+    )
+    group.add_argument(
+        "--mode",
+        choices=MODES,
+        default="local",
+        help="local: the alignment begins and ends anywhere; global: it contains all letters of "
+        "both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)",
     )
     group.add_argument(
         "--ties",

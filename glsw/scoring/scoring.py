@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Never
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -148,7 +148,7 @@ class Scoring:
         name: str = "BLOSUM62",
         existence: float = 11,
         extension: float = 1,
-        **others: Never,
+        **others: NoReturn,
     ) -> Scoring:
         """Return a scoring with a named matrix and the gap costs of BLAST, FASTA and SWIPE.
 
@@ -217,7 +217,7 @@ class Scoring:
         mismatch: int = -3,
         existence: float = 5,
         extension: float = 2,
-        **others: Never,
+        **others: NoReturn,
     ) -> Scoring:
         """Return the scoring of blastn for DNA, ambiguous letters included.
 
@@ -473,7 +473,7 @@ class Scoring:
         return int(score) if self.scale == 1 else int(score) / self.scale
 
     def in_matrix_units(
-        self, scores: npt.NDArray[np.int32]
+        self, scores: npt.NDArray[Any]
     ) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
         """Return scores of integer units in units of the matrix as published.
 

@@ -9,6 +9,7 @@ import numpy as np
 from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
+from glsw.mask import Mask
 from glsw.paths import Ends
 from glsw.results import Alignment
 from glsw.scoring.scoring import Scoring
@@ -53,3 +54,25 @@ def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> 
         if progress:
             progress(len(query) * len(target))
     return Ends(found[:, 0], found[:, 1:])
+
+
+def disjoint(
+    engine: Engine,
+    batch: Batch,
+    records: tuple[Record, Record],
+    ties: Ties,
+    unknown: str | None,
+    min_score: float | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Alignment]:
+    """Yield the best alignment of one pair, forbid its aligned pairs, and repeat."""
+    mask = Mask.nothing(int(batch.query_lengths[0]))
+    while True:
+        alignment = next(traced(engine, batch, [records], ties, unknown, progress))
+        if min_score is not None and alignment.score < min_score:
+            return
+        if engine.scoring.local and alignment.score <= 0:
+            return
+        yield alignment
+        mask = mask.with_alignment(alignment.coordinates)
+        batch = batch.masked([mask])

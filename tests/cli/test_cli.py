@@ -835,3 +835,38 @@ def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
         _, err = started.communicate()
     assert (started.returncode, err) == (130, b"glsw: interrupted\n")
     assert not (files / "out").exists()
+
+
+# Modes.
+
+
+@pytest.mark.parametrize(("mode", "cigar"), [("local", "4="), ("semiglobal", "2I4=2D")])
+def test_modes(tmp_path, capsys, mode, cigar):
+    query, target = tmp_path / "q.fa", tmp_path / "t.fa"
+    query.write_text(">q\nCCACGT\n")
+    target.write_text(">t\nACGTTT\n")
+    options = ["--dna", "--mode", mode, "--engine", "reference", "--format", "jsonl"]
+    for command in ("align", "search"):
+        assert main([command, str(query), str(target), *options, "--no-progress"]) == 0
+        assert f'"{cigar}"' in capsys.readouterr().out
+
+
+def test_global_alignments_may_score_below_0(tmp_path, capsys):
+    query, target = tmp_path / "q.fa", tmp_path / "t.fa"
+    query.write_text(">q\nAAAAAA\n")
+    target.write_text(">t\nCC\n")
+    options = ["--dna", "--mode", "global", "--engine", "reference", "--format", "tsv"]
+    assert main(["align", str(query), str(target), *options]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 2
+    assert "\t-19\t" in rows[1]
+    assert main(["align", str(query), str(target), *options, "--min-score", "1"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_engines_that_align_locally_only(tmp_path, capsys):
+    query = tmp_path / "q.fa"
+    query.write_text(">q\nACGT\n")
+    options = ["--mode", "global", "--engine", "cpu", "--dna"]
+    assert main(["align", str(query), str(query), *options]) == 2
+    assert "'cpu' aligns locally only" in capsys.readouterr().err

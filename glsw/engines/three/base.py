@@ -82,7 +82,7 @@ class Engine3(ABC):
         DeviceMemoryError
             If a triple does not fit the memory of the device, or what of it may be used.
         """
-        return self.ends(triples, progress=progress).score
+        return self.ends(triples, progress=progress).score.astype(np.int32, copy=False)
 
     def ends(self, triples: Batch, *, progress: Progress | None = None) -> Ends:
         """Return the best local score of each triple and where it ends; as `scores`."""

@@ -1,0 +1,236 @@
+"""The verbs score, score_matrix, align, alignments and search, without an aligner to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+
+from glsw.align import Aligner, Scores, SearchOptions
+from glsw.engines.base import Progress, Ties
+from glsw.inputs import OneSequence, Targets
+from glsw.results import Alignment, SearchResult
+from glsw.scoring.gaps import Mode
+from glsw.scoring.scoring import Scoring
+from glsw.search.pool import Devices
+from glsw.sequences.records import Single, Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+ResultT = TypeVar("ResultT")
+
+
+class AlignerOptions(TypedDict, total=False):
+    """The options of `Aligner`, which describes them."""
+
+    scoring: Scoring | None
+    mode: Mode | None
+    engine: str
+    device: Devices
+    ties: Ties
+    unknown: str | None
+    memory: int | None
+    lower_case_mask: bool
+    mask_low_complexity: bool
+
+
+class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
+    """The options of `Aligner` and of `Aligner.search`."""
+
+
+@overload
+def score(queries: Single, targets: Single, **options: Unpack[AlignerOptions]) -> int | float: ...  # type: ignore[overload-overlap]
+@overload
+def score(queries: Source, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
+def score(
+    queries: Source, targets: Source, **options: Unpack[AlignerOptions]
+) -> int | float | Scores:
+    """Return the best score of each pair: `Aligner.score` of an `Aligner` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
+    array([8, 5], dtype=int32)
+    """
+    with Aligner(**options) as aligner:
+        return aligner.score(queries, targets)
+
+
+def score_matrix(
+    queries: Source,
+    targets: Source | None = None,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[AlignerOptions],
+) -> Scores:
+    """Return the score of every query with every target: `Aligner.score_matrix`.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.score_matrix(["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
+    array([[8, 5],
+           [5, 6]], dtype=int32)
+    """
+    with Aligner(**options) as aligner:
+        return aligner.score_matrix(queries, targets, progress=progress)
+
+
+def align(query: OneSequence, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
+    """Return the best alignment: `Aligner.align` of an `Aligner` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.align("HEAGAWGHEE", "PAWHEAE").cigar
+    '2=3X1='
+    >>> glsw.align("HEAGAWGHEE", "PAWHEAE", mode="global").score
+    1
+    """
+    with Aligner(**options) as aligner:
+        return aligner.align(query, target)
+
+
+def alignments(
+    query: OneSequence,
+    target: OneSequence,
+    *,
+    max_alignments: int | None = None,
+    min_score: float | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[AlignerOptions],
+) -> Iterator[Alignment]:
+    """Return alignments without a common aligned pair: `Aligner.alignments` with these options.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> for found in glsw.alignments("HEAGAWGHEE", "PAWHEAE", max_alignments=3):
+    ...     print(found.score, found.cigar)
+    17 2=3X1=
+    17 3=
+    13 2=
+    """
+    aligner = Aligner(**options)
+    try:
+        found = aligner.alignments(
+            query,
+            target,
+            max_alignments=max_alignments,
+            min_score=min_score,
+            progress=progress,
+        )
+    except BaseException:
+        aligner.close()
+        raise
+    return _closing(aligner, found)
+
+
+@overload
+def search(  # type: ignore[overload-overlap]
+    query: Single, database: Targets, **options: Unpack[AlignerSearchOptions]
+) -> SearchResult: ...
+@overload
+def search(
+    query: Source, database: Targets, **options: Unpack[AlignerSearchOptions]
+) -> Iterator[SearchResult]: ...
+def search(
+    query: Source, database: Targets, **options: Unpack[AlignerSearchOptions]
+) -> SearchResult | Iterator[SearchResult]:
+    """Rank the sequences of a database by their best alignment with a query.
+
+    DNA is searched with both strands of a query. With ``genetic_code``, proteins are searched
+    with the translations of a DNA query in the frames +1, +2, +3, -1, -2, -3. The best
+    alignment of any strand or frame counts, the first one of equal ones.
+
+    Parameters
+    ----------
+    query : sequence, path or list of sequences
+    database : Database, path or list of sequences
+        A path may be that of a file of `glsw.makedb`.
+    top : int or None
+        The number of hits to keep, the best by score; None for all.
+    min_score : int or float
+        The least score of a hit and of its further alignments, at least 1 in every mode.
+    evalue : float, optional
+        The largest E-value of these: of all sequences within it, the best ``top`` by score are
+        kept. E-values are those of one strand or frame, as in BLAST.
+    max_hsps : int or None
+        The most alignments per hit, None for all: the best one, then the best of those that
+        share no aligned pair of residues with the ones before, as in `alignments`, in any
+        strand or frame. They end at E-value 10 unless ``evalue``, or a ``min_score`` of more
+        than 1, is given.
+    strand : {"both", "plus", "minus"}, optional
+        The strands of the query: "both" for DNA, "plus" for others unless given.
+    genetic_code : int, optional
+        NCBI's number of the genetic code to translate queries by, 1 for the standard code;
+        with a scoring of proteins.
+    statistics : {"auto", "karlin-altschul", "fit", "none"}
+        The method of bit scores and E-values, see `glsw.statistics.for_search`.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor, optional
+        Computes the scores of parts of the database, with the engine and device of this
+        aligner. Engines on a device need processes, started by "spawn"; for several devices use
+        the ``device`` of the aligner instead.
+    **options
+        Of `Aligner`: scoring, mode, engine, device, ties, unknown, memory, lower_case_mask and
+        mask_low_complexity.
+
+    Returns
+    -------
+    SearchResult or iterator of SearchResult
+        One result for a single query. For a file or a list of queries an iterator, which
+        computes each result when it is asked for, several at a time if the database is searched
+        in parts. Hits with equal scores are in the order of the database.
+
+    Raises
+    ------
+    OSError, TypeError, ValueError
+        If a file cannot be read, a sequence has letters outside the alphabet, all letters of
+        the only query are masked, the database has another alphabet or is not masked, there is
+        no such genetic code, or there are no statistics for the requested E-values.
+    DeviceError
+        If a part of the database has failed on two devices.
+
+    Warns
+    -----
+    RuntimeWarning
+        If a device fails, or its process dies: another one repeats its part. If one of several
+        queries is masked as a whole, or has too few scores for the requested E-values: it has
+        no hits.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> result = glsw.search("HEAGAWGHEE", ["PPPPPP", "PAWHEAE"], top=5)
+    >>> [(hit.rank, hit.target.id, hit.score) for hit in result]
+    [(1, 'target 2', 17)]
+
+    The complement of a gene for the second one:
+
+    >>> gene = "TTCTGCTTCATGCCACGCCGG"
+    >>> (hit,) = glsw.search(gene, ["PPPPPP", "PAWHEAE"], top=1, genetic_code=1)
+    >>> hit.score, hit.context.frame, hit.hsps[0].query_place, hit.alignment.query.letters
+    (44, -1, (21, 1), 'PAWHEAE')
+    """
+    given: Mapping[str, Any] = options
+    of_aligner: Any = {key: given[key] for key in given if key not in SearchOptions.__annotations__}
+    of_search: Any = {key: given[key] for key in given if key in SearchOptions.__annotations__}
+    aligner = Aligner(**of_aligner)
+    try:
+        found: SearchResult | Iterator[SearchResult] = aligner.search(query, database, **of_search)
+    except BaseException:
+        aligner.close()
+        raise
+    if isinstance(found, SearchResult):
+        aligner.close()
+        return found
+    return _closing(aligner, found)
+
+
+def _closing(aligner: Aligner, results: Iterator[ResultT]) -> Iterator[ResultT]:
+    """Yield results; close the aligner after the last one, or when no more are asked for."""
+    with aligner:
+        yield from results

@@ -1,0 +1,167 @@
+"""The verbs: modes, units of scores, options, and aligners that are closed."""
+
+import gc
+import inspect
+
+import numpy as np
+import pytest
+
+import glsw
+from glsw import Aligner, Scoring
+from glsw.align import SearchOptions
+from glsw.scoring.gaps import MODES
+from glsw.verbs import AlignerOptions
+
+DNA = Scoring.match_mismatch(2, -3, 5, 2)
+PAIR = "HEAGAWGHEE", "PAWHEAE"
+
+
+# Modes.
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_is_its_scoring(mode):
+    scoring = Scoring.blast().in_mode(mode)
+    expected = Aligner(scoring, engine="reference")
+    aligner = Aligner(mode=mode, engine="reference")
+    assert aligner.scoring.end_gaps == scoring.end_gaps
+    score = expected.score(*PAIR)
+    assert aligner.score(*PAIR) == score == aligner.align(*PAIR).score
+    assert glsw.score(*PAIR, mode=mode, engine="reference") == score
+    assert glsw.align(*PAIR, mode=mode, engine="reference").score == score
+    assert glsw.score_matrix([PAIR[0]], [PAIR[1]], mode=mode, engine="reference") == [[score]]
+    (hits,) = glsw.search([PAIR[0]], ["PAWHEAE"], mode=mode, engine="reference")
+    assert [hit.score for hit in hits] == ([score] if score > 0 else [])
+    assert next(glsw.alignments(*PAIR, mode=mode, engine="reference")).score == score
+
+
+def test_modes_contain_what_they_say():
+    found = {
+        mode: glsw.align("CCACGT", "ACGTTT", scoring=DNA, mode=mode, engine="reference")
+        for mode in MODES
+    }
+    assert found["local"].cigar == "4="
+    assert found["semiglobal"].cigar == "2I4=2D"
+    assert (found["semiglobal"].score, found["local"].score) == (8, 8)
+    assert (found["global"].query_end, found["global"].target_end) == (6, 6)
+    assert found["global"].score < 0
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_there_is_one_global_alignment(mode):
+    aligner = Aligner(DNA, mode=mode, engine="reference")
+    (found,) = aligner.alignments("AAAAAA", "CC")
+    assert found.score == (-17 if mode == "global" else 0)
+    assert [each.score for each in aligner.alignments("ACGT", "ACGT", max_alignments=1)] == [8]
+    assert list(aligner.alignments("AAAAAA", "CC", min_score=1)) == []
+    with pytest.raises(ValueError, match=r"^max_alignments 2: there is one global or semi-global"):
+        aligner.alignments("ACGT", "ACGT", max_alignments=2)
+
+
+def test_modes_that_are_refused():
+    with pytest.raises(ValueError, match=r"mode 'glocal': 'local', 'global', 'semiglobal' expec"):
+        Aligner(mode="glocal")
+    with pytest.raises(ValueError, match="mode 'local' and a scoring with end gaps exclude"):
+        Aligner(DNA.in_mode("global"), mode="local")
+    with pytest.raises(ValueError, match=r"engine 'cpu'.*local"):
+        Aligner(mode="global", engine="cpu")
+
+
+# Units.
+
+
+@pytest.mark.parametrize(
+    ("scoring", "kind", "expected"),
+    [
+        (Scoring.blast(), np.int32, [17, 17]),
+        (Scoring.named("GONNET1992", 10, 0.5), np.float64, [19.2, 12]),
+    ],
+)
+def test_all_scores_have_the_units_of_the_matrix(scoring, kind, expected):
+    aligner = Aligner(scoring, engine="reference")
+    query, targets = "HEAGAWGHEE", ["PAWHEAE", "HEAE"]
+    scores = aligner.score(query, targets)
+    for found in (
+        scores,
+        aligner.ends(query, targets).score,
+        aligner.score_matrix([query], targets)[0],
+    ):
+        assert found.dtype == kind
+        assert found.tolist() == expected
+    assert aligner.score(query, targets[0]) == aligner.align(query, targets[0]).score == expected[0]
+
+
+# Options.
+
+
+def test_options_are_those_of_the_aligner():
+    aligner, search = inspect.signature(Aligner), inspect.signature(Aligner.search)
+    assert list(AlignerOptions.__annotations__) == list(aligner.parameters)
+    assert list(SearchOptions.__annotations__) == list(search.parameters)[3:]
+    for verb in (glsw.score, glsw.align, glsw.search, glsw.alignments, glsw.score_matrix):
+        with pytest.raises(TypeError, match="engin"):
+            verb(["MKV"], ["MKV"], engin="reference")
+
+
+# Closing.
+
+
+@pytest.fixture
+def closed(monkeypatch):
+    """How often an aligner was closed."""
+    times = []
+    close = Aligner.close
+    monkeypatch.setattr(Aligner, "close", lambda self: (times.append(1), close(self)))
+    return times
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        (glsw.score, PAIR),
+        (glsw.score_matrix, [PAIR]),
+        (glsw.align, PAIR),
+        (glsw.search, PAIR),
+    ],
+)
+def test_verbs_close_their_aligner(closed, verb, arguments):
+    verb(*arguments, engine="reference")
+    assert closed == [1]
+    with pytest.raises(ValueError, match="letter 'J'"):
+        verb(["MJV"], ["MKV"], engine="reference") if verb is not glsw.align else verb(
+            "MJV", "MKV", engine="reference"
+        )
+    assert closed == [1, 1]
+
+
+ITERATORS = {
+    "search": lambda **options: glsw.search(["HEAGAWGHEE", "MKV"], ["PAWHEAE"], **options),
+    "alignments": lambda **options: glsw.alignments(*PAIR, **options),
+}
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+def test_iterators_close_their_aligner(closed, name):
+    exhausted = ITERATORS[name](engine="reference")
+    assert closed == []
+    list(exhausted)
+    assert closed == [1]
+    stopped = ITERATORS[name](engine="reference")
+    next(stopped)
+    stopped.close()
+    assert closed == [1, 1]
+    dropped = ITERATORS[name](engine="reference")
+    next(dropped)
+    del dropped
+    gc.collect()
+    assert closed == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "wrong"),
+    [(glsw.search, {"top": 0}), (glsw.alignments, {"max_alignments": 0})],
+)
+def test_errors_close_the_aligner(closed, verb, wrong):
+    with pytest.raises(ValueError, match="at least 1"):
+        verb(*PAIR, engine="reference", **wrong)
+    assert closed == [1]

@@ -1,7 +1,7 @@
 #version 430
-// Schedule: plain wavefront (Sudo et al. 2012, section 6.3, "GPUN", figures 7 and 8): a dispatch has the
-// cells of a diagonal plane i + j + k, an invocation one of them. Nothing is kept in registers or
-// shared memory: a cell looks at seven in the three planes before; four planes take turns.
+// Schedule: plain wavefront (Sudo et al. 2012, section 6.3, "GPUN", figures 7 and 8). One dispatch
+// per diagonal plane i + j + k, one invocation per cell. Nothing is kept in registers or shared
+// memory: a cell reads seven cells of the three planes before. Four planes take turns in memory.
 layout(local_size_x = LANES, local_size_y = LANES) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
@@ -14,8 +14,8 @@ uniform ivec2 first_cell;
 
 void main() {
     Triple triple = triples[gl_WorkGroupID.z];
-    int j = first_cell.x + int(gl_GlobalInvocationID.y), k = first_cell.y + int(gl_GlobalInvocationID.x);
-    int i = diagonal - j - k;
+    int j = first_cell.x + int(gl_GlobalInvocationID.y);
+    int k = first_cell.y + int(gl_GlobalInvocationID.x), i = diagonal - j - k;
     load_scores();
     if (i < 0 || i >= triple.l || j >= triple.m || k >= triple.n) return;
     int a = letter(triple.a, triple.l, i), b = letter(triple.b, triple.m, j);

@@ -1,14 +1,14 @@
 #version 430
-// Schedule: sub-tables of DEEP x SIDE x SIDE cells (Sudo et al. 2012, section 6.4, "GPUI": 4 x 4 x 4).
-// An invocation has a column of them along i and goes from one to the next; a work group has
-// LANES_J x LANES_K columns, in which the sub-tables (I, J, K) with I + J + K = `now` are computed
-// together, and hands their sides on in shared memory. It does DEPTH of each column, a tile; a
-// dispatch has the tiles of which the three numbers add up to `wave`. Between tiles only sides stay,
-// planes of the table.
+// Schedule: sub-tables of DEEP x SIDE x SIDE cells (Sudo et al. 2012, section 6.4, "GPUI": 4 each).
+// An invocation computes a column of them along i, one after the other. A work group has LANES_J x
+// LANES_K columns; the sub-tables (I, J, K) with I + J + K = `now` are computed together, and their
+// sides are handed on in shared memory. A work group does DEPTH sub-tables of each column, a tile;
+// a dispatch computes the tiles whose three numbers add up to `wave`. Between tiles only sides are
+// kept, which are planes of the table.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
-#include "lib/sides.glsl"
+#include "lib/sides3.glsl"
 #include "lib/scoring3.glsl"
 #include "lib/best3.glsl"
 #include "lib/directions3.glsl"
@@ -43,7 +43,8 @@ void main() {
                 int row = at * DEEP + x;
                 load_borders(here, now, J, K, row);
                 bool inside = first_row() + row < triple.l;
-                highest = max(highest, next_plane(lane, tile_letters[row], x, inside, before, here, words));
+                int found = next_plane(lane, tile_letters[row], x, inside, before, here, words);
+                highest = max(highest, found);
                 store_borders(here, now, J, K, row);
                 store_cells(lane, first_row() + row, here);
                 before = here;

@@ -1,8 +1,9 @@
 #version 430
-// Traceback of three sequences on the GPU, an invocation a triple: from the best cell along the bits of
-// directions3.glsl to where H is 0; runs of equal columns come back, the last one first. A walk pauses
-// above the first sub-table that directions are there for, and after MOST_STEPS columns. With MASKED
-// the cells in which columns of two or three letters end are forbidden for the next alignment.
+// Traceback of three sequences on the device, one invocation per triple: from the best cell along
+// the bits of directions3.glsl to where H is 0. It writes runs of equal columns, the last one
+// first. A trace pauses above the first sub-table that has directions, and after MAX_STEPS columns.
+// With MASKED it forbids the cells in which columns of two or three letters end, for the next
+// alignment.
 layout(local_size_x = 32) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
@@ -19,14 +20,17 @@ uniform int first_sub_table;  // along i
 
 const int MASK_WORDS = (CELLS + 31) / 32;
 const ivec3 SIZE = ivec3(DEEP, SIDE, SIDE);
-const int MOST_STEPS = 20000;
+const int MAX_STEPS = 20000;
 
-uint bits_at(uint first, ivec3 place, ivec2 count, int bit, int bits, int words) {
+uint word_at(uint first, ivec3 place, ivec2 count, int word) {
+    return direction_words[first + word_place(place.x, place.y, place.z, word, WORDS, count)];
+}
+
+uint bits_at(uint first, ivec3 place, ivec2 count, int bit) {
     int word = bit >> 5, shift = bit & 31;
-    uint low = direction_words[first + word_place(place.x, place.y, place.z, word, words, count)] >> shift;
-    if (shift + bits > 32)
-        low |= direction_words[first + word_place(place.x, place.y, place.z, word + 1, words, count)] << (32 - shift);
-    return low & ((1u << bits) - 1u);
+    uint low = word_at(first, place, count, word) >> shift;
+    if (shift + BITS > 32) low |= word_at(first, place, count, word + 1) << (32 - shift);
+    return low & ((1u << BITS) - 1u);
 }
 
 void forbid(uint first, ivec3 place, ivec2 count, int number, int column) {
@@ -42,14 +46,14 @@ void main() {
     Walk walk = walks[p];
     ivec2 across = ivec2(LANES_J, LANES_K) * SIDE;
     ivec2 count = (ivec2(triple.m, triple.n) + across - 1) / across * ivec2(LANES_J, LANES_K);
-    for (int step_ = 0; step_ < MOST_STEPS && walk.over == 0u; ++step_) {
+    for (int step_ = 0; step_ < MAX_STEPS && walk.over == 0u; ++step_) {
         ivec3 at = ivec3(walk.i, walk.j, walk.k) - 1, place = at / SIZE, cell_ = at % SIZE;
         bool outside = at.x < 0 || at.y < 0 || at.z < 0;
         if (!outside && place.x < first_sub_table) break;
         uint bits = 0u;
         int number = (cell_.x * SIDE + cell_.y) * SIDE + cell_.z;
         ivec3 here = place - ivec3(first_sub_table, 0, 0);
-        if (!outside) bits = bits_at(triple.directions, here, count, number * BITS, BITS, WORDS);
+        if (!outside) bits = bits_at(triple.directions, here, count, number * BITS);
         int pending = walk.column < 0 ? column_before(-walk.column, bits) : walk.column;
         int column = pending == 0 ? int(bits & 7u) : pending;
         if (column == 0) {

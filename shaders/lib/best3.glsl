@@ -1,12 +1,12 @@
-// The best cell so far: score, d = i + j + k, i, j. Among equal scores the smallest d wins, then the
-// smallest i, then j: no column before such a cell could be left out, and the outcome does not depend
-// on the schedule.
+// The best cell so far: score, d = i + j + k, i, j. Among equal scores the smallest d wins, then
+// the smallest i, then j: no column before this cell could be left out, and the result does not
+// depend on the schedule. Needs DEEP and SIDE, the cells of a sub-table.
 #define Best ivec4
 const Best NOTHING = Best(0);
 
 Best better(Best a, Best b) {
-    bool first = a.x != b.x ? a.x > b.x : a.y != b.y ? a.y < b.y : a.z != b.z ? a.z < b.z : a.w <= b.w;
-    return first ? a : b;
+    bool smaller = a.y != b.y ? a.y < b.y : a.z != b.z ? a.z < b.z : a.w <= b.w;
+    return (a.x != b.x ? a.x > b.x : smaller) ? a : b;
 }
 
 layout(std430, binding = 3) buffer BestCells { Best best_cells[]; };

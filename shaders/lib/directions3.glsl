@@ -1,7 +1,8 @@
-// Which column H of a cell ends with, 0 where H is 0, else the sum of 1 (a), 2 (b), 4 (c): 3 bits. With
-// affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a column of a kind next to it, 3 one of
-// its own kind. A sub-table has its bits side by side in WORDS words, read by
-// traceback3.comp. Without DIRECTIONS nothing is kept.
+// The last column of the best alignment that ends in a cell: 0 where H is 0, else the sum of 1 (a),
+// 2 (b), 4 (c): 3 bits. With affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a
+// column of a kind next to it, 3 one of its own kind. A sub-table has its bits side by side in
+// WORDS words, read by traceback3.comp. Without DIRECTIONS nothing is kept. Needs DEEP and SIDE,
+// and with DIRECTIONS Moves and Cell (recurrence3.glsl).
 const int CELLS = DEEP * SIDE * SIDE;
 #ifdef LINEAR
 const int BITS = 3;

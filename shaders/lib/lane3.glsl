@@ -1,8 +1,10 @@
-// What an invocation knows of its column of sub-tables, SIDE cells wide along j and k: letters, what
-// the pairs of b and c score, and of the last plane of cells its own and those before them.
+// An invocation's column of sub-tables, SIDE cells wide along j and k: its letters, the scores of
+// the pairs of b and c, and the next plane of cells from the one before. Needs triples.glsl,
+// recurrence3.glsl, scoring3.glsl, best3.glsl, directions3.glsl and mask3.glsl.
 const int ACROSS = SIDE + 1;
 
-struct Lane { int j, k, b[SIDE], c[SIDE], bc[SIDE * SIDE]; ivec2 ahead; };  // letters of b and c ahead
+// `ahead`: letters of b and of c from the first one on.
+struct Lane { int j, k, b[SIDE], c[SIDE], bc[SIDE * SIDE]; ivec2 ahead; };
 
 Lane lane_at(Triple triple, int j, int k) {
     Lane lane;
@@ -28,13 +30,14 @@ int next_plane(Lane lane, int a, int x, bool inside, Cell before[ACROSS * ACROSS
     for (int y = 0; y < SIDE; ++y) {
         for (int z = 0; z < SIDE; ++z) {
             int at = (y + 1) * ACROSS + z + 1, bc = lane.bc[y * SIDE + z];
+            int number = (x * SIDE + y) * SIDE + z;
             bool there = inside && y < lane.ahead.x && z < lane.ahead.y;
-            Column s = unless_forbidden((x * SIDE + y) * SIDE + z, there, column(a, ab[y], ac[z], bc));
+            Column s = unless_forbidden(number, there, column(a, ab[y], ac[z], bc));
             Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
                             here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
             here[at] = cell(d);
             best = max(best, as_number(here[at].h, x, y, z));
-            note(words, (x * SIDE + y) * SIDE + z, d, here[at]);
+            note(words, number, d, here[at]);
         }
     }
     return best;

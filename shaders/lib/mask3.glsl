@@ -1,6 +1,7 @@
-// Cells in which no column of two or three letters may end: one bit each, in words of a sub-table, and
-// those outside the table, where two letters against a gap could score what is forbidden inside.
-// Without MASKED there are none.
+// Cells in which no column of two or three letters may end: one bit each, in words of a sub-table,
+// and those outside the table, where two letters against a gap could have a score that is forbidden
+// inside. Without MASKED there are none. Needs CELLS (directions3.glsl) and Column
+// (recurrence3.glsl).
 const int MASK_WORDS = (CELLS + 31) / 32;
 const int FORBIDDEN = -0x20000000;
 #ifdef MASKED

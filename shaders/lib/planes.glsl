@@ -1,4 +1,5 @@
 // Whole cells in storage buffers: four diagonal planes, by j and k; with TABLE also H of all cells.
+// Needs Triple (triples.glsl) and Cell (recurrence3.glsl).
 #ifdef LINEAR
 layout(std430, binding = 2) buffer Planes { int planes[]; };
 

@@ -1,13 +1,13 @@
-// Smith-Waterman of three sequences (Sudo et al. 2012, equation 2) with linear or affine gaps.
-// A column of an alignment has letters of some of the sequences a, b, c; the equations are written
-// here and nowhere else. With t a column with gaps, p(t) the cell before it and s(t) what its letters
-// score:
+// Smith-Waterman of three sequences (Sudo et al. 2012, equation 2) with linear or affine gaps. A
+// column of an alignment has letters of some of the sequences a, b, c; the equations are written
+// only here. With t a column with gaps, p(t) the cell before it and s(t) the score of its letters:
 //   D_t(cell) = s(t) + X_t(p(t))
 //   X_t(cell) = max(H - opens, D_t - extends, D_u - mixed for the two u next to t)
 //   H(cell)   = max(0, s(abc) + H(p(abc)), D_t for all six t)
-// Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap of
-// one pair goes on between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t is
-// H - opens. As H >= 0, no X inside the table is below -opens: that is minus infinity at the border.
+// Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap
+// of one pair continues between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t
+// is H - opens. As H >= 0, no X inside the table is below -opens, which thus serves as minus
+// infinity at the border. Needs nothing; LINEAR and IDENTITY may be defined.
 uniform int opens;
 #ifndef LINEAR
 uniform int extends;

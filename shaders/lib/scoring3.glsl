@@ -1,6 +1,6 @@
-// What the letters of a column score, from what is known of their pairs: paired(x, y) is the score of
-// two letters, with IDENTITY the letter that they have in common. The last letter, LETTERS - 1, aligns
-// with none.
+// The score of the letters of a column, from their pairs: paired(x, y) is the score of two letters,
+// with IDENTITY the letter that they have in common. The last letter, LETTERS - 1, aligns with
+// none. Needs Column (recurrence3.glsl), and IDENTITY or the defines of scoring.glsl.
 #ifdef IDENTITY
 uniform int match;
 uniform int mismatch;

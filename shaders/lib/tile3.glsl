@@ -1,4 +1,6 @@
-// A tile: a work group's columns of sub-tables, ROWS cells long, and what it has of its neighbours.
+// A tile: the columns of sub-tables of a work group, ROWS cells long, and the planes that it gets
+// from its neighbours. Needs WORKGROUP, LANES_J, LANES_K, ROWS and AGAIN (1: from a kept plane on),
+// triples.glsl, sides3.glsl and lane3.glsl.
 layout(std430, binding = 2) buffer Sides { Side sides[]; };
 layout(std430, binding = 5) buffer Kept { Side kept[]; };  // across i, after every `spacing` tiles
 uniform ivec3 wave;      // what the numbers of a tile add up to, and the first ones along j and k
@@ -36,8 +38,10 @@ void load_tile_letters() {
 
 int patch_number() { return tile.y * patches().y + tile.z; }
 
-// The last plane of cells of the tile above, as each lane has left it: its own and those before them.
-uint rolling_plane() { return triple.i_sides + uint(patch_number() * PLANE) + gl_LocalInvocationIndex; }
+// The last plane of cells of the tile above, as each lane has left it, with those before them.
+uint rolling_plane() {
+    return triple.i_sides + uint(patch_number() * PLANE) + gl_LocalInvocationIndex;
+}
 
 uint kept_plane(int tiles) {
     int number = (tiles / spacing - 1) * patches().x * patches().y + patch_number();
@@ -47,12 +51,14 @@ uint kept_plane(int tiles) {
 void load_plane(inout Cell before[ACROSS * ACROSS]) {
     for (int x = 0; x < ACROSS * ACROSS; ++x) before[x] = border_cell();
     if (tile.x == 0) return;
+    uint at = rolling_plane();
     if (AGAIN == 1 && tile.x == first_tile) {
-        uint at = kept_plane(tile.x);
-        for (int x = 0; x < ACROSS * ACROSS; ++x) before[x] = from_i(kept[at + uint(x * WORKGROUP)]);
+        at = kept_plane(tile.x);
+        for (int x = 0; x < ACROSS * ACROSS; ++x)
+            before[x] = from_i(kept[at + uint(x * WORKGROUP)]);
     } else {
-        uint at = rolling_plane();
-        for (int x = 0; x < ACROSS * ACROSS; ++x) before[x] = from_i(sides[at + uint(x * WORKGROUP)]);
+        for (int x = 0; x < ACROSS * ACROSS; ++x)
+            before[x] = from_i(sides[at + uint(x * WORKGROUP)]);
     }
 }
 

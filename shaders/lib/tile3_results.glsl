@@ -1,4 +1,5 @@
-// What a tile finds: its best cell; with TABLE the whole table, with DIRECTIONS those of its cells.
+// The results of a tile: its best cell; with TABLE its part of the table, with DIRECTIONS its bits.
+// Needs tile3.glsl, best3.glsl and directions3.glsl.
 shared Best candidates[WORKGROUP];
 
 uint best_place() { return triple.best + uint(patch_number()); }
@@ -37,8 +38,10 @@ layout(std430, binding = 4) writeonly buffer Directions { uint direction_words[]
 
 void keep(uint words[WORDS], int at, int J, int K) {
     ivec3 place = sub_table(at, J, K) - ivec3(first_tile * DEPTH, 0, 0);
-    for (int w = 0; w < WORDS; ++w)
-        direction_words[triple.directions + word_place(place.x, place.y, place.z, w, WORDS, columns())] = words[w];
+    for (int w = 0; w < WORDS; ++w) {
+        uint at = word_place(place.x, place.y, place.z, w, WORDS, columns());
+        direction_words[triple.directions + at] = words[w];
+    }
 }
 #else
 void keep(uint words[WORDS], int at, int J, int K) {}

@@ -1,10 +1,12 @@
-// Sides in shared memory: those that come into the tile across j and k, in whose place the last lanes
-// leave those that go out; and between lanes, of this step and the one before. A row has what a lane
-// tells the next one, of all lanes side by side: along j also of the cell beside it.
+// Sides in shared memory: those that enter the tile across j and k, which the last lanes replace by
+// those that leave it; and those between lanes, of this step and the one before. A row has the
+// sides that a lane hands to the next one, of all lanes side by side; along j also that of the
+// neighbouring cell. Needs tile3.glsl and PER_WORD (sides3.glsl).
 const int J_WORDS = (ACROSS + PER_WORD - 1) / PER_WORD, K_WORDS = (SIDE + PER_WORD - 1) / PER_WORD;
 const int J_ROW = J_WORDS * LANES_K, K_ROW = K_WORDS * LANES_J;
 const int J_BETWEEN = ROWS * J_ROW, K_OUTER = J_BETWEEN + 2 * DEEP * (LANES_J - 1) * J_ROW;
-const int K_LANE = K_ROW + 32 / LANES_K, K_BETWEEN = K_OUTER + ROWS * K_ROW;  // other banks of memory
+const int K_LANE = K_ROW + 32 / LANES_K;  // lanes use other banks of memory
+const int K_BETWEEN = K_OUTER + ROWS * K_ROW;
 shared Side tile_sides[K_BETWEEN + 2 * DEEP * (LANES_K - 1) * K_LANE];
 
 const int AT_ONCE = 8;  // on their way from memory
@@ -14,7 +16,8 @@ void load_side(uint from, int to, int count, Side border, bool none) {
         Side coming[AT_ONCE];
         for (int x = 0; x < AT_ONCE; ++x) {
             coming[x] = border;
-            if (!none && start + x * WORKGROUP < count) coming[x] = sides[from + uint(start + x * WORKGROUP)];
+            int at = start + x * WORKGROUP;
+            if (!none && at < count) coming[x] = sides[from + uint(at)];
         }
         for (int x = 0; x < AT_ONCE; ++x)
             if (start + x * WORKGROUP < count) tile_sides[to + start + x * WORKGROUP] = coming[x];
@@ -22,7 +25,8 @@ void load_side(uint from, int to, int count, Side border, bool none) {
 }
 
 void store_side(uint to, int from, int count) {
-    for (int x = int(gl_LocalInvocationIndex); x < count; x += WORKGROUP) sides[to + uint(x)] = tile_sides[from + x];
+    for (int x = int(gl_LocalInvocationIndex); x < count; x += WORKGROUP)
+        sides[to + uint(x)] = tile_sides[from + x];
 }
 
 uint j_first() { return triple.j_sides + uint((tile.z * rows() + first_row()) * J_ROW); }

@@ -1,5 +1,6 @@
-// Triples of sequences in storage buffers (OpenGL 4.3); the only code that knows how they are stored.
-// A letter has 8 bits, four a word; beyond the ends there is a letter that aligns with none.
+// Triples of sequences in storage buffers (OpenGL 4.3); only this file knows how they are stored. A
+// letter has 8 bits, four per word; beyond the ends there is a letter that aligns with none. Needs
+// LETTERS, the number of letters with that one.
 struct Triple {
     int l, m, n;          // lengths of a, b, c: rows i, columns j, layers k
     uint a, b, c;         // first letters

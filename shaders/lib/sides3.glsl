@@ -1,5 +1,6 @@
-// What cells tell their neighbours along one of the axes: H, and X of the columns that go that way.
-// PACKED, for scores below 2^16: two values in a word; with LINEAR gaps they are H of two cells.
+// A side: H of a cell, and X of the columns that leave it along one axis, for its neighbour there.
+// PACKED, for scores below 2^16: two values per word; with LINEAR gaps they are H of two cells.
+// Needs Cell and `opens` (recurrence3.glsl); LINEAR and PACKED may be defined.
 #if defined(PACKED) && defined(LINEAR)
 const int PER_WORD = 2;
 #else
@@ -30,7 +31,9 @@ Cell from_k(Side s) { return Cell(s); }
 #ifdef PACKED
 #define Side ivec2
 
-Side side(int h, int x, int y, int z) { return Side(h | x + opens << 16, y + opens | z + opens << 16); }
+Side side(int h, int x, int y, int z) {
+    return Side(h | x + opens << 16, y + opens | z + opens << 16);
+}
 
 ivec4 values(Side s) {
     uvec2 high = uvec2(s) >> 16;

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from glsw import __version__
 from glsw.cli import align, align3, devices, makedb, motifs, search
+from glsw.cli.messages import warnings_in_a_line
 from glsw.device.device import DeviceError
 from glsw.device.shader import ShaderError
 
@@ -33,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process; return the exit status."""
     try:
         arguments = _parser().parse_args(argv)
-        arguments.run(arguments)
+        with warnings_in_a_line():
+            arguments.run(arguments)
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:

@@ -11,6 +11,8 @@ from typing import NoReturn, TextIO
 
 from tqdm import tqdm
 
+from glsw.device.device import SoftwareRendererWarning
+
 
 def progress_bar(arguments: argparse.Namespace, cells: int) -> tqdm[NoReturn]:
     """Return a progress bar in cells, which shows nothing unless stderr is a terminal."""
@@ -26,7 +28,7 @@ def progress_bar(arguments: argparse.Namespace, cells: int) -> tqdm[NoReturn]:
 
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Print warnings of a search as the program's messages."""
+    """Print warnings as messages of the program, that of a software renderer once."""
 
     def show(
         message: Warning | str,
@@ -40,5 +42,6 @@ def warnings_in_a_line() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
+        warnings.simplefilter("once", SoftwareRendererWarning)
         warnings.showwarning = show
         yield

@@ -12,7 +12,7 @@ from typing import Any
 
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
-from glsw.cli.messages import progress_bar, warnings_in_a_line
+from glsw.cli.messages import progress_bar
 from glsw.cli.options import Command
 from glsw.cli.outputs import check_output, opened
 from glsw.cli.words import cost, count, devices_of, not_positive, number, size
@@ -65,7 +65,6 @@ def run(arguments: argparse.Namespace) -> None:
     with (
         _aligner(arguments, scoring) as aligner,
         progress_bar(arguments, cells) as bar,
-        warnings_in_a_line(),
     ):
 
         def progress(cells: int) -> None:

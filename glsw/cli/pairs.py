@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_standard_input, only
-from glsw.cli.messages import progress_bar, warnings_in_a_line
+from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import scoring_of
 from glsw.engines import Progress
@@ -53,7 +53,6 @@ def compare(
             mask_low_complexity=arguments.mask_low_complexity,
         ) as aligner,
         progress_bar(arguments, cells) as bar,
-        warnings_in_a_line(),
     ):
 
         def progress(cells: int) -> None:

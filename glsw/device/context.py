@@ -1,7 +1,7 @@
-"""How OpenGL contexts are opened: the ways to one, and what to install where none works.
+"""How to open OpenGL contexts: the routes to one, and what to install if none works.
 
 EGL is asked first, because it needs no display and knows every device by number. Where it
-opens nothing, the platform's own way is tried (WGL, CGL, GLX), then a hidden GLFW window.
+opens nothing, the platform's own interface is tried (WGL, CGL, GLX), then a hidden GLFW window.
 
 >>> from glsw.device.context import routes
 >>> routes()[-1].label
@@ -22,10 +22,10 @@ from typing import Any
 
 import moderngl
 
-#: Versions asked for, best first. NVIDIA gives exactly what is asked, Mesa the highest it has.
-LADDER = (460, 450, 430, 410, 330)
+#: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
+VERSIONS = (460, 450, 430, 410, 330)
 
-#: A context, and what releases it with all that was made for it.
+#: A context, and a function that releases it with everything made for it.
 Opened = tuple[moderngl.Context, Callable[[], None]]
 
 _LINUX = sys.platform.startswith("linux")
@@ -44,7 +44,7 @@ class DeviceError(Exception):
 
 
 class DeviceMemoryError(DeviceError):
-    """What is asked for does not fit the memory of a device, or what of it may be used."""
+    """The task does not fit the memory of the device, or the limit set for it."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Route:
     Attributes
     ----------
     index : int
-        Of the device that it leads to: the place in EGL's list, 0 for the other ways.
+        Index of its device: the position in EGL's list, 0 for other routes.
     label : str
         For messages.
     attempt : callable
-        Opens a context of the version given (330 is 3.3) or raises any exception.
+        Opens a context of a version (330 is 3.3) or raises any exception.
     software : bool
         Known to lead to a software renderer.
     fallback : bool
-        To be gone only where no other has led to a device.
+        To be tried only if no other route opens a device.
     """
 
     index: int
@@ -72,17 +72,17 @@ class Route:
     fallback: bool = False
 
     def open(self) -> Opened:
-        """Open a context of the highest version of the ladder that can be had.
+        """Open a context of the highest version available.
 
         Raises
         ------
         DeviceError
-            None can; gives the label and the last reason.
+            There is none; the message has the label and the last reason.
         """
-        # CGL gives 4.1 whatever is asked, and each refused try would leave a context behind.
-        ladder = LADDER[3:] if sys.platform == "darwin" else LADDER
+        # CGL always gives 4.1, and each failed attempt would leave a context behind.
+        versions = VERSIONS[3:] if sys.platform == "darwin" else VERSIONS
         reason: Exception | None = None
-        for version in ladder:
+        for version in versions:
             try:
                 return self.attempt(version)
             except (ImportError, OSError) as error:
@@ -94,7 +94,7 @@ class Route:
 
 
 def routes() -> list[Route]:
-    """Return every way to try, those through the window system last."""
+    """Return all routes to try, those through the window system last."""
     through_egl = [
         Route(
             index,
@@ -112,7 +112,7 @@ def routes() -> list[Route]:
 
 
 def nothing_opened(refused: list[str]) -> DeviceError:
-    """Return the error that says what was tried, with the reasons given, and what to install."""
+    """Return the error that lists what was tried, why it failed, and what to install."""
     tried = "; ".join(filter(None, [_egl_trouble(), *refused]))
     if _LINUX:
         if shutil.which("apt-get"):
@@ -128,7 +128,7 @@ def nothing_opened(refused: list[str]) -> DeviceError:
 def gl_function(
     ctx: moderngl.Context, symbol: str, *arguments: Any, result: Any = None
 ) -> Callable[..., Any]:
-    """Return a GL function that moderngl lacks, from moderngl's own loader.
+    """Return a GL function that moderngl lacks, loaded by moderngl.
 
     ``arguments`` and ``result`` are types of ctypes. The context must be current at each call.
     """
@@ -136,7 +136,7 @@ def gl_function(
 
 
 def read_integer(ctx: moderngl.Context, code: int) -> int:
-    """Read one integer of the current context, the first where GL has several; 0 if unknown."""
+    """Read an integer of the current context, the first if GL has several; 0 if unknown."""
     values = (ctypes.c_int64 * 4)()
     # moderngl's ctx.info lacks some of these
     read = gl_function(ctx, "glGetInteger64v", ctypes.c_uint, ctypes.POINTER(ctypes.c_int64))
@@ -146,12 +146,12 @@ def read_integer(ctx: moderngl.Context, code: int) -> int:
 
 @dataclass(frozen=True)
 class EglDevice:
-    """A device as EGL lists it, known without a context.
+    """A device in EGL's list, known without a context.
 
     Attributes
     ----------
     extensions : tuple of str
-        ``EGL_MESA_device_software`` among them marks Mesa's software renderer.
+        ``EGL_MESA_device_software`` marks Mesa's software renderer.
     path : str
         Its DRM device file, "" if it has none.
     """
@@ -197,7 +197,7 @@ def egl_devices() -> list[EglDevice]:
 
 
 def _egl_trouble() -> str:
-    """Say why EGL gave no devices to try, "" if it did or is not of this platform."""
+    """Return why EGL lists no devices, "" if it lists some or the platform has no EGL."""
     if not _LINUX or egl_devices():
         return ""
     try:

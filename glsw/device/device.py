@@ -1,4 +1,4 @@
-"""OpenGL devices: listing and opening them, what each can do, its errors and its clock.
+"""OpenGL devices: list and open them, check their errors, measure their time.
 
 >>> from glsw.device.device import open_device
 >>> with open_device(quiet=True) as device:
@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
-import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import moderngl
@@ -26,112 +25,42 @@ from glsw.device.context import (
     Route,
     gl_function,
     nothing_opened,
-    read_integer,
     routes,
 )
+from glsw.device.info import DeviceInfo, dotted, read_info
 
 __all__ = [
     "Device",
     "DeviceError",
     "DeviceInfo",
     "DeviceMemoryError",
+    "SoftwareRendererWarning",
     "Timer",
     "devices",
     "open_device",
 ]
 
 # The driver's clock counts 32 bits of nanoseconds, which wrap after 4.29 s.
-_LONGEST = 4.0
+_MAX_MEASURED_SECONDS = 4.0
 
 _GL_SYNC_GPU_COMMANDS_COMPLETE, _GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
 _GL_TIMEOUT_EXPIRED = 0x911B
-_GL_SUBGROUP_SIZE = 0x9532
-
-_SOFTWARE = re.compile(
-    "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
-    "|microsoft basic render|gdi generic|software renderer|software rasterizer",
-    re.IGNORECASE,
-)
-
-_LIMITS = {
-    "max_texture_size": 0x0D33,
-    "max_array_texture_layers": 0x88FF,
-    "max_texture_buffer_size": 0x8C2B,
-    "max_viewport_size": 0x0D3A,
-    "max_draw_buffers": 0x8824,
-    "max_uniform_block_size": 0x8A30,
-}
-_COMPUTE_LIMITS = {
-    "max_work_group_invocations": 0x90EB,
-    "max_shared_memory": 0x8262,
-    "max_storage_block": 0x90DE,
-    "max_storage_bindings": 0x90DB,
-}
 
 
-@dataclass(frozen=True)
-class DeviceInfo:
-    """What one OpenGL device is and can do.
-
-    Attributes
-    ----------
-    index : int
-        Number to open it by: the place in EGL's list, 0 for a device found otherwise.
-    name, vendor, version_string : str
-        ``GL_RENDERER``, ``GL_VENDOR`` and ``GL_VERSION``.
-    version : (int, int)
-        OpenGL version of the context.
-    software : bool
-        The renderer runs on the CPU.
-    compute : bool
-        Compute shaders and storage buffers: GL 4.3 or newer.
-    subgroup_size : int
-        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 without it.
-    half : bool
-        16-bit floats in shaders: ``GL_NV_gpu_shader5`` or ``GL_AMD_gpu_shader_half_float``.
-    limits : dict of int
-        Texels, bytes or counts; those of compute shaders are 0 without them.
-        ``max_work_groups`` and ``max_viewport_size`` are those of the first dimension, and
-        ``max_storage_bindings`` the storage buffers one compute shader can use.
-    """
-
-    index: int
-    name: str
-    vendor: str
-    version: tuple[int, int]
-    version_string: str
-    software: bool
-    compute: bool
-    subgroup_size: int
-    half: bool
-    limits: dict[str, int] = field(repr=False)
-
-    def __str__(self) -> str:
-        traits = [
-            f"GL {_dotted(self.version)}",
-            "software" if self.software else "hardware",
-            "compute" if self.compute else "no compute",
-            f"subgroups of {self.subgroup_size}" if self.subgroup_size else "no subgroups",
-            "half" if self.half else "no half",
-            f"textures {self.limits['max_texture_size']}",
-        ]
-        if self.compute:
-            traits.append(f"groups of {self.limits['max_work_group_invocations']}")
-            traits.append(f"shared {self.limits['max_shared_memory'] >> 10} KiB")
-            traits.append(f"buffers {self.limits['max_storage_block'] >> 20} MiB")
-        return f"{self.index}: {self.name} ({self.vendor}); {', '.join(traits)}"
+class SoftwareRendererWarning(UserWarning):
+    """The device that was opened is a software renderer, which runs on the CPU."""
 
 
 @dataclass
 class Timer:
-    """What the ``with`` block of `Device.timer` took, known when it has ended.
+    """The time that the ``with`` block of `Device.timer` took, set when the block ends.
 
     Attributes
     ----------
     seconds : float
-        Device time where the device measures it, otherwise the same as `wall`.
+        Device time if the device measures it, otherwise the same as `wall`.
     wall : float
-        Time on the wall clock, from an idle device until it was idle again.
+        Wall time, from an idle device until it is idle again.
     measured : bool
         ``seconds`` comes from the device's own clock.
     """
@@ -142,7 +71,7 @@ class Timer:
 
 
 class Fence:
-    """A point in the queue of a device; moderngl has none."""
+    """A fence in the command queue of a device, which moderngl lacks."""
 
     def __init__(self, ctx: moderngl.Context) -> None:
         queue = gl_function(
@@ -154,18 +83,18 @@ class Fence:
         self._sync = queue(_GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
 
     def wait(self) -> None:
-        """Return when the device has got there; once only."""
+        """Wait until the device has reached the fence; only once per fence."""
         while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:
             pass  # now and then, so that Python can be interrupted
         self._delete(self._sync)
 
 
 class Device:
-    """An open device: its context, what it can do, and the programs compiled on it.
+    """An open device: its context, its limits, and the programs compiled on it.
 
-    Made by `open_device` and shared by all who open it in this process. Several devices may be
-    open: GL calls go to the one that was activated last. In a ``with`` block it is this one, and
-    after it the one from before; the device stays open until `close`.
+    Made by `open_device`, which returns the same object each time in a process. Several devices may
+    be open: GL calls go to the one that was activated last. A ``with`` block activates this device
+    and afterwards the previous one; the device stays open until `close`.
 
     Attributes
     ----------
@@ -180,7 +109,7 @@ class Device:
         global _opening_process
         _opening_process = _opening_process or os.getpid()
         self.ctx = ctx
-        self.info = _read_info(index, ctx)
+        self.info = read_info(index, ctx)
         self.programs: dict[Any, Any] = {}
         self.closed = False
         self._release = release
@@ -218,14 +147,14 @@ class Device:
         _current = self
 
     def check(self, action: str) -> None:
-        """Raise `DeviceError` if GL reported an error since the last check.
+        """Raise `DeviceError` if GL has reported an error since the last check.
 
         GL errors are silent: call this after every allocation, dispatch and draw.
 
         Parameters
         ----------
         action : str
-            What was done, for the message.
+            The action, for the message.
         """
         self.activate()
         error = self.ctx.error
@@ -282,18 +211,20 @@ class Device:
             timer.wall = time.perf_counter() - start
             elapsed = self._query.elapsed * 1e-9
             # Software renderers report 0 for compute, and for draws the time to queue them.
-            timer.measured = elapsed > 0 and timer.wall < _LONGEST and not self.info.software
+            timer.measured = (
+                elapsed > 0 and timer.wall < _MAX_MEASURED_SECONDS and not self.info.software
+            )
             timer.seconds = elapsed if timer.measured else timer.wall
 
     def fence(self) -> Fence:
-        """Return what can be waited for until all that was queued before is done."""
+        """Return a fence behind all commands queued so far."""
         self.activate()
         return Fence(self.ctx)
 
     def close(self) -> None:
-        """Release the context, for all who share it; safe to repeat.
+        """Release the context, for all users of the device; safe to repeat.
 
-        The last opened of the other devices, if there is one, becomes current.
+        The device that was opened last of the others, if any, becomes current.
         """
         global _current
         if self.closed:
@@ -313,7 +244,6 @@ class Device:
 _opened: dict[int, Device] = {}
 _opening_process: int | None = None
 _current: Device | None = None
-_said_software = False
 
 
 def opened_before_fork() -> bool:
@@ -330,13 +260,13 @@ def devices() -> list[DeviceInfo]:
     Raises
     ------
     DeviceError
-        There is none: says what was tried and what to install.
+        There is none; the message lists what was tried and what to install.
     """
     previous = _current
     listed = []
-    for device in _each(routes()):
+    for device in _opened_in_turn(routes()):
         listed.append(device.info)
-        _put_back(device)
+        _close_if_new(device)
     if previous is not None:
         previous.activate()
     return listed
@@ -353,20 +283,25 @@ def open_device(
     Parameters
     ----------
     device : int or str, optional
-        Index, or part of the renderer's or vendor's name in any case (the first that has it).
-        By default the first device with hardware, else the first.
+        Index, or part of the renderer's or vendor's name in any case (the first match).
+        By default the first hardware device, else the first device.
     require : (int, int), optional
-        Lowest OpenGL version that will do.
+        Lowest OpenGL version.
     quiet : bool, optional
-        Do not say on stderr, once a process, that the renderer is a software one.
+        Do not warn if the renderer is a software one.
 
     Raises
     ------
     TypeError
         ``device`` is neither a number nor a text.
     DeviceError
-        No such device (lists those there are), none at all (says what was tried and what to
-        install), or one older than ``require``.
+        There is no such device (the message lists the others), none at all (it lists what was
+        tried and what to install), or its OpenGL is older than ``require``.
+
+    Warns
+    -----
+    SoftwareRendererWarning
+        The renderer is a software one: it runs on the CPU.
     """
     ways = routes()
     if device is None:
@@ -382,23 +317,24 @@ def open_device(
     _opened[chosen.info.index] = chosen
     chosen.activate()
     if chosen.info.software and not quiet:
-        _say_software(chosen.info.name)
+        text = f"{chosen.info.name} is a software renderer and runs on the CPU"
+        warnings.warn(text, SoftwareRendererWarning, stacklevel=2)
     return chosen
 
 
 def _choose(ways: list[Route], wanted: int | str | None, require: tuple[int, int]) -> Device:
-    """Return the first device that fits; if none is named, the first with hardware."""
+    """Return the first matching device; if none is named, the first hardware device."""
     chosen: Device | None = None
     seen = []
-    for candidate in _each(ways):
+    for candidate in _opened_in_turn(ways):
         info = candidate.info
         seen.append(info)
         fits = _matches(info, wanted) and info.version >= require
         if not fits or (chosen is not None and info.software):
-            _put_back(candidate)
+            _close_if_new(candidate)
             continue
         if chosen is not None:
-            _put_back(chosen)
+            _close_if_new(chosen)
         chosen = candidate
         if wanted is not None or not info.software:
             break
@@ -407,11 +343,10 @@ def _choose(ways: list[Route], wanted: int | str | None, require: tuple[int, int
     return chosen
 
 
-def _each(ways: list[Route]) -> Iterator[Device]:
-    """Open the devices one after the other, or take them from those that are open.
+def _opened_in_turn(ways: list[Route]) -> Iterator[Device]:
+    """Yield the devices one after the other, opened unless they are open.
 
-    Fallbacks are tried only while nothing has opened. Raises `DeviceError` after the last if
-    nothing has.
+    Fallbacks are tried only if nothing else opens; `DeviceError` if they do not open either.
     """
     refused = []
     found = False
@@ -429,7 +364,7 @@ def _each(ways: list[Route]) -> Iterator[Device]:
         raise nothing_opened(refused)
 
 
-def _put_back(device: Device) -> None:
+def _close_if_new(device: Device) -> None:
     """Close a device that was opened only to look at it."""
     if _opened.get(device.info.index) is not device:
         device.close()
@@ -442,46 +377,8 @@ def _matches(info: DeviceInfo, wanted: int | str | None) -> bool:
 
 
 def _no_match(wanted: int | str | None, require: tuple[int, int], seen: list[DeviceInfo]) -> str:
-    there = "; ".join(f"{info.index}: {info.name}, GL {_dotted(info.version)}" for info in seen)
+    there = "; ".join(f"{info.index}: {info.name}, GL {dotted(info.version)}" for info in seen)
     if any(_matches(info, wanted) for info in seen):
         which = "no device has" if wanted is None else f"device {wanted!r} does not have"
-        return f"{which} OpenGL {_dotted(require)}, which was asked for; found {there}"
+        return f"{which} OpenGL {dotted(require)}, which was asked for; found {there}"
     return f"no device {wanted!r}; there are {there}"
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
-
-
-def _say_software(name: str) -> None:
-    global _said_software
-    if not _said_software:
-        _said_software = True
-        print(f"glsw: {name} is a software renderer and runs on the CPU", file=sys.stderr)
-
-
-def _read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
-    name = ctx.info["GL_RENDERER"]
-    version = (ctx.version_code // 100, ctx.version_code // 10 % 10)
-    compute = version >= (4, 3)
-    limits = {key: read_integer(ctx, code) for key, code in _LIMITS.items()}
-    limits |= {
-        key: read_integer(ctx, code) if compute else 0 for key, code in _COMPUTE_LIMITS.items()
-    }
-    groups = ctx.info["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
-    limits["max_work_groups"] = groups[0]
-    subgroups = "GL_KHR_shader_subgroup" in ctx.extensions
-    subgroup_size = read_integer(ctx, _GL_SUBGROUP_SIZE) if subgroups else 0
-    ctx.clear_errors()
-    return DeviceInfo(
-        index=index,
-        name=name,
-        vendor=ctx.info["GL_VENDOR"],
-        version=version,
-        version_string=ctx.info["GL_VERSION"],
-        software=bool(_SOFTWARE.search(name)),
-        compute=compute,
-        subgroup_size=subgroup_size,
-        half=bool({"GL_NV_gpu_shader5", "GL_AMD_gpu_shader_half_float"} & ctx.extensions),
-        limits=limits,
-    )

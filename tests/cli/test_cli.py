@@ -771,6 +771,20 @@ def test_what_is_faster_without_a_gpu(
     assert line not in run(f"align query.fasta query.fasta --device {device.info.index}").err
 
 
+def test_a_software_renderer_is_one_line(files: Path, run_under: Callable[..., str]) -> None:
+    words = "align query.fasta query.fasta --engine fragment --no-progress --format tsv"
+    code = f"""
+import os, sys
+from glsw.cli import main
+os.chdir({str(files)!r})
+sys.stdout, sys.stderr = open(os.devnull, "w"), sys.stdout
+assert main({words.split()!r}) == 0
+"""
+    lines = [line for line in run_under("llvmpipe", code).splitlines() if "cells" not in line]
+    assert len(lines) == 1
+    assert re.fullmatch(r"glsw: llvmpipe .* is a software renderer and runs on the CPU", lines[0])
+
+
 # ends
 
 

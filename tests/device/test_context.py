@@ -7,7 +7,7 @@ import pytest
 
 import glsw.device.context
 import glsw.device.device
-from glsw.device.context import LADDER, DeviceError, Route, routes
+from glsw.device.context import VERSIONS, DeviceError, Route, routes
 from glsw.device.device import devices, open_device
 
 # the ladder of versions
@@ -39,7 +39,7 @@ def test_ladder_takes_the_highest(highest, given):
     attempts = Attempts(highest)
     ctx, _ = Route(0, "EGL device 0", attempts).open()
     assert ctx == f"GL {given}"
-    assert attempts.asked == [version for version in LADDER if version >= given]
+    assert attempts.asked == [version for version in VERSIONS if version >= given]
 
 
 def test_ladder_begins_at_41_on_macos(monkeypatch):
@@ -53,8 +53,8 @@ def test_ladder_begins_at_41_on_macos(monkeypatch):
 @pytest.mark.parametrize(
     ("refusal", "asked"),
     [
-        (Exception("not this one"), list(LADDER)),
-        (ValueError("not this one"), list(LADDER)),
+        (Exception("not this one"), list(VERSIONS)),
+        (ValueError("not this one"), list(VERSIONS)),
         (OSError("no display"), [460]),
         (ImportError("no such library"), [460]),
     ],

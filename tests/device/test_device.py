@@ -1,12 +1,21 @@
 from __future__ import annotations
 
+import re
+import warnings
 from collections import deque
 
 import pytest
 
 import glsw.device.device
 from glsw.device.context import Route, routes
-from glsw.device.device import Device, DeviceError, DeviceInfo, devices, open_device
+from glsw.device.device import (
+    Device,
+    DeviceError,
+    DeviceInfo,
+    SoftwareRendererWarning,
+    devices,
+    open_device,
+)
 
 
 @pytest.fixture
@@ -218,7 +227,6 @@ def machine(monkeypatch):
     """Return a function that puts devices, (name, highest version, EGL software), in place."""
     monkeypatch.setattr(glsw.device.device, "_opened", {})
     monkeypatch.setattr(glsw.device.device, "_current", None)
-    monkeypatch.setattr(glsw.device.device, "_said_software", False)
     made = []
 
     def read_info(index, ctx):
@@ -246,7 +254,7 @@ def machine(monkeypatch):
         )
         return made
 
-    monkeypatch.setattr(glsw.device.device, "_read_info", read_info)
+    monkeypatch.setattr(glsw.device.device, "read_info", read_info)
     return build
 
 
@@ -258,10 +266,16 @@ def test_hardware_is_preferred(machine):
     assert list(glsw.device.device._opened) == [2]
 
 
-def test_software_will_do(machine, capsys):
+def test_software_will_do(machine):
     made = machine(("broken", 0, False), ("llvmpipe", 450, True), ("llvmpipe 2", 450, True))
-    assert open_device().info.index == 1
+    text = "^llvmpipe is a software renderer and runs on the CPU$"
+    with pytest.warns(SoftwareRendererWarning, match=text) as warned:
+        assert open_device().info.index == 1
+    assert warned[0].filename == __file__
     assert [context.released for context in made] == [False, True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_device(quiet=True).info.index == 1
 
 
 def test_listing_closes_what_it_opened(machine):
@@ -339,7 +353,7 @@ def test_every_implementation(implementation, run_under):
     assert run_under(implementation, REPORT) == f"software True, compute {compute}\n"
 
 
-def test_software_is_said_once_a_process(run_under):
+def test_users_are_warned_of_software_once(run_under):
     code = """
 import sys
 from glsw.device.device import devices, open_device
@@ -349,7 +363,6 @@ open_device("llvmpipe", quiet=True)
 for _ in range(2):
     open_device("llvmpipe").close()
 """
-    (said,) = run_under("llvmpipe", code).splitlines()
-    assert said.startswith("glsw: ")
-    assert "llvmpipe" in said
-    assert "software renderer" in said
+    said = run_under("llvmpipe", code)
+    assert re.search(r"^\S+ SoftwareRendererWarning: llvmpipe .* is a software renderer and", said)
+    assert said.count("software renderer") == 1

@@ -1,0 +1,119 @@
+"""Name, version and limits of an OpenGL device, read from its context."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import moderngl
+
+from glsw.device.context import read_integer
+
+_GL_SUBGROUP_SIZE = 0x9532
+
+_SOFTWARE = re.compile(
+    "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
+    "|microsoft basic render|gdi generic|software renderer|software rasterizer",
+    re.IGNORECASE,
+)
+
+_LIMITS = {
+    "max_texture_size": 0x0D33,
+    "max_array_texture_layers": 0x88FF,
+    "max_texture_buffer_size": 0x8C2B,
+    "max_viewport_size": 0x0D3A,
+    "max_draw_buffers": 0x8824,
+    "max_uniform_block_size": 0x8A30,
+}
+_COMPUTE_LIMITS = {
+    "max_work_group_invocations": 0x90EB,
+    "max_shared_memory": 0x8262,
+    "max_storage_block": 0x90DE,
+    "max_storage_bindings": 0x90DB,
+}
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """Name, version and limits of an OpenGL device.
+
+    Attributes
+    ----------
+    index : int
+        Number to open it by: the position in EGL's list, 0 for a device found otherwise.
+    name, vendor, version_string : str
+        ``GL_RENDERER``, ``GL_VENDOR`` and ``GL_VERSION``.
+    version : (int, int)
+        OpenGL version of the context.
+    software : bool
+        The renderer runs on the CPU.
+    compute : bool
+        Has compute shaders and storage buffers: GL 4.3 or newer.
+    subgroup_size : int
+        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 without it.
+    half : bool
+        16-bit floats in shaders: ``GL_NV_gpu_shader5`` or ``GL_AMD_gpu_shader_half_float``.
+    limits : dict of int
+        Texels, bytes or counts; limits of compute shaders are 0 without them.
+        ``max_work_groups`` and ``max_viewport_size`` are those of the first dimension,
+        ``max_storage_bindings`` is the number of storage buffers of one compute shader.
+    """
+
+    index: int
+    name: str
+    vendor: str
+    version: tuple[int, int]
+    version_string: str
+    software: bool
+    compute: bool
+    subgroup_size: int
+    half: bool
+    limits: dict[str, int] = field(repr=False)
+
+    def __str__(self) -> str:
+        traits = [
+            f"GL {dotted(self.version)}",
+            "software" if self.software else "hardware",
+            "compute" if self.compute else "no compute",
+            f"subgroups of {self.subgroup_size}" if self.subgroup_size else "no subgroups",
+            "half" if self.half else "no half",
+            f"textures {self.limits['max_texture_size']}",
+        ]
+        if self.compute:
+            traits.append(f"groups of {self.limits['max_work_group_invocations']}")
+            traits.append(f"shared {self.limits['max_shared_memory'] >> 10} KiB")
+            traits.append(f"buffers {self.limits['max_storage_block'] >> 20} MiB")
+        return f"{self.index}: {self.name} ({self.vendor}); {', '.join(traits)}"
+
+
+def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
+    """Read what a current context tells about its device."""
+    name = ctx.info["GL_RENDERER"]
+    version = (ctx.version_code // 100, ctx.version_code // 10 % 10)
+    compute = version >= (4, 3)
+    limits = {key: read_integer(ctx, code) for key, code in _LIMITS.items()}
+    limits |= {
+        key: read_integer(ctx, code) if compute else 0 for key, code in _COMPUTE_LIMITS.items()
+    }
+    groups = ctx.info["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
+    limits["max_work_groups"] = groups[0]
+    subgroups = "GL_KHR_shader_subgroup" in ctx.extensions
+    subgroup_size = read_integer(ctx, _GL_SUBGROUP_SIZE) if subgroups else 0
+    ctx.clear_errors()
+    return DeviceInfo(
+        index=index,
+        name=name,
+        vendor=ctx.info["GL_VENDOR"],
+        version=version,
+        version_string=ctx.info["GL_VERSION"],
+        software=bool(_SOFTWARE.search(name)),
+        compute=compute,
+        subgroup_size=subgroup_size,
+        half=bool({"GL_NV_gpu_shader5", "GL_AMD_gpu_shader_half_float"} & ctx.extensions),
+        limits=limits,
+    )
+
+
+def dotted(version: tuple[int, int]) -> str:
+    """Return a version as text, such as 4.3."""
+    return f"{version[0]}.{version[1]}"

@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    device = open_device(arguments.device, require=Lanes.requires)
+    device = open_device(arguments.device, require=(4, 3))
     proteins, origin = _proteins(arguments)
     lengths = proteins.lengths
     # Of n sequences, n (n + 1) / 2 pairs.

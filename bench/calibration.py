@@ -24,9 +24,10 @@ import numpy as np
 from bench import competitors, options, workloads
 from bench.measure import compare, report, write
 from glsw.batch import Batch
-from glsw.device.device import DeviceError, open_device
+from glsw.device.device import DeviceError
 from glsw.device.shader import ShaderError
-from glsw.engines import ENGINES, Engine
+from glsw.engines import ENGINES, Engine, engine_of
+from glsw.engines.spec import device_for
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     kind = ENGINES[arguments.engine]
-    device = open_device(arguments.device, require=kind.requires) if kind.requires else None
+    device = device_for(kind, device=arguments.device)
     settings = {
         "engine": arguments.engine,
         "cases": {name: case._asdict() for name, case in CASES.items()},
@@ -84,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
     results: list[dict[str, Any]] = []
     for name, words in SCORINGS.items():
         scoring = Scoring.blast(*words)
-        engine = kind(scoring, device) if device else kind(scoring)
+        engine = engine_of(kind, scoring, device) if device else kind(scoring)
         for case, sizes in CASES.items():
             queries = max(1, round(sizes.queries * arguments.fraction))
             found = _counted(engine, sizes._replace(queries=queries))

@@ -29,7 +29,7 @@ from bench.measure import Check, compare, cores, measure, report, write
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
 from glsw.device.shader import ShaderError
-from glsw.engines import ENGINES, Auto, Engine
+from glsw.engines import ENGINES, Auto, Engine, engine_of
 from glsw.engines.three import ENGINES3, Engine3, Subtable
 from glsw.engines.three.tiles import Shape
 from glsw.paths import Ends
@@ -107,14 +107,16 @@ class Entry(NamedTuple):
 
     def refused(self, device: Device) -> str | None:
         """Return why the device cannot run it, None if it can."""
-        needs, there = self.kind.requires, device.info.version
+        needs, there = self.kind.capabilities.requires, device.info.version
         if needs is None or there >= needs:
             return None
         return f"needs OpenGL {needs[0]}.{needs[1]}, the device has {there[0]}.{there[1]}"
 
     def made(self, scoring: Any, device: Device) -> Any:
         """Return the engine."""
-        return self.kind(scoring, device if self.kind.requires else None, **self.words)
+        if issubclass(self.kind, Engine):
+            return engine_of(self.kind, scoring, device, **self.words)
+        return self.kind(scoring, device if self.kind.capabilities.requires else None, **self.words)
 
 
 class CompetitorRun(NamedTuple):
@@ -590,7 +592,11 @@ class Runner:
                 passed.append((result["gcups"], entry, result))
             self._done(result)
         first = passed[0][1] if passed else None
-        metered = [each for each in passed if each[1].kind.requires or self.device.info.software]
+        metered = [
+            each
+            for each in passed
+            if each[1].kind.capabilities.requires or self.device.info.software
+        ]
         if metered and self.meter:
             _, entry, result = max(metered, key=lambda each: each[0])
             result["energy"] = self._energy(work, entry, energy)
@@ -605,7 +611,7 @@ class Runner:
 
     def _engine(self, work: Workload, entry: Entry, share: float) -> dict[str, Any]:
         """Measure an engine, or say why not."""
-        on = self.device if entry.kind.requires else None
+        on = self.device if entry.kind.capabilities.requires else None
         seconds = None
         try:
             engine = entry.made(work.scoring, self.device)

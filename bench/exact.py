@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    device = open_device(arguments.device, require=Lanes.requires)
+    device = open_device(arguments.device, require=(4, 3))
     numbers = arguments.numbers or (("int32", "f16") if device.info.half else ("int32", "f32"))
     print(device.info.name)
     results = [_judged(device, *each) for each in _comparisons(arguments, numbers)]

@@ -21,9 +21,10 @@ import numpy.typing as npt
 from bench import competitors, options, workloads
 from bench.measure import WARM_UP, Check, compare, measure, report, write
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
-from glsw.engines import ENGINES, Engine
+from glsw.engines import ENGINES, Engine, engine_of
+from glsw.engines.spec import device_for
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import read
@@ -104,8 +105,8 @@ def _run(arguments: argparse.Namespace) -> int:
     queries = _queries(arguments, scoring)
     database, origin = _database(arguments, scoring)
     kind = ENGINES[arguments.engine]
-    device = open_device(arguments.device, require=kind.requires) if kind.requires else None
-    engine = kind(scoring, device)
+    device = device_for(kind, device=arguments.device)
+    engine = engine_of(kind, scoring, device)
     settings = {
         "engine": arguments.engine,
         "scoring": {"matrix": scoring.name, "gap_open": 12, "gap_extend": 1},

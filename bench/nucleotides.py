@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    device = open_device(arguments.device, require=Lanes.requires)
+    device = open_device(arguments.device, require=(4, 3))
     subjects = workloads.dna(np.full(arguments.sequences, arguments.length))
     judge = Cpu(SCORING)
     results = []

@@ -161,7 +161,7 @@ def speeds(device: Device, *, seconds: float = 0.7) -> dict[str, float]:
     return {
         name: _speed(name, device, seconds)
         for name in TRIED
-        if device.info.version >= (ENGINES[name].requires or (3, 3))
+        if device.info.version >= (ENGINES[name].capabilities.requires or (3, 3))
     }
 
 

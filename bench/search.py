@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import csv
 import gc
-import inspect
 import io
 import os
 import subprocess
@@ -33,9 +32,10 @@ from bench import competitors, options, pairs, workloads
 from bench.measure import WARM_UP, Check, Measurement, compare, cores, measure, report, write
 from glsw.align import Aligner
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
-from glsw.engines import ENGINES, Engine
+from glsw.engines import ENGINES, Engine, engine_of
+from glsw.engines.spec import device_for
 from glsw.output import FORMATS
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
@@ -86,12 +86,10 @@ class Configuration(NamedTuple):
     def engine_on(self, device: Device | None, memory: int | None) -> Engine:
         """Return the engine, with those of the options that it takes."""
         kind = ENGINES[self.engine]
-        wanted = {"number": self.number, "memory": memory}
-        known = inspect.signature(kind).parameters
-        words: dict[str, Any] = {
-            name: value for name, value in wanted.items() if name in known and value is not None
-        }
-        return kind(_SCORING, device if kind.requires else None, **words)
+        words: dict[str, Any] = {"number": self.number} if self.number else {}
+        if memory is not None and kind.capabilities.memory:
+            words["memory"] = memory
+        return engine_of(kind, _SCORING, device, **words)
 
 
 @dataclass
@@ -179,8 +177,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    needs = [kind.requires for name in arguments.engines if (kind := ENGINES[name]).requires]
-    device = open_device(arguments.device, require=max(needs)) if needs else None
+    kinds = [ENGINES[name] for name in arguments.engines]
+    device = device_for(*kinds, device=arguments.device)
     for name, value in (_SOFTWARE if device is None or device.info.software else _HARDWARE).items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
@@ -245,7 +243,7 @@ def _configurations(arguments: argparse.Namespace, device: Device | None) -> lis
         numbers = ["int32", "f16"] if device and device.info.half else ["int32"]
     found: list[Configuration] = []
     for name in arguments.engines:
-        choice = "number" in inspect.signature(ENGINES[name]).parameters
+        choice = len(ENGINES[name].capabilities.number_types) > 1
         found += [Configuration(name, number) for number in (numbers if choice else [None])]
     return found
 
@@ -265,7 +263,7 @@ def _searched(
         engine = configuration.engine_on(device, memory)
     except (ValueError, DeviceError) as error:
         return result | {"refused": str(error), "queries": [], "together": None}
-    on = device if ENGINES[configuration.engine].requires else None
+    on = device if ENGINES[configuration.engine].capabilities.requires else None
     parts = subjects.parts(engine.part)
     residues = len(subjects.sequences.residues)
     result |= {"refused": None, "parts": len(parts), "queries": [], "together": None}
@@ -420,7 +418,7 @@ class Comparisons:
         words += ["--engine", engine, "--no-progress"]
         words += (
             []
-            if device is None or not ENGINES[engine].requires
+            if device is None or not ENGINES[engine].capabilities.requires
             else ["--device", str(device.info.index)]
         )
         seconds: list[float] = []

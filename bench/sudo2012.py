@@ -47,6 +47,7 @@ from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, devices, open_device
 from glsw.device.shader import ShaderError
+from glsw.engines.spec import device_for
 from glsw.engines.three import ENGINES3, Engine3, Reference3
 from glsw.paths import Ends
 from glsw.scoring.three import Scoring3
@@ -117,8 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     _check_devices(arguments.devices)
-    needs = [kind.requires for name in arguments.engines if (kind := kind_of(name)).requires]
-    device = open_device(arguments.device, require=max(needs)) if needs else None
+    kinds = [kind_of(name) for name in arguments.engines]
+    device = device_for(*kinds, device=arguments.device)
     data = Data.of(arguments.recording, arguments.letters)
     judges = Judges.of(device, data, arguments.judge)
     settings = {
@@ -207,7 +208,7 @@ class Runner:
         """Measure an engine."""
         engine = engine_on(name, work.scoring, self.device)
         run = partial(_outcome, engine, task)
-        on = self.device if kind_of(name).requires else None
+        on = self.device if kind_of(name).capabilities.requires else None
         result = self._measured(name, run, task, work, on)
         return result | {"memory": None if result["left_out"] else engine.memory_used}
 
@@ -602,7 +603,7 @@ def _prepare(
 ) -> tuple[Any, float]:
     """Make the engine of a process; return what it finds and the seconds it needs, warmed up."""
     global _ready, _found
-    device = open_device(number, quiet=True) if kind_of(name).requires else None
+    device = open_device(number, quiet=True) if kind_of(name).capabilities.requires else None
     _ready = _Ready(engine_on(name, scoring, device), task, triples)
     _found = _outcome(*_ready)
     warm_up = 0.0 if device is None or device.info.software else WARM_UP

@@ -347,7 +347,7 @@ def kind_of(name: str) -> type[Engine3]:
 
 def engine_on(name: str, scoring: Scoring3, device: Device | None) -> Engine3:
     kind = kind_of(name)
-    if kind.requires is None:
+    if kind.capabilities.requires is None:
         return kind(scoring)
     if name == GPUI:
         return Subtable(scoring, device, shape=Shape(4, 8, 8, deep=4))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw import all_pairs
 from glsw.engines.base import Engine, Progress, Ties, check_ties
-from glsw.engines.spec import EngineChoice
+from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneSequence, Targets
 from glsw.paths import Ends
 from glsw.results import Alignment, SearchResult
@@ -139,7 +139,7 @@ class Aligner:
         self._inputs = InputEncoder(
             self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity
         )
-        self._pool = EnginePool(EngineChoice(engine, self.scoring, None, memory), device)
+        self._pool = EnginePool(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine = self._pool.engine
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from itertools import islice
 from operator import methodcaller
@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Progress
-from glsw.engines.spec import EngineChoice
-from glsw.engines.three import ENGINES3
+from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.paths import Ends, Paths
 from glsw.results3 import alignment_of
@@ -27,21 +26,6 @@ from glsw.sequences.records import Record, Single, as_records, is_single
 One: TypeAlias = Single | os.PathLike[str]
 _Verb: TypeAlias = Literal["scores", "ends", "paths"]
 _Codes: TypeAlias = npt.NDArray[np.uint8]
-
-
-class EngineChoice3(EngineChoice):
-    """What an engine of three sequences is made of: an `EngineChoice` from `ENGINES3`."""
-
-    @property
-    def engines(self) -> Mapping[str, type[Engine3]]:
-        """The engines that there are, by name."""
-        return ENGINES3
-
-    def make(self, *, quiet: bool = False) -> Engine3:  # type: ignore[override]
-        """Return the engine, as `EngineChoice.make`."""
-        engine: Any = super().make(quiet=quiet)
-        assert isinstance(engine, Engine3)
-        return engine
 
 
 class Aligner3:
@@ -116,7 +100,7 @@ class Aligner3:
         if unknown is not None:
             self.scoring.alphabet.encode("", unknown=unknown)
         self.unknown = unknown
-        self._pool = EnginePool(EngineChoice3(engine, self.scoring, None, memory), device)
+        self._pool = EnginePool(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine3 = self._pool.engine
 
     def close(self) -> None:

@@ -23,25 +23,41 @@ class BestCells:
     score : ndarray of int32, shape (N,)
         In integer units of the scoring; of global and semi-global alignments higher by
         `Scoring.score_offset`.
-    cell : ndarray of int32, shape (N, k), or None
+    cell : ndarray of int32, shape (N, k)
         Where the cell is: i, j (and k) of the table. The first residues are at 1, since row 0 and
-        column 0 lie before them. Meaningless for a score of 0 of a local alignment; None if only
+        column 0 lie before them. Meaningless for a score of 0 of a local alignment, and if only
         scores were asked for.
     """
 
     score: npt.NDArray[np.int32]
-    cell: npt.NDArray[np.int32] | None = None
+    cell: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, score: npt.ArrayLike, *index: npt.ArrayLike) -> BestCells:
+        """Return cells from their scores and one array of indices per dimension.
+
+        >>> BestCells.of([5, 7], [1, 2], [4, 3]).cell.tolist()
+        [[1, 4], [2, 3]]
+        """
+        return cls(np.asarray(score, np.int32), np.stack(index, axis=1).astype(np.int32))
+
+    @classmethod
+    def zeros(cls, count: int, k: int = 2) -> BestCells:
+        """Return ``count`` scores of 0, which `put` replaces."""
+        return cls(np.zeros(count, np.int32), np.zeros((count, k), np.int32))
+
+    def put(self, chosen: npt.NDArray[np.intp], cells: BestCells) -> None:
+        """Write the cells of the tables ``chosen``."""
+        self.score[chosen], self.cell[chosen] = cells.score, cells.cell
 
     @property
     def i(self) -> npt.NDArray[np.int32]:
         """Row of each cell, from 1, shape (N,)."""
-        assert self.cell is not None
         return self.cell[:, 0]
 
     @property
     def j(self) -> npt.NDArray[np.int32]:
         """Column of each cell, from 1, shape (N,)."""
-        assert self.cell is not None
         return self.cell[:, 1]
 
     def __len__(self) -> int:

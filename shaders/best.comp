@@ -4,8 +4,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = 4) writeonly buffer BestCells { ivec4 best_cells[]; };
-layout(std430, binding = 5) readonly buffer CandidateCells { ivec4 candidate_cells[]; };
+layout(std430, binding = BEST_BINDING) writeonly buffer BestCells { ivec4 best_cells[]; };
+layout(std430, binding = CANDIDATES_BINDING) readonly buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int candidate_count;
 
 void main() {

@@ -15,10 +15,10 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best_of_group.glsl"
 #include "lib/prune.glsl"
 
-layout(std430, binding = 3) buffer RowAbove { ivec2 row_above[]; };    // H, F above tile row I, column j
-layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
-layout(std430, binding = 6) buffer ColumnLeft { ivec2 column_left[]; };  // H, E left of tile column J, row i
-layout(std430, binding = 7) writeonly buffer Kept { ivec2 kept[]; };
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };    // H, F above tile row I, column j
+layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
+layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft { ivec2 column_left[]; };  // H, E left of tile column J, row i
+layout(std430, binding = KEPT_BINDING) writeonly buffer Kept { ivec2 kept[]; };
 uniform int block_diagonal;
 uniform int first_row;       // I of the first work group
 uniform int tile_rows;

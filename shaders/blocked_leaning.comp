@@ -13,9 +13,9 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/sweep.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = 3) buffer RowAbove { ivec2 row_above[]; };             // H, F above strip I, column j
-layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };  // of strip I; then the score to beat
-layout(std430, binding = 6) buffer Lanes { ivec2 lanes[]; };
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };             // H, F above strip I, column j
+layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of strip I; then the score to beat
+layout(std430, binding = COLUMN_LEFT_BINDING) buffer Lanes { ivec2 lanes[]; };
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
 uniform int tile_rows;

@@ -13,8 +13,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/sweep.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = 3) buffer RowAbove { ivec2 row_above[]; };
-layout(std430, binding = 4) buffer BestCells { ivec4 best_cells[]; };
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };
+layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };
 uniform int first_pair;
 uniform int next_strip;  // in the table, or with AGAIN in the block that the trace is in
 

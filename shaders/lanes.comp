@@ -12,9 +12,9 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/query_profile.glsl"
 #include "lib/recurrence.glsl"
 
-layout(std430, binding = 3) coherent buffer Borders { Border borders[]; };
-layout(std430, binding = 4) buffer BestScores { int best_scores[]; };
-layout(std430, binding = 5) readonly buffer Groups { uint group_borders[]; };  // the first of each
+layout(std430, binding = BORDERS_BINDING) coherent buffer Borders { Border borders[]; };
+layout(std430, binding = SCORES_BINDING) buffer BestScores { int best_scores[]; };
+layout(std430, binding = GROUPS_BINDING) readonly buffer Groups { uint group_borders[]; };  // the first of each
 uniform int first_group;
 uniform uint first_border;
 

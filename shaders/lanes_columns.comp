@@ -6,8 +6,8 @@ layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE
 #include "lib/columns.glsl"
 
-layout(std430, binding = 6) readonly buffer Letters { uint letter_words[]; };
-layout(std430, binding = 7) readonly buffer Targets { uvec2 targets[]; };  // first letter, length
+layout(std430, binding = LETTERS_BINDING) readonly buffer Letters { uint letter_words[]; };
+layout(std430, binding = TARGETS_BINDING) readonly buffer Targets { uvec2 targets[]; };  // first letter, length
 uniform int first_slot;
 
 uint code(uvec2 target, uint j) {

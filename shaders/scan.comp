@@ -15,8 +15,8 @@ layout(local_size_x = WORKGROUP) in;
 
 // Of each pair H and F above the next strip, an ivec2 a column and one for the corner an invocation;
 // then, from `column_left` on, H and E right of the block that was last in a row, which the next one takes.
-layout(std430, binding = 3) buffer Borders { ivec2 borders[]; };
-layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
+layout(std430, binding = ROWS_BINDING) buffer Borders { ivec2 borders[]; };
+layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int next_strip;  // of block 0
 uniform int first_block;
 uniform int rows;

@@ -10,8 +10,8 @@ layout(local_size_x = 32) in;
 #include "lib/directions.glsl"
 #include "lib/trace.glsl"
 
-layout(std430, binding = 4) readonly buffer BestCells { ivec4 best_cells[]; };
-layout(std430, binding = 7) writeonly buffer Paths { uint paths[]; };
+layout(std430, binding = BEST_BINDING) readonly buffer BestCells { ivec4 best_cells[]; };
+layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };
 uniform int pair_count;
 
 Trace trace_from(Best best) {

@@ -7,8 +7,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 
-layout(std430, binding = 3) buffer Diagonals { ivec4 cells[]; };  // H, E, F, by pair and row
-layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
+layout(std430, binding = ROWS_BINDING) buffer Diagonals { ivec4 cells[]; };  // H, E, F, by pair and row
+layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int diagonal;
 uniform int first_row;  // on the diagonal of the longest target
 uniform int stride;     // rows of the longest query

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from glsw.batch import Batch
-from glsw.engines import ENGINES, Engine
+from glsw.engines import ENGINES, engine_of
 from glsw.engines.reference import Reference, rows
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
@@ -137,7 +137,7 @@ def path_configurations(most=None):
     return [
         (name, options)
         for name, engine in ENGINES.items()
-        if engine.paths is not Engine.paths
+        if "alignment" in engine.capabilities.tasks
         for options in PATH_OPTIONS.get(name, ({},))[:most]
     ]
 
@@ -152,13 +152,12 @@ def label(value):
 
 def takes(configuration, scoring):
     """Tell whether an engine aligns by such a scoring, and not only locally or with one cost."""
-    engine = ENGINES[configuration[0]]
-    return (scoring.local or engine.global_modes) and (not scoring.separate or engine.separate_gaps)
+    return ENGINES[configuration[0]].capabilities.takes(scoring)
 
 
 def build(configuration, scoring, device):
     name, options = configuration
-    return ENGINES[name](scoring, device, **options)
+    return engine_of(ENGINES[name], scoring, device, **options)
 
 
 def judge(engine, case):
@@ -203,7 +202,7 @@ def judge_device(device, names):
     if device.info.compute:
         everything += [(judge_paths, each) for each in path_configurations(2)]
     for judgement, configuration in everything:
-        requires = ENGINES[configuration[0]].requires
+        requires = ENGINES[configuration[0]].capabilities.requires
         if requires is None or requires > device.info.version:
             continue
         for name in names:

@@ -145,7 +145,7 @@ def judge_device(device, names):
     """Judge the engines that run on a device by the cases named; return the engines' names."""
     judged = set()
     for configuration in configurations():
-        requires = ENGINES3[configuration[0]].requires
+        requires = ENGINES3[configuration[0]].capabilities.requires
         if requires is None or requires > device.info.version:
             continue
         for name in names:

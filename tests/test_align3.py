@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glsw import Record, Scoring
-from glsw.align3 import Aligner3, EngineChoice3, align3, alignments3, score3
+from glsw.align3 import Aligner3, EngineSpec, align3, alignments3, score3
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines.three import ENGINES3
@@ -61,7 +61,7 @@ REAL = [
     Scoring3.sum_of_pairs(Scoring.named("SCHNEIDER", 20, 3)),
 ]
 LINEAR = Scoring3.identity(2, -1, 2)
-DEVICES3 = [name for name, engine in ENGINES3.items() if engine.requires]
+DEVICES3 = [name for name, engine in ENGINES3.items() if engine.capabilities.requires]
 
 
 def on_engines(scorings, count):
@@ -80,7 +80,7 @@ def on(device):
     """``on(engine, scoring)``: the verbs on an engine and the device under test."""
 
     def on(engine, scoring=None, **options):
-        requires = ENGINES3[engine].requires
+        requires = ENGINES3[engine].capabilities.requires
         if requires and requires > device.info.version:
             missing = pytest.fail if os.environ.get("CI") else pytest.skip
             missing(f"{engine} needs OpenGL {requires}, here is {device.info.version}")
@@ -419,7 +419,7 @@ def test_batch_of_nothing(aligner):
 @pytest.fixture(scope="module", params=DEVICES3)
 def two(request: pytest.FixtureRequest, device: Device) -> Iterator[Aligner3]:
     """Two processes on the device under test."""
-    requires = ENGINES3[request.param].requires
+    requires = ENGINES3[request.param].capabilities.requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
@@ -610,7 +610,7 @@ def test_scores_beyond_the_limit():
 
 
 def test_choice_is_the_same_in_another_process():
-    choice = EngineChoice3("reference", TOYS[1])._replace(memory=None)
+    choice = EngineSpec("reference", TOYS[1])._replace(memory=None)
     again = pickle.loads(pickle.dumps(choice))
-    assert isinstance(again, EngineChoice3)
+    assert isinstance(again, EngineSpec)
     assert isinstance(again.make(), Reference3)

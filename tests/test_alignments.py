@@ -121,7 +121,7 @@ def pairs_of(coordinates):
 @pytest.fixture(params=ENGINES)
 def aligner(request, device):
     """``aligner(scoring)``: the public verb on each engine in turn."""
-    requires = ENGINES[request.param].requires
+    requires = ENGINES[request.param].capabilities.requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
@@ -404,7 +404,7 @@ def test_engines_refuse_masks_or_obey(aligner):
     letters = np.zeros(4, np.uint8)
     everything = Mask.of(*np.nonzero(np.ones((4, 4))), 4)
     batch = Batch.pairwise([letters], [letters]).masked([everything])
-    if engine.masks:
+    if engine.capabilities.masks:
         assert engine.scores(batch).tolist() == [0]
     else:
         with pytest.raises(ValueError, match=f"engine '{engine.name}' takes no masks"):

@@ -5,7 +5,7 @@ import pytest
 
 import glsw
 from glsw.all_pairs import score_matrix
-from glsw.engines import ENGINES, Lanes, Reference
+from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
 from glsw.engines.lanes import engine as lanes_module
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -22,10 +22,9 @@ def sequences(lengths, letters=20, seed=3):
 LENGTHS = (31, 0, 7, 60, 7, 1, 44, 12, 59, 3, 28, 33, 2, 16, 16, 25, 50, 9)
 
 
-@pytest.mark.parametrize("name", ["cpu", "diagonal", "fragment", "lanes", "auto"])
+@pytest.mark.parametrize("name", sorted(set(ENGINES) - {"reference"}))
 def test_engines_agree(device, name):
-    kind = ENGINES[name]
-    engine = kind(BLOSUM62, device if kind.requires else None)
+    engine = engine_of(ENGINES[name], BLOSUM62, device)
     queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
     expected = score_matrix(Reference(BLOSUM62), queries, targets)
     np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
@@ -64,9 +63,13 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     own = sequences([60] * 20 + [50] * 3)
     own = own.select([0] * 20 + [20, 21, 22])
     expected = score_matrix(Reference(BLOSUM62), own, own)
-    engine = Lanes(BLOSUM62, device, number="f32")
-    np.testing.assert_array_equal(score_matrix(engine, own), expected)
-    monkeypatch.setattr(lanes_module, "_LARGE", 1000)
+    for engine in (
+        Lanes(BLOSUM62, device, number="f32"),
+        engine_of(Lanes, BLOSUM62, device, number="f32"),
+    ):
+        np.testing.assert_array_equal(score_matrix(engine, own), expected)
+    monkeypatch.setattr(lanes_module, "_MIN_LARGE_PAIR_CELLS", 1000)
+    monkeypatch.setattr(choose, "LARGE_REST", 1000)
     np.testing.assert_array_equal(score_matrix(engine, own), expected)
 
 

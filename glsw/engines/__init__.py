@@ -1,10 +1,10 @@
-"""Engines by name: each visits the cells in its own order, all give the same results."""
+"""Engines by name: each visits the cells in its own order; all give the same results."""
 
 from __future__ import annotations
 
-from glsw.engines.base import TIES, Engine, Progress, Ties
+from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
 from glsw.engines.blocked import Blocked
-from glsw.engines.choose import Auto
+from glsw.engines.choose import Auto, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
@@ -23,6 +23,7 @@ __all__ = [
     "TIES",
     "Auto",
     "Blocked",
+    "Capabilities",
     "Cpu",
     "Diagonal",
     "Engine",
@@ -33,4 +34,5 @@ __all__ = [
     "Scan",
     "Ties",
     "Wavefront",
+    "engine_of",
 ]

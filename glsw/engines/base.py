@@ -1,9 +1,10 @@
-"""What every engine is: a batch of pairs in, scores or ends out."""
+"""Base class of the engines: a batch of pairs in, scores or ends out; what an engine can do."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,15 +12,61 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.paths import Ends, Paths
+from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")
 Progress = Callable[[int], None]
-PART = 2**28
-"""Residues that a part of a database may have, unless an engine knows better."""
+Task = Literal["score", "ends", "alignment"]
+Mode = Literal["local", "global", "semiglobal"]
+Workload = Literal["pairs", "long pairs", "search"]
+NumberType = Literal["int32", "f16", "f32"]
+ALL_MODES: tuple[Mode, ...] = ("local", "global", "semiglobal")
+_MAX_PART_RESIDUES = 2**28
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do; the router, the benchmarks and the tests read it.
+
+    Parameters
+    ----------
+    requires : (int, int), optional
+        The OpenGL version that the engine needs, None if it needs no OpenGL.
+    tasks : tuple of str
+        ``"score"``, ``"ends"``, and ``"alignment"`` if the device traces back. For a task that is
+        missing here `glsw.engines.engine_of` has the router find another engine.
+    modes : tuple of str
+        ``"local"``, ``"global"``, ``"semiglobal"``.
+    masks : bool
+        Whether pairs of residues may be forbidden, in local alignments.
+    separate_gaps : bool
+        Whether gaps in queries may cost something else than gaps in targets.
+    memory : bool
+        Whether the engine takes ``memory``, a limit in bytes.
+    number_types : tuple of str
+        Choices of ``number``, the type of the scores during the computation.
+    workloads : tuple of str
+        What the engine is made for: ``"pairs"``, ``"long pairs"`` (one pair fills a device),
+        ``"search"`` (one query and many targets).
+    """
+
+    requires: tuple[int, int] | None = None
+    tasks: tuple[Task, ...] = ("score", "ends")
+    modes: tuple[Mode, ...] = ("local",)
+    masks: bool = False
+    separate_gaps: bool = False
+    memory: bool = False
+    number_types: tuple[NumberType, ...] = ("int32",)
+    workloads: tuple[Workload, ...] = ("pairs",)
+
+    def takes(self, scoring: Scoring) -> bool:
+        """Tell whether the engine takes such a scoring."""
+        return (scoring.local or len(self.modes) > 1) and (
+            self.separate_gaps or not scoring.separate
+        )
 
 
 class Engine(ABC):
@@ -36,24 +83,19 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
-    requires: ClassVar[tuple[int, int] | None] = None
-    """The OpenGL version needed, None without OpenGL."""
+    capabilities: Capabilities = Capabilities()
     memory_used: int = 0
-    """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
-    masks: bool = False
-    """Whether pairs may have masks; elsewhere `check` refuses them."""
-    global_modes: ClassVar[bool] = False
-    """Whether alignments may be global and semi-global, see `Scoring.end_gaps`."""
-    separate_gaps: ClassVar[bool] = False
-    """Whether gaps in queries may cost something else than gaps in targets."""
+    """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
+    rest: Callable[[Batch, Progress], npt.NDArray[np.int32]] | None = None
+    """Computes the scores of pairs that suit another engine better; the router sets it."""
 
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
         self.scoring = scoring
-        if self.requires and device is None:
+        if self.capabilities.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
-        if not scoring.local and not self.global_modes:
+        if not scoring.local and len(self.capabilities.modes) == 1:
             raise ValueError(f"engine {self.name!r} aligns locally only")
-        if scoring.separate and not self.separate_gaps:
+        if not self.capabilities.takes(scoring):
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
         self._device = device
 
@@ -74,7 +116,7 @@ class Engine(ABC):
         return self._device.info.name if self._device else "CPU"
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
-        """Return the best score of each pair: local, or from end to end, see `Scoring.end_gaps`.
+        """Return the best score of each pair, in the mode of the scoring.
 
         Parameters
         ----------
@@ -94,15 +136,15 @@ class Engine(ABC):
 
         Notes
         -----
-        From end to end a score may be negative.
+        Global and semi-global scores may be negative.
         """
         self.check(batch)
-        return self.finished(batch, self.best(batch, False, progress or ignore))[:, 0]
+        return self.finished(batch, self.best(batch, False, progress or ignore)).score
 
     @property
     def part(self) -> int:
         """Residues that a part of a database may have, so that `scan` fits the memory."""
-        return PART
+        return _MAX_PART_RESIDUES
 
     @property
     def queries_at_once(self) -> int:
@@ -146,12 +188,15 @@ class Engine(ABC):
     ) -> Ends:
         """Return the best score of each pair and where its alignment ends.
 
-        From end to end that is the cell behind which only a gap at the right end may follow.
+        In global and semi-global alignments that is the cell after which only a gap at the right
+        end may follow.
         Among cells of equal score ``ties="conventional"`` takes the one with the largest i + j,
         then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine.
         Other parameters and errors as in `scores`.
         """
         check_ties(ties)
+        if "ends" not in self.capabilities.tasks:
+            raise ValueError(f"engine {self.name!r} computes scores only")
         self.check(batch)
         return self.ends_of(batch, self.best(batch, True, progress or ignore, ties=ties))
 
@@ -160,8 +205,9 @@ class Engine(ABC):
     ) -> Paths | None:
         """Return the best alignment of each pair, traced back on the device.
 
-        None for an engine that leaves this to the host. From end to end, gaps at the ends are not
-        in it: see `glsw.traceback.global_coordinates`. Parameters and errors as in `ends`.
+        None for an engine that leaves this to the host. Gaps at the ends of global and semi-global
+        alignments are not in it: see `glsw.traceback.global_coordinates`. Parameters and errors
+        as in `ends`.
         """
         return None
 
@@ -169,8 +215,8 @@ class Engine(ABC):
         """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
         if batch.k != 2:
             raise ValueError(f"engine {self.name!r} aligns two sequences, not {batch.k}")
-        if batch.masks is not None and not (self.masks and self.scoring.local):
-            what = "" if self.scoring.local else " for alignments from end to end"
+        if batch.masks is not None and not (self.capabilities.masks and self.scoring.local):
+            what = "" if self.scoring.local else " in global and semi-global alignments"
             raise ValueError(f"engine {self.name!r} takes no masks{what}")
         if self._device:
             self._device.activate()
@@ -180,37 +226,37 @@ class Engine(ABC):
     @abstractmethod
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
-        """Return the best cell of each pair, shape (N, 3): score, and if ``ends`` i + j and i.
+    ) -> BestCells:
+        """Return the best cell of each pair; without ``ends`` only the scores count.
 
-        The cell counts from 0; a score of 0 has no cell. Pairs may have empty sequences. Global and
-        semi-global scores are higher by `Scoring.score_offset`, and cells of row 0 and column 0,
-        before the first letter, may be missing: `finished` looks at these.
+        Pairs may have empty sequences. Global and semi-global scores are higher by
+        `Scoring.score_offset`, and cells before the first residue may be missing: see `finished`.
         """
 
-    def finished(self, batch: Batch, best: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return the best cells with their scores, given what `best` returned."""
+    def finished(self, batch: Batch, best: BestCells) -> BestCells:
+        """Return the best cells of `best` without the offset of global and semi-global scores."""
         ends = self.scoring.end_gaps
         if ends is None or not len(batch):
             return best
         m, n = batch.query_lengths, batch.target_lengths
-        inside = np.zeros((len(batch), 3), np.int64)
-        inside[:, : best.shape[1]] = best[:, :3]
-        inside[:, 0] -= self.scoring.score_offset(m, n)
+        inside = np.where(
+            (m == 0) | (n == 0), -(2**40), best.score - self.scoring.score_offset(m, n)
+        )
         # All of the query and then all of the target opposite gaps, or the other way round.
-        query_first = np.stack([ends.left(m) + ends.behind(0, n), m - 2, m - 1], axis=1)
-        target_first = np.stack([ends.above(n) + ends.behind(m, 0), n - 2, 0 * n - 1], axis=1)
-        cells = np.stack([inside, query_first, target_first])
-        cells[0, (m == 0) | (n == 0), 0] = -(2**40)
-        first = np.lexsort((cells[..., 2], -cells[..., 1], -cells[..., 0]), axis=0)[0]
-        chosen: npt.NDArray[np.int32] = cells[first, np.arange(len(batch))].astype(np.int32)
-        return chosen
+        cells = (
+            (inside, best.i, best.j),
+            (ends.left(m) + ends.behind(0, n), m, 0 * m),
+            (ends.above(n) + ends.behind(m, 0), 0 * n, n),
+        )
+        score, i, j = np.array(cells, np.int64).transpose(1, 0, 2)
+        first = np.lexsort((i, -(i + j), -score), axis=0)[0], np.arange(len(batch))
+        return BestCells.of(score[first], i[first], j[first])
 
-    def ends_of(self, batch: Batch, best: npt.NDArray[np.int32]) -> Ends:
-        """Return the ends after what `best` returned, shape (N, 3) or more."""
-        score, d, i = self.finished(batch, best)[:, :3].T
-        found = (score > 0) | (not self.scoring.local)
-        return Ends(score, np.where(found, [i + 1, d - i + 1], 0).astype(np.int32).T)
+    def ends_of(self, batch: Batch, best: BestCells) -> Ends:
+        """Return where the alignments end, given what `best` returned."""
+        cells = self.finished(batch, best)
+        found = (cells.score > 0) | (not self.scoring.local)
+        return Ends(cells.score, cells.cell * found[:, None])
 
 
 def check_ties(ties: str) -> None:

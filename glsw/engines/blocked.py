@@ -13,18 +13,15 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import Progress, Ties, check_ties
-from glsw.engines.gl import ROWS, ComputeEngine
-from glsw.paths import Paths
+from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
+from glsw.engines.gl import COMPUTE, ROWS, Binding, ComputeEngine
+from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
-_COLUMN_LEFT, _KEPT = 6, 7
-"""Storage buffers of blocked.comp beside those of every compute engine."""
-_KEEPS = gl.ROW_ABOVE, gl.BEST, gl.DIRECTIONS, gl.TRACES, gl.PATHS
-_PRUNED = 2**18
-"""Residues from which tiles are pruned by default."""
-_NEVER = 2**30
-"""A spacing with which nothing is kept."""
+_COLUMN_LEFT, _KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
+_SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
+_MIN_PRUNED_RESIDUES = 2**18
+_NOTHING_KEPT = 2**30  # as a spacing of kept rows and columns
 _STOP, _OVER = 0, 3
 """The gaps of a trace in H, and of one that has ended: see trace.glsl."""
 
@@ -60,8 +57,15 @@ class Blocked(ComputeEngine):
     """
 
     name = "blocked"
-    global_modes = True
-    separate_gaps = True
+    capabilities = Capabilities(
+        requires=COMPUTE,
+        tasks=("score", "ends", "alignment"),
+        modes=ALL_MODES,
+        separate_gaps=True,
+        memory=True,
+        workloads=("long pairs",),
+    )
+    bindings = (*ComputeEngine.bindings, _COLUMN_LEFT, _KEPT)
 
     def __init__(
         self,
@@ -80,21 +84,20 @@ class Blocked(ComputeEngine):
         self._memory = memory
         self._prune = prune
         self._lanes = self._height = self._columns = self._spare = 0
-        self._borders: dict[int, moderngl.Buffer] = {}
         self.memory_used = 0
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        found = np.zeros((len(batch), 3), dtype=np.int32)
+        found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
             self._start(region)
             if self._prunes(region):
                 self._fill(region, _Grid(), ends=ends, ties=ties, prune=True, progress=progress)
             else:
                 self._lean(region, ends, ties, progress)
-            found[p] = self._best_cell(region, ties)
+            found.put(p, self._best_cell(region))
         return found
 
     def paths(
@@ -103,7 +106,7 @@ class Blocked(ComputeEngine):
         """Return the best local alignment of each pair, in memory linear in its lengths."""
         check_ties(ties)
         self.check(batch)
-        cells = np.zeros((len(batch), 3), dtype=np.int32)
+        cells = BestCells.zeros(len(batch))
         runs = [np.empty(0, np.uint32)] * len(batch)
         for p, region in self._regions(batch):
             self._start(region)
@@ -120,19 +123,19 @@ class Blocked(ComputeEngine):
                 directions=directions,
                 progress=progress,
             )
-            cells[p] = self._best_cell(region, ties)
-            score, d, i = map(int, cells[p])
-            if score:
-                trace = _Trace(i + 1, d - i + 1, _STOP)
+            best = self._best_cell(region)
+            cells.put(p, best)
+            if best.score[0]:
+                trace = _Trace(int(best.i[0]), int(best.j[0]), _STOP)
                 found: list[npt.NDArray[np.uint32]] = []
                 if directions:
                     self._follow(region, trace, found)
                 else:
                     self._cross(region, grid, trace, found)
-                runs[p] = np.concatenate(found)
+                runs[int(p[0])] = np.concatenate(found)
         ends = self.ends_of(batch, cells)
-        for p in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
-            runs[p] = runs[p][:0]  # gaps alone
+        for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
+            runs[without] = runs[without][:0]  # gaps alone
         return Paths.of(ends, runs)
 
     def _shape(self, m: int) -> None:
@@ -146,15 +149,18 @@ class Blocked(ComputeEngine):
         self._height = self._lanes * self._rows
         self._columns = self._tile_columns or columns
 
-    def _regions(self, batch: Batch) -> Iterator[tuple[int, _Region]]:
+    def _regions(self, batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], _Region]]:
         """Upload the sequences; yield each pair that has cells, and its whole table."""
         self.upload_sequences(batch)
-        for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)):
+        for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)).tolist():
             query = int(batch.queries.offsets[batch.query_index[p]])
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
             self._shape(m)
-            yield int(p), _Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n)))
+            yield (
+                np.array([p]),
+                _Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),
+            )
 
     # One region: its borders on the device, its tiles, its best cell.
 
@@ -173,8 +179,8 @@ class Blocked(ComputeEngine):
             above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
             left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
         self.upload(gl.ROW_ABOVE, above)
-        self._write(_COLUMN_LEFT, left)
-        self._bind(_KEPT, 0, 16)
+        self.upload(_COLUMN_LEFT, left)
+        self.reserve(_KEPT, 16)
         self._spare = max(self._memory - 8 * (region.n + height), 2**10)
 
     def _fill(
@@ -207,18 +213,18 @@ class Blocked(ComputeEngine):
         self.zero(gl.BEST, 16 * (rows + 1))
         if directions:
             self.reserve(gl.DIRECTIONS, self._direction_bytes(region))
-        self._bind(_COLUMN_LEFT, 0, 0)
-        self._bind(_KEPT, grid.level, 0)
+        self.reserve(_COLUMN_LEFT)
+        self.reserve(_kept(grid.level))
 
         def dispatch(k: int) -> None:
             first = max(0, k - columns + 1)
             program["block_diagonal"], program["first_row"] = k, first
             program.run(min(rows, k + 1) - first)
 
-        self._diagonals(region, rows + columns - 1, dispatch, progress)
+        self._run(region, rows + columns - 1, dispatch, progress)
 
     def _prunes(self, region: _Region) -> bool:
-        large = min(region.m, region.n) >= _PRUNED
+        large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES
         return self.scoring.local and (large if self._prune is None else self._prune)
 
     def _lean(self, region: _Region, ends: bool, ties: Ties, progress: Progress) -> None:
@@ -236,7 +242,7 @@ class Blocked(ComputeEngine):
         program["tile_rows"] = rows
         self._describe(region)
         self.zero(gl.BEST, 16 * (rows + 1))
-        self._bind(_COLUMN_LEFT, 0, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
+        self.reserve(_COLUMN_LEFT, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
         columns = -(-(-(-region.n // gl.STEP) + self._lanes - 1) // steps)
 
         def dispatch(k: int) -> None:
@@ -244,43 +250,32 @@ class Blocked(ComputeEngine):
             program["block_diagonal"], program["first_row"] = k, first
             program.run(min(rows - 1, k // 2) - first + 1)
 
-        self._diagonals(region, columns + 2 * (rows - 1), dispatch, progress)
+        self._run(region, columns + 2 * (rows - 1), dispatch, progress)
 
-    def _diagonals(
-        self,
-        region: _Region,
-        count: int,
-        dispatch: Callable[[int], None],
-        progress: Progress | None,
+    def _run(
+        self, region: _Region, steps: int, step: Callable[[int], None], progress: Progress | None
     ) -> None:
         """Dispatch one block anti-diagonal after the other."""
-        reported = 0
-        for part in self._throttle.slices(count):
-            for k in part:
-                dispatch(k)
-                self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
-            done = region.m * region.n * part.stop // count
-            if progress:
-                progress(done - reported)
-            reported = done
+
+        def ordered(k: int) -> None:
+            step(k)
+            self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
+
+        self._throttle.run(steps, ordered, cells=region.m * region.n, progress=progress)
         self.device.check("computing blocks")
-        kept = [self._buffers[binding] for binding in _KEEPS if binding in self._buffers]
-        held = sum(buffer.size for buffer in (*self._borders.values(), *kept))
+        held = sum(self._buffers[each].size for each in self._buffers if each not in _SEQUENCES)
         self.memory_used = max(self.memory_used, held)
 
     def _describe(self, region: _Region) -> None:
         """Tell the shaders which residues the region has."""
-        pair = np.zeros(1, gl.PAIR)
-        pair["query"], pair["target"] = region.query + region.i, region.target + region.j
-        pair["query_length"], pair["target_length"] = region.m, region.n
-        self.upload(gl.PAIRS, pair)
+        pair = (region.m, region.n, region.query + region.i, region.target + region.j, 0, 0, 0, 0)
+        self.upload(gl.PAIRS, np.array([pair], gl.PAIR))
 
-    def _best_cell(self, region: _Region, ties: Ties) -> npt.NDArray[np.int32]:
+    def _best_cell(self, region: _Region) -> BestCells:
         """Return the best of the best cells of the tile rows."""
-        found = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])[:, :3]
-        score, d, i = found.T
-        best: npt.NDArray[np.int32] = found[np.lexsort((i, -d, -score))[0]]
-        return best
+        stored = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])
+        score, diagonal, i, _ = stored.T
+        return gl.best_cells(stored[np.lexsort((i, -diagonal, -score))[:1]])
 
     # From the best cell back to the start, region by region.
 
@@ -312,7 +307,7 @@ class Blocked(ComputeEngine):
         program = self.program(
             "traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1, RESTART=0
         )
-        program["pair_count"], program["spacing"] = 1, _NEVER
+        program["pair_count"], program["spacing"] = 1, _NOTHING_KEPT
         start = np.array([trace.i - region.i, trace.j - region.j, trace.gap, 0], np.int32)
         self.upload(gl.TRACES, start)
         self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 2))
@@ -345,10 +340,10 @@ class Blocked(ComputeEngine):
         rows, columns = self._tiles(region)
         height = rows * self._height
         side = (rows // grid.rows + 1) * region.n
-        kept = self._bind(_KEPT, grid.level, 8 * (side + (columns // grid.columns + 1) * height))
+        kept = self.reserve(_kept(grid.level), 8 * (side + (columns // grid.columns + 1) * height))
         ctx = self.device.ctx
         ctx.copy_buffer(kept, self.reserve(gl.ROW_ABOVE, 8 * region.n), size=8 * region.n)
-        ctx.copy_buffer(kept, self._borders[_COLUMN_LEFT], size=8 * region.m, write_offset=8 * side)
+        ctx.copy_buffer(kept, self._buffers[_COLUMN_LEFT], size=8 * region.m, write_offset=8 * side)
 
     def _take_borders(
         self, region: _Region, grid: _Grid, smaller: _Region, row: int, column: int
@@ -358,7 +353,7 @@ class Blocked(ComputeEngine):
         height = rows * self._height
         side = (rows // grid.rows + 1) * region.n + column * height
         i, j = smaller.i - region.i, smaller.j - region.j
-        kept, ctx = self._borders[_KEPT + grid.level], self.device.ctx
+        kept, ctx = self._buffers[_kept(grid.level)], self.device.ctx
         ctx.copy_buffer(
             self.reserve(gl.ROW_ABOVE, 8 * smaller.n),
             kept,
@@ -366,30 +361,20 @@ class Blocked(ComputeEngine):
             read_offset=8 * (row * region.n + j),
         )
         ctx.copy_buffer(
-            self._borders[_COLUMN_LEFT], kept, size=8 * smaller.m, read_offset=8 * (side + i)
+            self._buffers[_COLUMN_LEFT], kept, size=8 * smaller.m, read_offset=8 * (side + i)
         )
         if not i and not j:
             return region.corner
         at = row * region.n + j - 1 if j else side + i - 1
         return int(np.frombuffer(kept.read(4, offset=8 * at), np.int32)[0])
 
-    def _bind(self, binding: int, level: int, size: int) -> moderngl.Buffer:
-        """Return a bound buffer of borders for ``size`` bytes; one per level of regions."""
-        key = binding + level
-        buffer = self._borders.get(key)
-        if buffer is None or buffer.size < size:
-            if buffer is not None:
-                buffer.release()
-            with self.device.checked(f"allocating {size} bytes"):
-                buffer = self._borders[key] = self.device.ctx.buffer(reserve=max(16, size))
-        buffer.bind_to_storage_buffer(binding)
-        return buffer
-
-    def _write(self, binding: int, data: npt.NDArray[np.int32]) -> None:
-        self._bind(binding, 0, data.nbytes).write(data.tobytes())
-
 
 _Runs = list[npt.NDArray[np.uint32]]
+
+
+def _kept(level: int) -> Binding:
+    """Return the buffer of kept rows and columns of a level: of the table, of regions in it."""
+    return _KEPT if level == 0 else _KEPT._replace(name=f"KEPT at level {level}")
 
 
 class _Region(NamedTuple):
@@ -408,12 +393,12 @@ class _Grid(NamedTuple):
     """Tile rows between two kept rows, tile columns between two kept columns."""
 
     level: int = 0
-    rows: int = _NEVER
-    columns: int = _NEVER
+    rows: int = _NOTHING_KEPT
+    columns: int = _NOTHING_KEPT
 
     @property
     def empty(self) -> bool:
-        return self.rows == _NEVER
+        return self.rows == _NOTHING_KEPT
 
 
 class _Trace(NamedTuple):

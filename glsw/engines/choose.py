@@ -1,22 +1,25 @@
-"""Engine ``auto``: each pair goes to the engine that suits its size, the task and the device."""
+"""Engine ``auto``: the router, which gives each pair to the engine that suits it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.base import Engine, Progress, Ties, check_ties
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
 from glsw.engines.lanes.engine import Lanes
-from glsw.paths import Paths
+from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -24,6 +27,8 @@ LONG = 2**27
 """Cells from which a pair alone keeps a device busy."""
 MANY, SOFTWARE_MANY = 2048, 8
 """Targets of one query from which they fill the lanes of a device."""
+LARGE_REST = 2**22
+"""Cells from which ``blocked`` computes a pair that another engine leaves."""
 
 
 class Auto(Engine):
@@ -38,69 +43,92 @@ class Auto(Engine):
     no compute shaders (macOS)       ``fragment``            ``fragment``
     ================================ ======================= ==========================
 
-    The scores of a query with many targets, 2048 or on software 8, are work for ``lanes``. A pair
-    that exceeds the textures of ``fragment`` goes to ``diagonal`` where there is one; a masked
-    pair does so in any case. Without compute shaders the host traces back. ``lanes`` is left out
-    from end to end, and where insertions have costs of their own.
+    ``lanes`` computes the scores of a query with many targets: 2048, or 8 on a software renderer.
+    Pairs that it leaves go to ``diagonal``, large ones to ``blocked``. A pair that exceeds the
+    textures of ``fragment`` goes to ``diagonal`` where that runs; a masked pair always does.
+    Without compute shaders the host traces back. ``lanes`` aligns locally only and with one cost
+    for gaps in queries and targets.
 
     Parameters
     ----------
     memory : int, optional
-        Bytes of device memory that a chunk of pairs may take, sequences apart, or with ``lanes``
-        parts of a database and what is kept beside them; by default what the engines have.
+        Bytes of device memory for a chunk of pairs, sequences not counted, or with ``lanes`` for
+        parts of a database and the rows between strips; by default each engine's own.
+    scores_by : type of Engine, optional
+        An engine that computes all scores, except those of masked pairs and of pairs that it
+        leaves; the results carry its name.
+    **options
+        Of the engine ``scores_by``.
     """
 
     name = "auto"
-    requires = (3, 3)
-    global_modes = True
-    separate_gaps = True
+    capabilities = Capabilities(
+        requires=(3, 3),
+        tasks=("score", "ends", "alignment"),
+        modes=ALL_MODES,
+        masks=True,
+        separate_gaps=True,
+        memory=True,
+        workloads=("pairs", "long pairs", "search"),
+    )
 
     def __init__(
-        self, scoring: Scoring, device: Device | None = None, *, memory: int | None = None
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        memory: int | None = None,
+        scores_by: type[Engine] | None = None,
+        **options: Any,
     ) -> None:
         super().__init__(scoring, device)
-        self._fragment = Fragment(scoring, device)
+        self._memory = {} if memory is None else {"memory": memory}
         self._compute = self.device.info.version >= COMPUTE
-        if self._compute:
-            self._diagonal = Diagonal(scoring, device, memory=memory or 2**30)
-            self._blocked = Blocked(scoring, device, memory=memory or 2**30)
-        self._lanes: Lanes | None = None
-        if self._compute and scoring.local and not scoring.separate:
-            self._lanes = Lanes(scoring, device, memory=memory or 2**32)
-        self.masks = self._compute
+        self.capabilities = replace(self.capabilities, masks=self._compute)
+        self._engines: dict[type[Engine], Engine] = {}
         self._used: list[str] = []
+        self._scanner: type[Engine] | None = scores_by
+        if scores_by is not None:
+            if scores_by.capabilities.memory:
+                options |= self._memory
+            self._engines[scores_by] = scores_by(scoring, device, **options)
+            self._engines[scores_by].rest = self._rest
+        elif self._compute and Lanes.capabilities.takes(scoring):
+            self._scanner = Lanes
+        self._scans_all = scores_by is not None
 
     @property
     def label(self) -> str:
         """The engines that were used, in the order of their first pairs."""
+        if self._scanner and self._scans_all:
+            return self._scanner.name
         return f"auto: {', '.join(self._used)}" if self._used else self.name
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or no engine takes a sequence."""
         super().check(batch)
         if not self._compute:
-            self._fragment.check(batch)
+            self._engine(Fragment).check(batch)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        found = np.zeros((len(batch), 3), dtype=np.int32)
+        found = BestCells.zeros(len(batch))
         for engine, chosen in self._choices(batch, ends=ends, align=False):
-            part = engine.best(batch.select(chosen), ends, progress, ties=ties)
-            found[chosen, : part.shape[1]] = part[:, :3]
+            found.put(chosen, engine.best(batch.select(chosen), ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
 
     @property
     def part(self) -> int:
         """Residues that a part of a database may have."""
-        return self._lanes.part if self._lanes else super().part
+        return self._engine(self._scanner).part if self._scanner else super().part
 
     @property
     def queries_at_once(self) -> int:
         """Queries that `scan` wants to see together."""
-        return self._lanes.queries_at_once if self._lanes else 1
+        return self._engine(self._scanner).queries_at_once if self._scanner else 1
 
     def scan(
         self,
@@ -110,22 +138,23 @@ class Auto(Engine):
         progress: Progress | None = None,
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local score of each query with each target, see `Engine.scan`."""
-        rest = iter(parts)
-        first = next(rest, None)
+        remaining = iter(parts)
+        first = next(remaining, None)
         if first is None:
             return
-        if not self._lanes or len(first) < self._many:
-            yield from super().scan(queries, chain([first], rest), progress=progress)
+        parts = chain([first], remaining)
+        if not self._scanner or (len(first) < self._many and not self._scans_all):
+            yield from super().scan(queries, parts, progress=progress)
             return
-        self._use(self._lanes)
-        for found in self._lanes.scan(queries, chain([first], rest), progress=progress):
-            self.memory_used = max(self.memory_used, self._lanes.memory_used)
+        scanner = self._use(self._scanner)
+        for found in scanner.scan(queries, parts, progress=progress):
+            self.memory_used = max(self.memory_used, scanner.memory_used)
             yield found
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
-        """Return the best local alignment of each pair; None without compute shaders."""
+        """Return the best alignment of each pair; None without compute shaders."""
         if not self._compute:
             return None
         check_ties(ties)
@@ -141,32 +170,84 @@ class Auto(Engine):
     def _many(self) -> int:
         return SOFTWARE_MANY if self.device.info.software else MANY
 
-    def _use(self, engine: Engine) -> None:
-        if engine.name not in self._used:
-            self._used.append(engine.name)
+    def _engine(self, kind: type[Engine]) -> Engine:
+        """Return the one instance of an engine, made when it is first needed."""
+        if kind not in self._engines:
+            options = self._memory if kind.capabilities.memory else {}
+            made = kind(self.scoring, self.device, **options)
+            made.rest = self._rest
+            for other in self._engines.values():
+                if isinstance(made, (Diagonal, Blocked)) and isinstance(other, (Diagonal, Blocked)):
+                    made.share_buffers(other)
+            self._engines[kind] = made
+        return self._engines[kind]
+
+    def _use(self, kind: type[Engine]) -> Engine:
+        """Return an engine, and note its name for the results."""
+        if kind.name not in self._used:
+            self._used.append(kind.name)
+        return self._engine(kind)
+
+    def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
+        """Return the scores of pairs that another engine leaves."""
+        n = batch.target_lengths
+        large = (batch.query_lengths * n >= LARGE_REST) | (n > MAX_TARGET_LENGTH)
+        found = np.zeros(len(batch), np.int32)
+        for kind, chosen in ((Blocked, large), (Diagonal, ~large)):
+            if chosen.any():
+                pairs = batch.select(np.flatnonzero(chosen))
+                found[chosen] = self._engine(kind).best(pairs, False, progress).score
+        return found
 
     def _choices(
         self, batch: Batch, *, ends: bool, align: bool
     ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each."""
         if not self._compute:
-            self._use(self._fragment)
-            return [(self._fragment, np.arange(len(batch)))]
+            return [(self._use(Fragment), np.arange(len(batch)))]
         m, n = batch.query_lengths, batch.target_lengths
-        long = m * n >= LONG if batch.masks is None else np.zeros(len(batch), dtype=bool)
-        drawn = np.zeros_like(long)
-        if self.device.info.software and not align and batch.masks is None:
-            drawn = ~long & (np.maximum(m, n) <= self._fragment.longest)
-        scanned = np.zeros_like(long)
-        if not ends and batch.masks is None and self._lanes:
-            scanned = ~long & (np.bincount(batch.query_index) >= self._many)[batch.query_index]
-        choices: list[tuple[Engine, npt.NDArray[np.intp]]] = [
-            (self._lanes or self._diagonal, np.flatnonzero(scanned)),
-            (self._fragment, np.flatnonzero(drawn & ~scanned)),
-            (self._diagonal, np.flatnonzero(~long & ~drawn & ~scanned)),
-            (self._blocked, np.flatnonzero(long)),
+        long, drawn, scanned = np.zeros((3, len(batch)), bool)
+        if batch.masks is None:
+            long = m * n >= LONG
+            if self.device.info.software and not align:
+                drawn = ~long & (np.maximum(m, n) <= self._longest_drawn)
+            if not ends and self._scanner:
+                targets = np.bincount(batch.query_index)[batch.query_index]
+                scanned = (~long & (targets >= self._many)) | self._scans_all
+        choices: list[tuple[type[Engine], npt.NDArray[np.bool_]]] = [
+            (self._scanner or Lanes, scanned),
+            (Fragment, drawn & ~scanned),
+            (Diagonal, ~long & ~drawn & ~scanned),
+            (Blocked, long & ~scanned),
         ]
-        choices = [(engine, chosen) for engine, chosen in choices if len(chosen)]
-        for engine, _ in choices:
-            self._use(engine)
-        return choices
+        return [
+            (self._use(kind), np.flatnonzero(chosen)) for kind, chosen in choices if chosen.any()
+        ]
+
+    @property
+    def _longest_drawn(self) -> int:
+        fragment = self._engine(Fragment)
+        assert isinstance(fragment, Fragment)
+        return fragment.longest
+
+
+def engine_of(
+    kind: type[Engine], scoring: Scoring, device: Device | None = None, **options: Any
+) -> Engine:
+    """Return an engine that does all tasks: a router around one that computes scores only.
+
+    Parameters
+    ----------
+    kind : type of Engine
+        One of `glsw.engines.ENGINES`.
+    scoring : Scoring
+    device : Device, optional
+        For engines that need OpenGL.
+    **options
+        Of the engine.
+    """
+    if not kind.capabilities.requires:
+        device = None
+    if "ends" in kind.capabilities.tasks:
+        return kind(scoring, device, **options)
+    return Auto(scoring, device, scores_by=kind, **options)

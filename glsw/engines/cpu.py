@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import Capabilities, Engine, Progress, Ties
+from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.traceback import best_end
@@ -68,6 +69,7 @@ class Cpu(Engine):
     """
 
     name = "cpu"
+    capabilities = Capabilities(workloads=("search", "pairs"))
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
@@ -92,22 +94,22 @@ class Cpu(Engine):
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
-        found = np.zeros((len(batch), 3), np.int32)
+        found = BestCells.zeros(len(batch))
         cells = batch.query_lengths * batch.target_lengths
         on_host = cells > _LONG
         if self._aligner is None or (ends and ties == "conventional"):
             on_host = cells > 0
         for p in np.flatnonzero(on_host):
             score, i, j = best_end(*batch.pair(int(p)), self.scoring)
-            found[p] = score, i + j - 2, i - 1
+            found.put(np.array([p]), BestCells.of([score], [i], [j]))
             progress(int(cells[p]))
         pairs = np.flatnonzero((cells > 0) & ~on_host)
         if self._aligner is not None and len(pairs):
             search = _Search(self._aligner, self._database(batch.targets), batch, pairs, ends)
             for done, best in search.run(self.threads):
-                found[done] = best
+                found.put(done, best)
                 progress(int(cells[done].sum()))
         return found
 
@@ -148,8 +150,8 @@ class _Search:
         self._aligner, self._database, self._queries = aligner, database, batch.queries
         self._ends = ends
 
-    def run(self, threads: int) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]]:
-        """Yield numbers of pairs and their best cells, shape (pairs, 3), in any order."""
+    def run(self, threads: int) -> Iterator[tuple[npt.NDArray[np.intp], BestCells]]:
+        """Yield numbers of pairs and their best cells, in any order."""
         jobs = list(self._jobs(threads))
         with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
             try:
@@ -175,13 +177,13 @@ class _Search:
         if job:
             yield job
 
-    def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+    def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], BestCells]:
         first, last = job[0].start, job[-1].stop
-        best = np.concatenate([self._cells_of(pairs) for pairs in job], dtype=np.int32)
-        return self._pairs[first:last], best
+        best = np.concatenate([self._cells_of(pairs) for pairs in job])
+        return self._pairs[first:last], BestCells.of(*best.T)
 
     def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
-        """Return the best cells of pairs that have the same query, shape (pairs, 3)."""
+        """Return score, i and j of pairs that have the same query, shape (pairs, 3)."""
         query = _letters(self._queries[int(self._query[pairs.start])])
         align = partial(
             self._aligner.align,
@@ -195,8 +197,8 @@ class _Search:
         best = np.zeros((len(pairs), 3), np.int32)
         if self._ends:
             hits = align(mode="end")
-            best[:, 2] = [hit.query_end for hit in hits]
-            best[:, 1] = best[:, 2] + [hit.target_end for hit in hits]
+            best[:, 1] = [hit.query_end + 1 for hit in hits]
+            best[:, 2] = [hit.target_end + 1 for hit in hits]
         else:
             hits = align(mode="score")
         best[:, 0] = [hit.score for hit in hits]

@@ -14,21 +14,18 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import Progress, Ties, check_ties
-from glsw.engines.gl import ROWS, ComputeEngine
-from glsw.paths import Paths
+from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
+from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ROWS, Binding, ComputeEngine
+from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import ranges
 
-_EVERYTHING = 2**30
-"""A spacing without checkpoints: the directions of all strips are kept."""
+_NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64
 _SOFTWARE_WORKGROUP = 8
-_MOST_PAIRS = 65535
-_HARDWARE_PAIRS, _SOFTWARE_PAIRS = 4096, 32  # in a dispatch
+_PAIRS_PER_DISPATCH, _SOFTWARE_PAIRS_PER_DISPATCH = 4096, 32
 _TRACERS = 32  # invocations in a work group of traceback.comp
-_MASKS = gl.PATHS
-"""Storage buffer of diagonal.comp; traceback.comp, which needs no masks, has the paths there."""
+_MASKS = Binding("MASKS", gl.PATHS.number)  # traceback.comp needs no masks
 _NO_COLUMN = 2**31 - 1
 
 
@@ -60,9 +57,15 @@ class Diagonal(ComputeEngine):
     """
 
     name = "diagonal"
-    masks = True
-    global_modes = True
-    separate_gaps = True
+    capabilities = Capabilities(
+        requires=COMPUTE,
+        tasks=("score", "ends", "alignment"),
+        modes=ALL_MODES,
+        masks=True,
+        separate_gaps=True,
+        memory=True,
+    )
+    bindings = (*ComputeEngine.bindings, _MASKS)
 
     def __init__(
         self,
@@ -80,21 +83,21 @@ class Diagonal(ComputeEngine):
             raise ValueError(f"traceback {traceback!r}: 'directions' or 'checkpoints' expected")
         if spacing is not None and spacing < 1:
             raise ValueError(f"spacing {spacing}: at least 1 strip expected")
-        self._spacing = _EVERYTHING if traceback == "directions" else spacing
+        self._spacing = _NO_CHECKPOINTS if traceback == "directions" else spacing
         self._checkpoints = traceback == "checkpoints"
         self._masks: moderngl.Buffer | None = None
         self.memory_used = 0
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        found = np.zeros((len(batch), 4), dtype=np.int32)
-        for plan in self._plans(batch, trace=False):
-            self._prepare(plan)
-            self._fill(plan, ends, ties, directions=False, progress=progress)
-            found[plan.chosen] = self.download(gl.BEST, (np.int32, 4), len(plan.chosen))
-        return found[:, :3]
+        found = BestCells.zeros(len(batch))
+        for chunk in self._chunks(batch, trace=False):
+            self._prepare(chunk)
+            self._fill(chunk, ends, ties, directions=False, progress=progress)
+            found.put(chunk.chosen, self._best_cells(chunk))
+        return found
 
     def paths(
         self,
@@ -109,17 +112,17 @@ class Diagonal(ComputeEngine):
         """
         check_ties(ties)
         self.check(batch)
-        cells = np.zeros((len(batch), 4), dtype=np.int32)
+        cells = BestCells.zeros(len(batch))
         counts = np.zeros(len(batch), dtype=np.int64)
         parts = []
-        for plan in self._plans(batch, trace=True):
-            self._prepare(plan)
-            at_once = plan.spacing >= plan.strips
-            self._fill(plan, True, ties, directions=at_once, progress=progress)
-            self._trace(plan, at_once, ties)
-            cells[plan.chosen] = self.download(gl.BEST, (np.int32, 4), len(plan.chosen))
-            counts[plan.chosen], runs = self._download_paths(plan)
-            parts.append((plan.chosen, runs))
+        for chunk in self._chunks(batch, trace=True):
+            self._prepare(chunk)
+            at_once = chunk.spacing >= chunk.strips
+            self._fill(chunk, True, ties, directions=at_once, progress=progress)
+            self._trace(chunk, at_once, ties)
+            cells.put(chunk.chosen, self._best_cells(chunk))
+            counts[chunk.chosen], runs = self._download_paths(chunk)
+            parts.append((chunk.chosen, runs))
         ends = self.ends_of(batch, cells)
         # Only from end to end can there be a path of gaps alone, which the device does not know.
         some = np.minimum(ends.query_end, ends.target_end) > 0
@@ -129,27 +132,33 @@ class Diagonal(ComputeEngine):
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
-    def _plans(self, batch: Batch, *, trace: bool) -> Iterator[_Plan]:
+    def _chunks(self, batch: Batch, *, trace: bool) -> Iterator[_Chunk]:
         """Cut the pairs into chunks that fit the memory, the largest pairs of a kind first."""
         m, n = batch.query_lengths, batch.target_lengths
         todo = np.flatnonzero((m > 0) & (n > 0))
         workgroup = self._workgroups(m)
-        spacing = np.full(len(batch), (self._spacing if trace else None) or _EVERYTHING)
+        spacing = np.full(len(batch), (self._spacing if trace else None) or _NO_CHECKPOINTS)
         if trace and not self._spacing:
             for size in np.unique(workgroup):
-                plan = _Plan(batch, todo[workgroup[todo] == size], int(size), _EVERYTHING, trace)
-                for p in plan.chosen[(plan.each > self._room) | self._checkpoints]:
-                    spacing[p] = self._affordable(replace(plan, chosen=np.array([p])))
+                chunk = _Chunk(
+                    batch,
+                    todo[workgroup[todo] == size],
+                    int(size),
+                    _NO_CHECKPOINTS,
+                    trace,
+                )
+                for p in chunk.chosen[(chunk.each > self._room) | self._checkpoints]:
+                    spacing[p] = self._affordable(replace(chunk, chosen=np.array([p])))
         order = todo[np.lexsort((-(m * n)[todo], spacing[todo], workgroup[todo]))]
         kinds = np.stack([workgroup, spacing])[:, order]
         for part in np.split(order, np.flatnonzero(np.diff(kinds).any(axis=0)) + 1):
             while len(part):
-                plan = _Plan(batch, part, int(workgroup[part[0]]), int(spacing[part[0]]), trace)
-                while len(plan.chosen) > 1 and not self._fits(plan):
-                    plan = replace(plan, chosen=plan.chosen[: len(plan.chosen) // 2])
-                self.memory_used = max(self.memory_used, plan.bytes)
-                yield plan
-                part = part[len(plan.chosen) :]
+                chunk = _Chunk(batch, part, int(workgroup[part[0]]), int(spacing[part[0]]), trace)
+                while len(chunk.chosen) > 1 and not self._fits(chunk):
+                    chunk = replace(chunk, chosen=chunk.chosen[: len(chunk.chosen) // 2])
+                self.memory_used = max(self.memory_used, chunk.bytes)
+                yield chunk
+                part = part[len(chunk.chosen) :]
 
     def _workgroups(self, m: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the size of the work group for queries of these lengths."""
@@ -165,39 +174,39 @@ class Diagonal(ComputeEngine):
         """Bytes that a chunk may keep, all in one buffer if need be."""
         return min(self._memory, self.device.info.limits["max_storage_block"])
 
-    def _fits(self, plan: _Plan) -> bool:
-        return len(plan.chosen) <= _MOST_PAIRS and plan.bytes <= self._room
+    def _fits(self, chunk: _Chunk) -> bool:
+        return len(chunk.chosen) <= MAX_PAIRS_PER_DISPATCH and chunk.bytes <= self._room
 
-    def _affordable(self, plan: _Plan) -> int:
-        """Return the largest spacing with which a plan of one pair fits, or the smallest one."""
-        low, high = 1, max(1, plan.strips - 1)
+    def _affordable(self, chunk: _Chunk) -> int:
+        """Return the largest spacing with which a chunk of one pair fits, or the smallest one."""
+        low, high = 1, max(1, chunk.strips - 1)
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (
-                (middle, high) if self._fits(replace(plan, spacing=middle)) else (low, middle - 1)
+                (middle, high) if self._fits(replace(chunk, spacing=middle)) else (low, middle - 1)
             )
         return low
 
-    def _prepare(self, plan: _Plan) -> None:
-        """Upload the sequences and the pairs, and make room for what the plan keeps."""
-        self.upload_sequences(plan.batch)
-        self.upload(gl.PAIRS, plan.pairs)
-        self.reserve(gl.ROW_ABOVE, int(plan.row_above.sum()))
-        self.zero(gl.BEST, 16 * len(plan.chosen))
-        self.reserve(gl.TRACES, 16 * len(plan.chosen))
-        if plan.trace:
-            self.reserve(gl.DIRECTIONS, int(plan.directions.sum()))
-            self.reserve(gl.PATHS, int(plan.paths.sum()))
+    def _prepare(self, chunk: _Chunk) -> None:
+        """Upload the sequences and the pairs, and make room for what the chunk keeps."""
+        self.upload_sequences(chunk.batch)
+        self.upload(gl.PAIRS, chunk.pairs)
+        self.reserve(gl.ROW_ABOVE, int(chunk.row_above.sum()))
+        self.zero(gl.BEST, 16 * len(chunk.chosen))
+        self.reserve(gl.TRACES, 16 * len(chunk.chosen))
+        if chunk.trace:
+            self.reserve(gl.DIRECTIONS, int(chunk.directions.sum()))
+            self.reserve(gl.PATHS, int(chunk.paths.sum()))
         if self._masks:
             self._masks.release()
             self._masks = None
-        if plan.masks.any():
-            self._masks = self.device.ctx.buffer(plan.mask_words().tobytes())
+        if chunk.masks.any():
+            self._masks = self.device.ctx.buffer(chunk.mask_words().tobytes())
             self.device.check("uploading masks")
 
     def _fill(
         self,
-        plan: _Plan,
+        chunk: _Chunk,
         ends: bool,
         ties: Ties,
         *,
@@ -208,7 +217,7 @@ class Diagonal(ComputeEngine):
         """Compute all strips of the tables, or with ``again`` those of the block of each trace."""
         program = self.program(
             "diagonal.comp",
-            WORKGROUP=plan.workgroup,
+            WORKGROUP=chunk.workgroup,
             ENDS=1 if ends else None,
             TIES_ANY=1 if ends and ties == "any" else None,
             DIRECTIONS=1 if directions else None,
@@ -216,56 +225,58 @@ class Diagonal(ComputeEngine):
             AGAIN=int(again),
         )
         if self._masks:
-            self._masks.bind_to_storage_buffer(_MASKS)
-        program["spacing"] = plan.spacing
-        block = _SOFTWARE_PAIRS if self.device.info.software else _HARDWARE_PAIRS
-        strips = min(plan.strips, plan.spacing) if again else plan.strips
-        blocks = -(-len(plan.chosen) // block)
-        cells = plan.batch.select(plan.chosen).cells
-        reported = 0
-        for part in self._throttle.slices(blocks * strips):
-            for k in part:
-                first = k // strips * block
-                program["first_pair"], program["next_strip"] = first, k % strips
-                program.run(min(block, len(plan.chosen) - first))
-                self.device.ctx.memory_barrier()
-            done = cells * part.stop // (blocks * strips)
-            if progress:
-                progress(done - reported)
-            reported = done
+            self._masks.bind_to_storage_buffer(_MASKS.number)
+        program["spacing"] = chunk.spacing
+        block = _SOFTWARE_PAIRS_PER_DISPATCH if self.device.info.software else _PAIRS_PER_DISPATCH
+        strips = min(chunk.strips, chunk.spacing) if again else chunk.strips
+        blocks = -(-len(chunk.chosen) // block)
+        cells = int((chunk.m * chunk.n).sum())
+
+        def step(k: int) -> None:
+            first = k // strips * block
+            program["first_pair"], program["next_strip"] = first, k % strips
+            program.run(min(block, len(chunk.chosen) - first))
+            self.device.ctx.memory_barrier()
+
+        self._throttle.run(blocks * strips, step, cells=cells, progress=progress)
         self.device.check("computing anti-diagonals")
 
-    def _trace(self, plan: _Plan, at_once: bool, ties: Ties) -> None:
+    def _best_cells(self, chunk: _Chunk) -> BestCells:
+        return gl.best_cells(self.download(gl.BEST, (np.int32, 4), len(chunk.chosen)))
+
+    def _trace(self, chunk: _Chunk, at_once: bool, ties: Ties) -> None:
         """Trace back from the best cells; without all directions block by block."""
-        for block in range(-(-plan.strips // plan.spacing) + 1):
+        for block in range(-(-chunk.strips // chunk.spacing) + 1):
             if block and not at_once:
-                self._fill(plan, True, ties, directions=True, again=True)
+                self._fill(chunk, True, ties, directions=True, again=True)
             self.reserve(gl.PATHS, 0)
             # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
             # branch by itself.
             program = self.program(
                 "traceback.comp",
-                WORKGROUP=plan.workgroup,
+                WORKGROUP=chunk.workgroup,
                 ENDS=1,
                 DIRECTIONS=1,
                 RESTART=int(block == 0),
             )
-            program["pair_count"] = len(plan.chosen)
+            program["pair_count"] = len(chunk.chosen)
             if block:
-                program["spacing"] = plan.spacing
-            program.run(-(-len(plan.chosen) // _TRACERS))
+                program["spacing"] = chunk.spacing
+            program.run(-(-len(chunk.chosen) // _TRACERS))
             self.device.ctx.memory_barrier()
         self.device.check("tracing back")
 
-    def _download_paths(self, plan: _Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    def _download_paths(
+        self, chunk: _Chunk
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return how many runs each path has, shape (N,), and the runs of all in turn."""
-        counts = self.download(gl.TRACES, (np.uint32, 4), len(plan.chosen))[:, 3]
-        words = self.download(gl.PATHS, np.uint32, int(plan.paths.sum()) // 4)
-        return counts.astype(np.int64), words[ranges(plan.pairs["path"], counts)]
+        counts = self.download(gl.TRACES, (np.uint32, 4), len(chunk.chosen))[:, 3]
+        words = self.download(gl.PATHS, np.uint32, int(chunk.paths.sum()) // 4)
+        return counts.astype(np.int64), words[ranges(chunk.pairs["path"], counts)]
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Chunk:
     """Pairs that are computed together, and what they keep on the device; sizes in bytes."""
 
     batch: Batch
@@ -331,10 +342,7 @@ class _Plan:
     @cached_property
     def pairs(self) -> npt.NDArray[np.void]:
         """Return what pairs.glsl reads, shape (N,): lengths and where the parts begin."""
-        pairs = np.zeros(len(self.chosen), gl.PAIR)
-        pairs["query_length"], pairs["target_length"] = self.m, self.n
-        pairs["query"] = self.batch.queries.offsets[self.batch.query_index[self.chosen]]
-        pairs["target"] = self.batch.targets.offsets[self.batch.target_index[self.chosen]]
+        pairs = gl.pair_records(self.batch.select(self.chosen))
         for name, sizes, unit in (
             ("row_above", self.row_above, 8),
             ("directions", self.directions, 4),

@@ -12,9 +12,11 @@ import numpy.typing as npt
 from glsw.batch import Batch, chunks
 from glsw.device import shader
 from glsw.device.device import Device
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, ignore
+from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
+from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
@@ -44,9 +46,7 @@ class Fragment(Engine):
     """
 
     name = "fragment"
-    requires = (3, 3)
-    global_modes = True
-    separate_gaps = True
+    capabilities = Capabilities(requires=(3, 3), modes=ALL_MODES, separate_gaps=True)
 
     def __init__(
         self,
@@ -87,19 +87,19 @@ class Fragment(Engine):
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
-        found = np.zeros((len(batch), 3 if ends else 1), dtype=np.int32)
+        found = BestCells.zeros(len(batch))
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
         if self._tile != NARROW or self.scoring.local:
-            self._draw(batch, todo, self._tile, found, progress)
-            overflowed = todo[found[todo, 0] > NARROW_LIMIT]
+            self._draw(batch, todo, self._tile, found, ends, progress)
+            overflowed = todo[found.score[todo] > NARROW_LIMIT]
             if self._tile == NARROW:
-                self._draw(batch, overflowed, WIDE, found, progress=lambda cells: None)
+                self._draw(batch, overflowed, WIDE, found, ends, ignore)
         else:  # a cell may be higher than the last one
             fits = self._highest(batch)[todo] <= NARROW_LIMIT
-            self._draw(batch, todo[fits], NARROW, found, progress)
-            self._draw(batch, todo[~fits], WIDE, found, progress)
+            self._draw(batch, todo[fits], NARROW, found, ends, progress)
+            self._draw(batch, todo[~fits], WIDE, found, ends, progress)
         return found
 
     def _highest(self, batch: Batch) -> npt.NDArray[np.int64]:
@@ -114,7 +114,8 @@ class Fragment(Engine):
         batch: Batch,
         todo: npt.NDArray[np.intp],
         tile: int,
-        found: npt.NDArray[np.int32],
+        found: BestCells,
+        ends: bool,
         progress: Progress,
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
@@ -125,10 +126,10 @@ class Fragment(Engine):
             pairs=size,
             queries=size // (self._letters + 1),
         ):
-            quad = _Quad(batch.select(todo[chosen]), tile, ends=found.shape[1] > 1)
+            quad = _Quad(batch.select(todo[chosen]), tile, ends)
             self._upload(quad)
             last = self._passes(quad, progress)
-            found[todo[chosen]] = self._download(quad, last)[:, : found.shape[1]]
+            found.put(todo[chosen], self._download(quad, last))
 
     def _upload(self, quad: _Quad) -> None:
         """Put the lengths and residues of the pairs and the query profile into textures."""
@@ -197,17 +198,15 @@ class Fragment(Engine):
             buffers = self._buffers = _Buffers(self.device, quad, self.scoring.linear)
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
-        reported = 0
-        for diagonals in self._throttle.slices(count):
-            for k in diagonals:
-                first = max(0, k - quad.columns + 1)
-                live = min(quad.rows, k + 1) - first
-                program["diagonal"] = k
-                vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
-                vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
-            done = quad.batch.cells * diagonals.stop // count
-            progress(done - reported)
-            reported = done
+
+        def draw(k: int) -> None:
+            first = max(0, k - quad.columns + 1)
+            live = min(quad.rows, k + 1) - first
+            program["diagonal"] = k
+            vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
+            vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
+
+        self._throttle.run(count, draw, cells=quad.batch.cells, progress=progress)
         self.device.check("drawing the diagonals")
         return buffers.framebuffer(count - 1)
 
@@ -227,7 +226,7 @@ class Fragment(Engine):
                 program[name] = value
         return program
 
-    def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> npt.NDArray[np.int32]:
+    def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> BestCells:
         """Read the best cell of each pair, which has flowed to its last tile."""
         column = last.read(
             viewport=(quad.rows - 1, 0, 1, len(quad.batch)),
@@ -237,7 +236,8 @@ class Fragment(Engine):
             dtype="i4",
         )
         self.device.check("reading the scores")
-        return np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
+        stored = np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
+        return best_cells(stored if quad.ends else stored.repeat(3, axis=1))
 
 
 def _uneven(device: Device, size: tuple[int, int]) -> tuple[int, int]:

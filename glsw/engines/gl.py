@@ -1,9 +1,9 @@
-"""What the engines of compute shaders share: pairs, scores and results in buffers."""
+"""Base of the engines of compute shaders: pairs, scores and results in buffers."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import moderngl
 import numpy as np
@@ -15,13 +15,45 @@ from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
+from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
-# Storage buffers.
-QUERIES, TARGETS, PAIRS, ROW_ABOVE, BEST, DIRECTIONS, TRACES, PATHS = range(8)
-_SUBSTITUTION = 0  # uniform block, or texture unit
+
+class Binding(NamedTuple):
+    """Where shaders find a buffer or texture; they get the number as the macro NAME_BINDING.
+
+    Bindings of one engine may share a number if no program uses both: OpenGL promises only eight
+    storage buffers.
+    """
+
+    name: str
+    number: int
+
+
+def numbered(*names: str) -> tuple[Binding, ...]:
+    """Return bindings with the numbers 0, 1 and so on.
+
+    >>> numbered("PAIRS", "PATHS")[1]
+    Binding(name='PATHS', number=1)
+    """
+    return tuple(Binding(name, number) for number, name in enumerate(names))
+
+
+def binding_macros(bindings: Iterable[Binding]) -> dict[str, int]:
+    """Return the macros by which shaders know the numbers of bindings."""
+    return {f"{name}_BINDING": number for name, number in bindings}
+
+
+BINDINGS = numbered(
+    "QUERIES", "TARGETS", "PAIRS", "ROW_ABOVE", "BEST", "DIRECTIONS", "TRACES", "PATHS"
+)
+QUERIES, TARGETS, PAIRS, ROW_ABOVE, BEST, DIRECTIONS, TRACES, PATHS = BINDINGS
+SUBSTITUTION = Binding("SUBSTITUTION", 0)
+"""The substitution matrix: a uniform block, or a texture unit."""
 LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
+MAX_PAIRS_PER_DISPATCH = 65535
+"""Work groups along an axis that OpenGL promises."""
 COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 ROWS = 8
@@ -65,78 +97,98 @@ def upload_scores(
 def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None:
     """Bind what `upload_scores` has made."""
     if isinstance(substitution, moderngl.Buffer):
-        substitution.bind_to_uniform_block(_SUBSTITUTION)
+        substitution.bind_to_uniform_block(SUBSTITUTION.number)
     elif substitution is not None:
-        substitution.use(_SUBSTITUTION)
+        substitution.use(SUBSTITUTION.number)
+
+
+def pair_records(batch: Batch) -> npt.NDArray[np.void]:
+    """Return the pairs as pairs.glsl has them, shape (N,), with lengths and first residues."""
+    records = np.zeros(len(batch), PAIR)
+    records["query_length"], records["target_length"] = batch.query_lengths, batch.target_lengths
+    records["query"] = batch.queries.offsets[batch.query_index]
+    records["target"] = batch.targets.offsets[batch.target_index]
+    return records
+
+
+def best_cells(stored: npt.NDArray[np.int32]) -> BestCells:
+    """Return the cells that best.glsl stored, shape (N, 3) or (N, 4): score, i + j, i from 0."""
+    score, diagonal, i = stored[:, :3].T
+    return BestCells.of(score, i + 1, diagonal - i + 1)
 
 
 class Storage:
-    """The storage buffers of an engine by binding, or by name where several share a binding."""
+    """The storage buffers of an engine, by binding."""
 
     def __init__(self, device: Device) -> None:
         self._device_of_buffers = device
-        self._buffers: dict[Hashable, moderngl.Buffer] = {}
+        self._buffers: dict[Binding, moderngl.Buffer] = {}
 
-    def reserve(self, binding: int, size: int, *, name: Hashable = None) -> moderngl.Buffer:
-        """Return the buffer of a binding or name, bound, with room for ``size`` bytes."""
-        device, key = self._device_of_buffers, binding if name is None else name
+    def reserve(self, binding: Binding, size: int = 0) -> moderngl.Buffer:
+        """Return the buffer of a binding, bound, with room for ``size`` bytes."""
+        device = self._device_of_buffers
         limit = device.info.limits["max_storage_block"]
         if size > limit:
             raise DeviceMemoryError(
                 f"a buffer of {size} bytes is needed, {device.info.name} binds {limit}"
             )
-        buffer = self._buffers.get(key)
+        buffer = self._buffers.get(binding)
         if buffer is None or buffer.size < size:
             if buffer is not None:
-                del self._buffers[key]
+                del self._buffers[binding]
                 buffer.release()
             buffer = device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
             device.check(f"allocating {size} bytes")
-            self._buffers[key] = buffer
-        buffer.bind_to_storage_buffer(binding)
+            self._buffers[binding] = buffer
+        buffer.bind_to_storage_buffer(binding.number)
         return buffer
 
-    def upload(self, binding: int, data: npt.NDArray[Any], *, name: Hashable = None) -> None:
+    def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
         """Write an array to the start of a buffer, and zeros up to a whole word."""
         content = np.ascontiguousarray(data).tobytes()
         content += bytes(-len(content) % 4)
-        buffer = self.reserve(binding, len(content), name=name)
+        buffer = self.reserve(binding, len(content))
         if content:
             buffer.write(content)
 
-    def download_into(self, binding: int, array: npt.NDArray[Any]) -> None:
+    def zero(self, binding: Binding, size: int) -> None:
+        """Reserve a buffer and set its first bytes to 0."""
+        buffer = self.reserve(binding, size)
+        if size:
+            buffer.clear(size=size)
+
+    def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+        """Read the first values of a buffer."""
+        kind = np.dtype(dtype)
+        data = self._buffers[binding].read(count * kind.itemsize) if count else b""
+        self._device_of_buffers.check("reading results")
+        return np.frombuffer(data, kind)
+
+    def download_into(self, binding: Binding, array: npt.NDArray[Any]) -> None:
         """Fill a contiguous array from the start of a buffer."""
         if array.size:
             self._buffers[binding].read_into(array, array.nbytes)
         self._device_of_buffers.check("reading results")
 
-    def zero(self, binding: int, size: int, *, name: Hashable = None) -> None:
-        """Reserve a buffer and set its first bytes to 0."""
-        buffer = self.reserve(binding, size, name=name)
-        if size:
-            buffer.clear(size=size)
-
-    def download(
-        self, binding: int, dtype: npt.DTypeLike, count: int, *, name: Hashable = None
-    ) -> npt.NDArray[Any]:
-        """Read the first values of a buffer."""
-        kind = np.dtype(dtype)
-        buffer = self._buffers[binding if name is None else name]
-        data = buffer.read(count * kind.itemsize) if count else b""
-        self._device_of_buffers.check("reading results")
-        return np.frombuffer(data, kind)
-
 
 class Programs(Storage):
-    """What engines of compute shaders compile, with their scoring."""
+    """Buffers, and compiled compute shaders with the scoring of an engine.
 
+    Attributes
+    ----------
+    bindings : tuple of Binding
+        The only table of the numbers of its buffers.
+    """
+
+    bindings: ClassVar[tuple[Binding, ...]]
     _defines: dict[str, int]
     _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the scores set that its text declares."""
-        program = shader.compute(self._device_of_buffers, name, **(self._defines | defines))
+        macros = self._defines | binding_macros(self.bindings) | defines
+        program = shader.compute(self._device_of_buffers, name, **macros)
         self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
         bind_scores(self._substitution)
         return program
@@ -157,7 +209,7 @@ class ComputeEngine(Programs, Engine):
         Invocations in a work group; by default what suits the device.
     """
 
-    requires = COMPUTE
+    bindings = (*BINDINGS, SUBSTITUTION)
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
@@ -166,7 +218,7 @@ class ComputeEngine(Programs, Engine):
         Storage.__init__(self, self.device)
         self._workgroup = workgroup
         self._throttle = Throttle(self.device, first=1)
-        self._uploaded: dict[int, Sequences] = {}
+        self._uploaded: dict[Binding, Sequences] = {}
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
         self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS, "STEP": STEP}
@@ -190,4 +242,8 @@ class ComputeEngine(Programs, Engine):
                 self.upload(binding, sequences.residues)
                 self._uploaded[binding] = sequences
             else:
-                self._buffers[binding].bind_to_storage_buffer(binding)
+                self.reserve(binding)
+
+    def share_buffers(self, other: ComputeEngine) -> None:
+        """Use the buffers of another engine too: only one of both computes at a time."""
+        self._buffers, self._uploaded = other._buffers, other._uploaded

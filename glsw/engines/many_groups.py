@@ -14,15 +14,17 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import Progress, Ties
-from glsw.engines.gl import ComputeEngine
+from glsw.engines.base import Capabilities, Progress, Ties
+from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, Binding, ComputeEngine
+from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 
-CANDIDATES = gl.DIRECTIONS
+ROWS = Binding("ROWS", gl.ROW_ABOVE.number)
+"""The storage buffer of rows or diagonals of the tables."""
+CANDIDATES = Binding("CANDIDATES", gl.DIRECTIONS.number)
 """The storage buffer of candidates: the best cell of each row, column or block of a table."""
-_MOST_PAIRS = 65535
 _COLLECTORS = 64  # invocations in a work group of best.comp
-_HARDWARE_CELLS, _SOFTWARE_CELLS = 2**28, 2**24  # in a step
+_MAX_CELLS_PER_STEP, _MAX_SOFTWARE_CELLS_PER_STEP = 2**28, 2**24
 
 
 class Sizes(NamedTuple):
@@ -31,7 +33,7 @@ class Sizes(NamedTuple):
     Attributes
     ----------
     bytes : int
-        In the buffer of rows, `gl.ROW_ABOVE`.
+        In the buffer `ROWS`.
     candidates : int
         Rows, columns or blocks of its table, each of which keeps its best cell.
     cells : int
@@ -96,6 +98,9 @@ class ManyGroupsEngine(ComputeEngine):
         Bytes that the largest chunk took so far.
     """
 
+    capabilities = Capabilities(requires=COMPUTE, memory=True)
+    bindings = (*ComputeEngine.bindings, CANDIDATES, ROWS)
+
     def __init__(
         self,
         scoring: Scoring,
@@ -121,28 +126,22 @@ class ManyGroupsEngine(ComputeEngine):
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         defines = {"ENDS": 1 if ends else None, "TIES_ANY": 1 if ends and ties == "any" else None}
-        found = np.zeros((len(batch), 4), dtype=np.int32)
+        found = BestCells.zeros(len(batch))
         for chosen in self._chunks(batch):
             chunk = Chunk(batch.select(chosen), defines)
             self._prepare(chunk)
             total, step = self.schedule(chunk)
-            reported = 0
-            for part in self._throttle.slices(total):
-                for k in part:
-                    step(k)
-                done = chunk.batch.cells * part.stop // total
-                progress(done - reported)
-                reported = done
-            found[chosen] = self._collect(chunk)
-        return found[:, :3]
+            self._throttle.run(total, step, cells=chunk.batch.cells, progress=progress)
+            found.put(chosen, self._collect(chunk))
+        return found
 
     def _chunks(self, batch: Batch) -> Iterator[npt.NDArray[np.intp]]:
         """Cut the pairs into chunks of targets within a factor of 2, the longest queries first."""
         info = self.device.info
-        cells = _SOFTWARE_CELLS if info.software else _HARDWARE_CELLS
+        cells = _MAX_SOFTWARE_CELLS_PER_STEP if info.software else _MAX_CELLS_PER_STEP
         m, n = batch.query_lengths, batch.target_lengths
         todo = np.flatnonzero((m > 0) & (n > 0))
         bins = np.frexp(n[todo].astype(np.float64))[1]
@@ -152,21 +151,17 @@ class ManyGroupsEngine(ComputeEngine):
                 each = self.sizes(int(m[part[0]]), int(n[part].max()))
                 room = self._memory // (each.bytes + 16 * each.candidates)
                 block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.candidates)
-                count = max(1, min(room, block, cells // each.cells, _MOST_PAIRS))
+                count = max(1, min(room, block, cells // each.cells, MAX_PAIRS_PER_DISPATCH))
                 yield part[:count]
                 part = part[count:]
 
     def _prepare(self, chunk: Chunk) -> None:
         """Upload sequences and pairs, and make room."""
         batch = chunk.batch
-        pairs = np.zeros(len(batch), gl.PAIR)
-        pairs["query_length"], pairs["target_length"] = chunk.m, chunk.n
-        pairs["query"] = batch.queries.offsets[batch.query_index]
-        pairs["target"] = batch.targets.offsets[batch.target_index]
         size, candidates, _ = self.sizes(chunk.rows, chunk.columns)
         self.upload_sequences(batch)
-        self.upload(gl.PAIRS, pairs)
-        self.reserve(gl.ROW_ABOVE, len(batch) * size)
+        self.upload(gl.PAIRS, gl.pair_records(batch))
+        self.reserve(ROWS, len(batch) * size)
         self.zero(CANDIDATES, len(batch) * candidates * 16)
         self.reserve(gl.BEST, len(batch) * 16)
         self.memory_used = max(
@@ -178,11 +173,11 @@ class ManyGroupsEngine(ComputeEngine):
         program.run(groups, pairs)
         self.device.ctx.memory_barrier()
 
-    def _collect(self, chunk: Chunk) -> npt.NDArray[np.int32]:
-        """Return the best cells of the pairs from their candidates, shape (N, 4)."""
+    def _collect(self, chunk: Chunk) -> BestCells:
+        """Return the best cells of the pairs from their candidates."""
         program = self.program("best.comp", WORKGROUP=_COLLECTORS, **chunk.defines)
         program["candidate_count"] = self.sizes(chunk.rows, chunk.columns).candidates
         program.run(len(chunk.batch))
         self.device.ctx.memory_barrier()
         self.device.check(f"computing with engine {self.name!r}")
-        return self.download(gl.BEST, (np.int32, 4), len(chunk.batch))
+        return gl.best_cells(self.download(gl.BEST, (np.int32, 4), len(chunk.batch)))

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties
 from glsw.mask import Mask
+from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
@@ -46,13 +47,11 @@ class Reference(Engine):
     """
 
     name = "reference"
-    masks = True
-    global_modes = True
-    separate_gaps = True
+    capabilities = Capabilities(modes=ALL_MODES, masks=True, separate_gaps=True)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> npt.NDArray[np.int32]:
+    ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
         found = []
         for p in range(len(batch)):
@@ -62,9 +61,9 @@ class Reference(Engine):
                 cell = best_end_cell
             score, i, j = cell(query, target, self.scoring, batch.mask(p))
             origin = int(self.scoring.score_offset(len(query), len(target)))
-            found.append((score + origin, i + j - 2, i - 1))
+            found.append((score + origin, i, j))
             progress(len(query) * len(target))
-        return np.array(found, dtype=np.int32).reshape(len(batch), 3)
+        return BestCells.of(*np.array(found, np.int32).reshape(len(batch), 3).T)
 
 
 def rows(

@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from glsw.device.device import Device
-from glsw.engines import gl
+from glsw.engines.gl import Binding
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 from glsw.scoring.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")
-_CARRIES = gl.TRACES
+_CARRIES = Binding("CARRIES", 6)
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1
@@ -64,6 +64,7 @@ class Scan(ManyGroupsEngine):
     """
 
     name = "scan"
+    bindings = (*ManyGroupsEngine.bindings, _CARRIES)
 
     def __init__(
         self,

@@ -1,24 +1,45 @@
-"""What an engine is made of, as another process can make it too."""
+"""Specification of an engine: from it another process can make the same engine."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw.device.device import Device, open_device
-from glsw.engines import ENGINES, Engine
+from glsw.engines import ENGINES, Capabilities, Engine, engine_of
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
+if TYPE_CHECKING:
+    from glsw.engines.three import Engine3
 
-class EngineChoice(NamedTuple):
-    """What an engine is made of; other processes get it in place of the engine.
+_MIN_MEMORY = 2**20
+
+
+def device_for(
+    *kinds: type[Engine] | type[Engine3],
+    device: int | str | Device | None = None,
+    quiet: bool = False,
+) -> Device | None:
+    """Open a device that all these engines can use; None if none of them needs OpenGL.
+
+    Other parameters and errors as in `glsw.device.device.open_device`.
+    """
+    needs = [needed for kind in kinds if (needed := kind.capabilities.requires)]
+    if not needs:
+        return None
+    if isinstance(device, Device):
+        return device
+    return open_device(device, require=max(needs), quiet=quiet)
+
+
+class EngineSpec(NamedTuple):
+    """Name, scoring, device and memory of an engine; other processes get it instead of the engine.
 
     Parameters
     ----------
     name : str
-        A name in `engines`.
+        A name in `glsw.engines.ENGINES`, or with a `Scoring3` in `glsw.engines.three.ENGINES3`.
     scoring : Scoring or Scoring3
     device : int, str, Device or None
         As for `glsw.device.device.open_device`.
@@ -32,32 +53,33 @@ class EngineChoice(NamedTuple):
     memory: int | None = None
 
     @property
-    def engines(self) -> Mapping[str, Any]:
-        """The engines that there are, by name."""
-        return ENGINES
-
-    @property
     def requires(self) -> tuple[int, int] | None:
         """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
-        if self.name not in self.engines:
-            raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(self.engines)}")
-        kind = self.engines[self.name]
+        engines = self._engines
+        if self.name not in engines:
+            raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(engines)}")
+        capabilities: Capabilities = engines[self.name].capabilities
         if self.memory is not None:
-            if "memory" not in inspect.signature(kind).parameters:
+            if not capabilities.memory:
                 raise ValueError(f"engine {self.name!r} takes no memory limit")
-            if self.memory < 2**20:
+            if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
-        requires: tuple[int, int] | None = kind.requires
-        return requires
+        return capabilities.requires
 
-    def make(self, *, quiet: bool = False) -> Engine:
+    @property
+    def _engines(self) -> Mapping[str, Any]:
+        if isinstance(self.scoring, Scoring):
+            return ENGINES
+        from glsw.engines.three import ENGINES3
+
+        return ENGINES3
+
+    def make(self, *, quiet: bool = False) -> Any:
         """Return the engine, its device opened; errors as `open_device` and `requires`."""
-        requires, device, kind = self.requires, self.device, self.engines[self.name]
-        if requires is None:
-            engine: Engine = kind(self.scoring)
-            return engine
-        if not isinstance(device, Device):
-            device = open_device(device, require=requires, quiet=quiet)
+        _ = self.requires
+        kind = self._engines[self.name]
+        device = device_for(kind, device=self.device, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}
-        engine = kind(self.scoring, device, **options)
-        return engine
+        if isinstance(self.scoring, Scoring):
+            return engine_of(kind, self.scoring, device, **options)
+        return kind(self.scoring, device, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from glsw.device.device import Device, Fence
 
 SECONDS = 0.1
-"""What is queued before the device is waited for; watchdogs bite from 0.5 s on."""
+"""Work that is queued before the device is waited for; watchdogs end work from 0.5 s on."""
 
 
 class Throttle:
-    """How many passes or dispatches to queue at once, learnt from the last ones.
+    """Queue as many passes or dispatches at once as take about `SECONDS`, as the last ones did.
 
     Parameters
     ----------
@@ -27,6 +27,35 @@ class Throttle:
     def __init__(self, device: Device, first: int = 16) -> None:
         self._device = device
         self._count = first
+
+    def run(
+        self,
+        steps: int,
+        step: Callable[[int], None],
+        *,
+        cells: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Call ``step(k)`` for each k below ``steps``, slice by slice.
+
+        Parameters
+        ----------
+        steps : int
+        step : callable
+            Queues step k.
+        cells : int
+            Cells of all steps, which ``progress`` hears of.
+        progress : callable, optional
+            Called after each slice with the cells finished since the last call.
+        """
+        reported = 0
+        for part in self.slices(steps):
+            for k in part:
+                step(k)
+            done = cells * part.stop // steps
+            if progress:
+                progress(done - reported)
+            reported = done
 
     def slices(self, total: int) -> Iterator[range]:
         """Cut ``range(total)`` into slices that each take about `SECONDS`.

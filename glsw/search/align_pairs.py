@@ -28,7 +28,7 @@ def traced(
     """Yield the best alignment of each pair, of which ``records`` has query and target."""
     scoring = engine.scoring
     paths = None
-    if batch.masks is not None and not engine.masks:
+    if batch.masks is not None and not engine.capabilities.masks:
         ends = _ends_on_host(batch, scoring, progress)
     elif paths := engine.paths(batch, ties=ties, progress=progress):
         ends = paths.ends

@@ -14,11 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from typing import Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
-from glsw.engines.spec import EngineChoice
+from glsw.engines.spec import EngineSpec
 from glsw.search.workers import AnswerT, DeviceProcess, Task, UserExecutor, Worker
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
-ChoiceT = TypeVar("ChoiceT", bound=EngineChoice)
+ChoiceT = TypeVar("ChoiceT", bound=EngineSpec)
 
 _TASKS_PER_WORKER = 4
 
@@ -60,7 +60,7 @@ class EnginePool:
 
     Parameters
     ----------
-    choice : EngineChoice
+    choice : EngineSpec
     device : int, str, Device, or list of int or str, optional
         As for `glsw.Aligner`. The engine of this process is on the first one.
 
@@ -74,7 +74,7 @@ class EnginePool:
         If the engine cannot be made, here or in one of the processes.
     """
 
-    def __init__(self, choice: EngineChoice, device: Devices) -> None:
+    def __init__(self, choice: EngineSpec, device: Devices) -> None:
         choices = choices_for(choice, device)
         self._choice = choices[0]
         self._processes: list[DeviceProcess] = []

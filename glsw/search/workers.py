@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, opened_before_fork
-from glsw.engines.spec import EngineChoice
+from glsw.engines.spec import EngineSpec
 
 AnswerT = TypeVar("AnswerT")
 Task: TypeAlias = Callable[[Any], AnswerT]
@@ -50,7 +50,7 @@ _kept = _Kept()
 
 def _kept_engine(pickled: bytes, parent: int) -> Any:
     if _kept.choice != pickled:
-        choice: EngineChoice = pickle.loads(pickled)
+        choice: EngineSpec = pickle.loads(pickled)
         if choice.requires and (parent == os.getpid() or opened_before_fork()):
             raise ValueError(
                 f"engine {choice.name!r} on an executor needs processes started by 'spawn': "
@@ -114,7 +114,7 @@ class DeviceProcess(_ExecutorWorker):
     where = ""
     """The name of the device, once `wait` has returned."""
 
-    def __init__(self, choice: EngineChoice) -> None:
+    def __init__(self, choice: EngineSpec) -> None:
         super().__init__(self._new_executor(), _pickled(choice))
         self.name = f"device {choice.device}"
         self._start()
@@ -170,7 +170,7 @@ class UserExecutor(_ExecutorWorker):
     name = "executor"
     slots = float("inf")
 
-    def __init__(self, executor: Executor, choice: EngineChoice) -> None:
+    def __init__(self, executor: Executor, choice: EngineSpec) -> None:
         if not isinstance(executor, Executor):
             raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
         super().__init__(executor, _pickled(choice))
@@ -199,7 +199,7 @@ class ThisProcess(Worker):
         return done
 
 
-def _pickled(choice: EngineChoice) -> bytes:
+def _pickled(choice: EngineSpec) -> bytes:
     """Return a choice for other processes, in which an open device has the same number."""
     if isinstance(choice.device, Device):
         choice = choice._replace(device=choice.device.info.index)

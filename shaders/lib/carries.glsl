@@ -1,6 +1,6 @@
 // Of each block of a row its largest P behind its last column, and the carry into it: P before its
 // first column.
-layout(std430, binding = 6) buffer Carries { int carries[]; };
+layout(std430, binding = CARRIES_BINDING) buffer Carries { int carries[]; };
 uniform int blocks;  // of the longest target
 
 int total_place(uint p, int block) { return int(p) * 2 * blocks + block; }

@@ -5,8 +5,8 @@ struct Columns {
     int words;
 };
 
-layout(std430, binding = 1) COLUMNS_ARE buffer ColumnWords { uint column_words[]; };
-layout(std430, binding = 2) readonly buffer Slots { Columns slots[]; };  // the longest first
+layout(std430, binding = COLUMNS_BINDING) COLUMNS_ARE buffer ColumnWords { uint column_words[]; };
+layout(std430, binding = SLOTS_BINDING) readonly buffer Slots { Columns slots[]; };  // the longest first
 
 uint word_of(Columns columns, int at) {
     return column_words[columns.first + min(uint(at), uint(columns.words))];

@@ -11,7 +11,7 @@ uint direction_word(int strip, int columns, int lane, int column) {
 uint next_word(int column) { return uint(column * WORKGROUP); }
 
 #ifdef DIRECTIONS
-layout(std430, binding = 5) buffer Directions { uint directions[]; };
+layout(std430, binding = DIRECTIONS_BINDING) buffer Directions { uint directions[]; };
 
 void note(inout uint word, int r, Cell c, Cell left, Cell up) {
     uint source = c.h == 0 ? STOP : c.h == c.m ? DIAGONAL : c.h == c.f ? UP : LEFT;

@@ -4,7 +4,7 @@
 // As a sweep goes right, only the next forbidden column of each row is looked at. Without MASKED
 // nothing is forbidden.
 #ifdef MASKED
-layout(std430, binding = 7) readonly buffer Masks { int masks[]; };
+layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 
 const int NEVER = -0x7fffffff - 1;  // as a score: below 0 whatever H it is added to
 

@@ -12,9 +12,9 @@ struct Pair {
     uint mask;           // first word of its mask
 };
 
-layout(std430, binding = 0) readonly buffer Queries { uint query_words[]; };
-layout(std430, binding = 1) readonly buffer Targets { uint target_words[]; };
-layout(std430, binding = 2) readonly buffer Pairs { Pair pairs[]; };
+layout(std430, binding = QUERIES_BINDING) readonly buffer Queries { uint query_words[]; };
+layout(std430, binding = TARGETS_BINDING) readonly buffer Targets { uint target_words[]; };
+layout(std430, binding = PAIRS_BINDING) readonly buffer Pairs { Pair pairs[]; };
 
 Pair pair_at(uint p) { return pairs[p]; }
 

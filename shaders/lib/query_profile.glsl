@@ -10,13 +10,13 @@
 const bool HALVES = NUMBER == 1 && TARGETS == 2;
 const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD), SIZE = 1 + (LETTERS + 1) * STRIDE;
 #if QUERY_PROFILE == 1
-layout(std140, binding = 0) uniform QueryProfile { uvec4 query_profile[SIZE]; };
+layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile { uvec4 query_profile[SIZE]; };
 
 void load_query_profile(int strip) {}
 
 uvec4 query_profile_at(int k) { return query_profile[k]; }
 #else
-layout(std430, binding = 0) readonly buffer QueryProfile { uvec4 query_profile[]; };
+layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer QueryProfile { uvec4 query_profile[]; };
 #if QUERY_PROFILE == 2
 shared uvec4 strip_query_profile[SIZE];
 

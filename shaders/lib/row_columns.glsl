@@ -2,7 +2,7 @@
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
 #include "lib/rows.glsl"
 
-layout(std430, binding = 5) buffer CandidateCells { ivec4 candidate_cells[]; };
+layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int row;
 
 // P(j - 1) in the row above, see gap_scan.glsl; what includes this defines it.

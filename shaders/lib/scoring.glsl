@@ -14,7 +14,7 @@ int profiled(int query) { return query < AMBIGUOUS ? query : -1; }
 
 int score(int query, int target) { return query == target ? match : mismatch; }
 #elif SCORES == 3
-layout(binding = 0) uniform isampler2D substitution;  // x = letter of the query, y = of the target
+layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;  // x = letter of the query, y = of the target
 
 void load_scores() {}
 
@@ -22,7 +22,7 @@ int profiled(int query) { return query; }
 
 int score(int query, int target) { return texelFetch(substitution, ivec2(query, target), 0).r; }
 #else
-layout(std140, binding = 0) uniform Substitution { ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4]; };
+layout(std140, binding = SUBSTITUTION_BINDING) uniform Substitution { ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4]; };
 
 int profiled(int query) { return query; }
 

@@ -5,7 +5,7 @@ struct Trace { int i, j; uint gap, runs; };
 
 const uint OVER = DIAGONAL;
 
-layout(std430, binding = 6) buffer Traces { Trace traces[]; };
+layout(std430, binding = TRACES_BINDING) buffer Traces { Trace traces[]; };
 uniform int spacing;
 
 int strips_in(int rows) { return (rows + WORKGROUP * ROWS - 1) / (WORKGROUP * ROWS); }

@@ -106,7 +106,7 @@ class WrongLast(Fragment):
 
     def best(self, *arguments, **more):
         found = super().best(*arguments, **more)
-        found[-1, 0] += 1
+        found.score[-1] += 1
         return found
 
 

@@ -93,7 +93,7 @@ def test_text(run: Callable[..., SimpleNamespace]) -> None:
 def test_engines_print_the_same(
     engine: str, run: Callable[..., SimpleNamespace], device: Device
 ) -> None:
-    where = f" --device {device.info.index}" if ENGINES3[engine].requires else ""
+    where = f" --device {device.info.index}" if ENGINES3[engine].capabilities.requires else ""
     done = run(f"align3 a.fasta b.fasta c.fasta --engine {engine}{where}")
     assert (done.status, done.out) == (0, TEXT)
     assert "420 cells in " in done.err

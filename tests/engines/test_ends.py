@@ -29,9 +29,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.traceback import global_coordinates, trace
 
-ABLE = [name for name, engine in ENGINES.items() if engine.global_modes]
+ABLE = [name for name, engine in ENGINES.items() if "global" in engine.capabilities.modes]
 # Those that need no CPU library; the first alone has no OpenGL.
-LOCAL_ONLY = ("lanes", "scan", "wavefront")
+LOCAL_ONLY = sorted(set(ENGINES) - {*ABLE, "cpu"})
 # What is pruned is local: the last of `blocked` is as the one before.
 CONFIGURATIONS = [
     each for each in cases.configurations() if each[0] in ABLE and "prune" not in each[1]
@@ -51,7 +51,7 @@ GLOBAL = END_CASES["global"].scoring
 
 def able(device, configuration):
     """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
-    requires = ENGINES[configuration[0]].requires
+    requires = ENGINES[configuration[0]].capabilities.requires
     if requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
@@ -445,7 +445,7 @@ def test_engines_named_are_all():
 def test_masks_are_for_local_alignments(device, name):
     batch = pair([0, 1], [0, 1]).masked([Mask.nothing(2)])
     engine = ENGINES[name](GLOBAL, device)
-    with pytest.raises(ValueError, match="takes no masks for alignments from end to end"):
+    with pytest.raises(ValueError, match="takes no masks in global and semi-global alignments"):
         engine.scores(batch)
     assert ENGINES[name](END_CASES["insertions"].scoring, device).scores(batch).shape == (1,)
 

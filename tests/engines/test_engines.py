@@ -30,7 +30,7 @@ SMALL = {2: custom("AB"), 4: custom("ABCD")}
 
 def able(configuration, device):
     """Return the configuration, if the device has what its engine needs."""
-    requires = ENGINES[configuration[0]].requires
+    requires = ENGINES[configuration[0]].capabilities.requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
@@ -214,7 +214,7 @@ def test_unknown_tie_rule(usual):
 def test_device_is_needed(configuration):
     scoring = SOME[0].scoring
     name, _ = configuration
-    if ENGINES[name].requires is None:
+    if ENGINES[name].capabilities.requires is None:
         assert ENGINES[name](scoring, None)
     else:
         with pytest.raises(TypeError, match=f"engine '{name}' needs a device"):

@@ -44,7 +44,7 @@ ONE_EACH = (("reference", {}), *((name, {}) for name in NAMES))
 
 def available(name, device):
     """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
-    requires = ENGINES3[name].requires
+    requires = ENGINES3[name].capabilities.requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")
@@ -434,7 +434,7 @@ def test_scoring_of_two_is_no_scoring_of_three(usual):
 @pytest.mark.parametrize("name", NAMES)
 def test_device_is_needed(name):
     scoring = SOME[0].scoring
-    if ENGINES3[name].requires is None:
+    if ENGINES3[name].capabilities.requires is None:
         assert ENGINES3[name](scoring, None)
     else:
         with pytest.raises(TypeError, match=f"engine '{name}' needs a device"):

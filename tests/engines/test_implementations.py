@@ -24,9 +24,14 @@ import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
+from glsw.engines.gl import binding_macros
 from glsw.engines.three import ENGINES3
 from glsw.mask import Mask
 
+ON_DEVICES, ON_DEVICES3 = (
+    sorted(name for name, kind in engines.items() if kind.capabilities.requires)
+    for engines in (ENGINES, ENGINES3)
+)
 TESTS = str(Path(__file__).parents[1])
 JUDGE = """
 import sys
@@ -53,7 +58,7 @@ def judged(output):
 
 def able(version):
     return {
-        name for name, engine in ENGINES.items() if engine.requires and engine.requires <= version
+        name for name in ON_DEVICES if (ENGINES[name].capabilities.requires or version) <= version
     }
 
 
@@ -84,11 +89,16 @@ def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
     code = JUDGE3.format(tests=TESTS, names=cases3.FEW)
     engines = run_under(implementation, code).split()
-    assert set(engines) == {name for name, engine in ENGINES3.items() if engine.requires}
+    assert set(engines) == set(ON_DEVICES3)
 
 
 # glslangValidator
 
+BINDINGS = binding_macros(
+    binding
+    for kind in (*ENGINES3.values(), *ENGINES.values())
+    for binding in getattr(kind, "bindings", ())
+)
 LINEAR = ({}, {"LINEAR": 1})
 SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"FROM_END_TO_END": 1})
@@ -199,7 +209,7 @@ def switched(defines):
     return frozenset(
         (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE") else None)
         for key, value in defines.items()
-        if value is not None
+        if value is not None and key not in BINDINGS
     )
 
 
@@ -267,7 +277,7 @@ def engines_named(name, case, device):
     return [build(configuration, case.scoring, device) for configuration in chosen]
 
 
-@pytest.mark.parametrize("name", sorted(name for name, kind in ENGINES.items() if kind.requires))
+@pytest.mark.parametrize("name", ON_DEVICES)
 def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
     programs = []
     compute, render = glsw.device.shader.compute, glsw.device.shader.render
@@ -290,7 +300,7 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
             for ties in TIES:
                 engine.ends(case.batch, ties=ties)
                 engine.paths(case.batch, ties=ties)
-            if engine.masks and case.scoring.local:
+            if engine.capabilities.masks and case.scoring.local:
                 masks = [Mask.nothing(int(m)) for m in case.batch.query_lengths]
                 engine.paths(case.batch.masked(masks))
     assert programs
@@ -298,7 +308,7 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
         assert switched(defines) in map(switched, PERMUTATIONS[name]), (name, defines)
 
 
-@pytest.mark.parametrize("name", [name for name, kind in ENGINES3.items() if kind.requires])
+@pytest.mark.parametrize("name", ON_DEVICES3)
 def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatch):
     programs = []
     compute = glsw.device.shader.compute

@@ -5,11 +5,13 @@ import pytest
 from cases import CASES
 
 from glsw.batch import Batch
+from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
+from glsw.engines.lanes import geometry
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.query_profile import (
+from glsw.engines.lanes.geometry import (
     BLOCK,
     COMPARE,
     F16,
@@ -17,8 +19,8 @@ from glsw.engines.lanes.query_profile import (
     LIMIT,
     SHARED,
     Geometry,
-    query_profile,
 )
+from glsw.engines.lanes.query_profile import query_profile
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
@@ -78,17 +80,20 @@ def test_no_parts_and_no_queries(device, number):
 def test_queries_of_similar_length_share_lanes(device):
     queries = Sequences.of(database(4, 8, 60, empty=False))
     engine = Lanes(BLOSUM62, device, number="f32")
-    together = list(engine._together(queries))
+    together = list(engine.geometries.together(queries.lengths))
     assert sorted(q for each in together for q in each) == list(range(8))
     assert any(len(each) == 2 for each in together)
-    assert all(len(each) == 1 for each in Lanes(BLOSUM62, device)._together(queries))
+    assert all(
+        len(each) == 1 for each in Lanes(BLOSUM62, device).geometries.together(queries.lengths)
+    )
 
 
 @pytest.mark.parametrize("few", [0, 100])
 @pytest.mark.parametrize("large", [1, 2**40])
 def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
-    monkeypatch.setattr(lanes, "_LARGE", large)
-    monkeypatch.setattr(lanes, "_FEW", few)
+    monkeypatch.setattr(lanes, "_MIN_LARGE_PAIR_CELLS", large)
+    monkeypatch.setattr(choose, "LARGE_REST", large)
+    monkeypatch.setattr(lanes, "_MAX_PAIRS_LEFT_TO_REST", few)
     rng = np.random.default_rng(5)
     query = rng.integers(0, 20, 900).astype(np.uint8)
     # Scores below, at and above 2048, and far above.
@@ -97,10 +102,13 @@ def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
     want = expected(scoring, Sequences.of([query, query[:880]]), Sequences.of(targets))
     assert (want >= LIMIT).sum() > 20
     assert (want < LIMIT).sum() > 20
-    engine = Lanes(scoring, device, number="f32")
-    (found,) = engine.scan(Sequences.of([query, query[:880]]), [Sequences.of(targets)])
-    assert found.tolist() == want.tolist()
-    assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
+    for engine in (
+        Lanes(scoring, device, number="f32"),
+        engine_of(Lanes, scoring, device, number="f32"),
+    ):
+        (found,) = engine.scan(Sequences.of([query, query[:880]]), [Sequences.of(targets)])
+        assert found.tolist() == want.tolist()
+        assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
 
 
 def test_exactly_the_limit(device):
@@ -129,8 +137,8 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
     targets = database(9, 40, 70, letters=len(DNA))
     query = np.concatenate(targets[:4])
     engine = Lanes(scoring, device, number=number)
-    assert engine._profile_memory == (
-        COMPARE if mismatch < 0 and device.info.software else engine._profile_memory
+    assert engine.geometries.profile_memory == (
+        COMPARE if mismatch < 0 and device.info.software else engine.geometries.profile_memory
     )
     batch = Batch.one_to_many(query, targets)
     assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
@@ -138,19 +146,37 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
 
 @pytest.mark.parametrize("options", [{}, {"query_profile": "shared"}, {"query_profile": "storage"}])
 def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
-    monkeypatch.setattr(lanes_targets, "LONGEST", 80)
-    monkeypatch.setattr(lanes_targets, "_SHORT", 40)
-    monkeypatch.setattr(lanes_targets, "_IN_FLIGHT", 2**10)
+    monkeypatch.setattr(lanes_targets, "MAX_TARGET_LENGTH", 80)
+    monkeypatch.setattr(lanes, "MAX_TARGET_LENGTH", 80)
+    monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 40)
+    monkeypatch.setattr(lanes_targets, "_TARGETS_IN_FLIGHT", 2**10)
     of = SortedTargets.of
     monkeypatch.setattr(SortedTargets, "of", lambda *what, long_apart: of(*what, long_apart=True))
-    monkeypatch.setattr(lanes, "_LONG_CHAINS", (2, 4))
+    monkeypatch.setattr(geometry, "_LONG_TARGET_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
-    engine = Lanes(BLOSUM62, device, number=number, rows=8, workgroup=8, **options)
-    assert engine.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    assert [long for _, long in engine._sorted_targets.shares] == [True, False]
-    assert len(engine._sorted_targets.beyond) > 0
+    options |= {"number": number, "rows": 8, "workgroup": 8}
+    with pytest.raises(ValueError, match="residues: engine 'lanes' takes at most 80"):
+        Lanes(BLOSUM62, device, **options).scores(batch)
+    router = engine_of(Lanes, BLOSUM62, device, **options)
+    assert router.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+    sorted_targets = router._engines[Lanes]._sorted_targets
+    assert [long for _, long in sorted_targets.shares] == [True, False]
+    assert len(sorted_targets.beyond) > 0
+
+
+def test_ends_and_alignments_come_from_the_router(device):
+    batch = Batch.pairwise(database(14, 9), database(15, 9))
+    engine = Lanes(BLOSUM62, device)
+    with pytest.raises(ValueError, match="engine 'lanes' computes scores only"):
+        engine.ends(batch)
+    assert engine.paths(batch) is None
+    router = engine_of(Lanes, BLOSUM62, device)
+    assert router.label == "lanes"
+    expected = Reference(BLOSUM62).ends(batch)
+    assert router.ends(batch).query_end.tolist() == expected.query_end.tolist()
+    assert router.paths(batch).ends.target_end.tolist() == expected.target_end.tolist()
 
 
 def test_little_memory_changes_nothing(device, number):
@@ -198,10 +224,10 @@ def test_options_that_cannot_be(device):
 
 
 def test_profile_of_two_rows_a_word():
-    geometry = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
+    layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile([query], BLOSUM62, geometry)
-    assert words.shape == (1, geometry.size(24) // 4)
+    words = query_profile([query], BLOSUM62, layout)
+    assert words.shape == (1, layout.size(24) // 4)
     assert words[0, :3].tolist() == [0, 1, 1]
     scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
     padded = np.append(query, [0] * 5)
@@ -215,9 +241,9 @@ def test_profile_of_two_rows_a_word():
 @pytest.mark.parametrize("rows", [8, 16, 24, 32])
 @pytest.mark.parametrize("chain", [8, 16, 32])
 def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
-    geometry = Geometry(INT32, rows=rows, chain=chain, workgroup=64, profile_memory=SHARED)
+    layout = Geometry(INT32, rows=rows, chain=chain, workgroup=64, profile_memory=SHARED)
     rng = np.random.default_rng(rows)
     for first in range(0, chain, 8):
         letters = rng.integers(0, 25, 8)
-        words = 1 + letters * geometry.stride + first + np.arange(8)
+        words = 1 + letters * layout.stride + first + np.arange(8)
         assert len(np.unique(words % 8)) == 8

@@ -50,7 +50,7 @@ SHAPES = {
 
 def able(device, name):
     """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
-    requires = max(ENGINES[name].requires, (4, 3))
+    requires = max(ENGINES[name].capabilities.requires, (4, 3))
     if requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")

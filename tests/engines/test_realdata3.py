@@ -55,7 +55,7 @@ def expected(families):
 @pytest.fixture(params=NAMES)
 def make(request, device):
     """``make(gaps)``: the engine under test."""
-    requires = ENGINES3[request.param].requires
+    requires = ENGINES3[request.param].capabilities.requires
     if requires and requires > device.info.version:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")

@@ -205,4 +205,4 @@ def test_tables():
 
 def test_engine_by_name():
     assert ENGINES["reference"] is Reference
-    assert Reference.requires is None
+    assert Reference.capabilities.requires is None

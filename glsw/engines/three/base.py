@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.base import Progress, ignore
+from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.paths import Ends, Paths
 from glsw.scoring.three import Scoring3
 
@@ -36,8 +36,7 @@ class Engine3(ABC):
     """
 
     name: ClassVar[str]
-    requires: ClassVar[tuple[int, int] | None] = None
-    """The OpenGL version needed, None without OpenGL."""
+    capabilities: ClassVar[Capabilities] = Capabilities()
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
 
@@ -45,7 +44,7 @@ class Engine3(ABC):
         if not isinstance(scoring, Scoring3):
             raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
         self.scoring = scoring
-        if self.requires and device is None:
+        if self.capabilities.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
         self._device = device
 

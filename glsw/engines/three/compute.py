@@ -11,7 +11,16 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.gl import COMPUTE, Programs, Storage, upload_scores
+from glsw.engines.base import Capabilities
+from glsw.engines.gl import (
+    COMPUTE,
+    SUBSTITUTION,
+    Binding,
+    Programs,
+    Storage,
+    numbered,
+    upload_scores,
+)
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
@@ -19,7 +28,9 @@ from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 
 # Storage buffers. What no two programs need at once shares a binding.
-LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = range(7)
+BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS")
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = BINDINGS
+WALKS, PATHS = Binding("WALKS", SIDES.number), Binding("PATHS", BEST.number)
 TABLE = DIRECTIONS
 MOST_TRIPLES = 65535
 _NEVER = -(2**29)
@@ -57,7 +68,8 @@ class Compute3(Programs, Engine3):
     sequence then begins with a letter that aligns with none, see `Letters`.
     """
 
-    requires = COMPUTE
+    capabilities = Capabilities(requires=COMPUTE, memory=True)
+    bindings = (*BINDINGS, WALKS, PATHS, SUBSTITUTION)
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         Engine3.__init__(self, scoring, device)

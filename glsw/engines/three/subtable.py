@@ -20,7 +20,6 @@ from glsw.scoring.three import Scoring3
 _WALKERS = 32
 _WALK = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
-_WALKS, _PATHS = compute.SIDES, compute.BEST  # bindings of traceback3.comp
 
 
 class Subtable(Compute3):
@@ -145,7 +144,7 @@ class Subtable(Compute3):
             while True:
                 self.device.activate()
                 self._prepare(plan)
-                masks.bind_to_storage_buffer(compute.MASKS)
+                masks.bind_to_storage_buffer(compute.MASKS.number)
                 best, runs = self._traced(plan, progress)
                 if best[0, 0] <= 0:
                     break
@@ -162,7 +161,7 @@ class Subtable(Compute3):
         walks = np.zeros(len(plan.chosen), _WALK)
         walks["at"] = best[:, 1:] + plan.letters.before
         walks["over"] = best[:, 0] <= 0
-        self.reserve(_PATHS, 4 * int(plan.paths.sum()), name="paths")
+        self.reserve(compute.PATHS, 4 * int(plan.paths.sum()))
         while not walks["over"].all():
             first = 0
             if not whole:
@@ -170,7 +169,7 @@ class Subtable(Compute3):
                 first = box.first
                 self._fill(plan, box, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
             walks = self._walk(plan, walks, first)
-        words = self.download(_PATHS, np.uint32, int(plan.paths.sum()), name="paths")
+        words = self.download(compute.PATHS, np.uint32, int(plan.paths.sum()))
         starts, counts = plan.records["path"].tolist(), walks["runs"].tolist()
         runs = [words[a : a + count] for a, count in zip(starts, counts, strict=True)]
         return best, runs
@@ -179,8 +178,8 @@ class Subtable(Compute3):
         self, plan: Plan, walks: npt.NDArray[np.void], first_tile: int
     ) -> npt.NDArray[np.void]:
         """Let the walks go on where there are directions."""
-        self.upload(_WALKS, walks, name="walks")
-        self.reserve(_PATHS, 4 * int(plan.paths.sum()), name="paths")
+        self.upload(compute.WALKS, walks)
+        self.reserve(compute.PATHS, 4 * int(plan.paths.sum()))
         program = self.program(
             "traceback3.comp",
             DIRECTIONS=1,
@@ -193,7 +192,7 @@ class Subtable(Compute3):
         program.run(-(-len(walks) // _WALKERS))
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
-        return self.download(_WALKS, _WALK, len(walks), name="walks").copy()
+        return self.download(compute.WALKS, _WALK, len(walks)).copy()
 
     # what is computed together
 

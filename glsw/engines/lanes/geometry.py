@@ -1,0 +1,245 @@
+"""How engine ``lanes`` lays out a query: number type, rows per lane, lanes per chain, queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import DeviceInfo
+from glsw.scoring.scoring import Scoring
+
+INT32, F16, F32 = range(3)
+"""Number types, as number.glsl has them."""
+COMPARE, BLOCK, SHARED, STORAGE = range(4)
+"""Kinds of memory of the query profile, as query_profile.glsl has them."""
+LIMIT = 2048
+"""Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
+HEAD = 4
+"""Words of 4 bytes before the scores of a strip in the query profile."""
+ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
+CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_LONG_TARGET_CHAINS = (32, 64, 128, 256)
+_ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
+_TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What a chain of lanes computes at once.
+
+    Parameters
+    ----------
+    number : int
+        Type of the scores: `INT32`, `F16` or `F32`.
+    rows : int
+        Rows of the query in a lane, a multiple of 8.
+    chain : int
+        Lanes of a chain, one below the other: a power of two.
+    workgroup : int
+        Lanes of a work group.
+    profile_memory : int
+        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`.
+    queries : int
+        Queries at once; two of them share a pair of floats.
+    at_once : bool
+        All strips in one dispatch, not each in its own.
+    subgroups : bool
+        Chains hand on their last row by subgroup operations.
+    step : int
+        Columns that a lane computes between two meetings with its neighbours.
+    """
+
+    number: int
+    rows: int
+    chain: int
+    workgroup: int
+    profile_memory: int
+    queries: int = 1
+    at_once: bool = False
+    subgroups: bool = False
+    step: int = 2
+
+    @property
+    def strip(self) -> int:
+        """Rows of a chain."""
+        return self.rows * self.chain
+
+    @property
+    def results(self) -> int:
+        """Scores of a lane: targets times queries."""
+        return 1 if self.number == INT32 else 2
+
+    @property
+    def targets(self) -> int:
+        """Targets of a lane."""
+        return self.results // self.queries
+
+    @property
+    def chains(self) -> int:
+        """Chains of a work group."""
+        return self.workgroup // self.chain
+
+    @property
+    def group(self) -> int:
+        """Targets of a work group."""
+        return self.chains * self.targets
+
+    @property
+    def border(self) -> int:
+        """Bytes of H and F of a column below a strip."""
+        return 16 if self.number == F32 else 8
+
+    @property
+    def halves(self) -> bool:
+        """Whether a word of 4 bytes has the scores of two rows."""
+        return self.number == F16 and self.queries == 1
+
+    @property
+    def parts(self) -> int:
+        """Words of 16 bytes in which a lane has its scores with a letter."""
+        return self.rows // (8 if self.halves else 4)
+
+    @property
+    def stride(self) -> int:
+        """Words of 16 bytes from letter to letter.
+
+        Shared memory serves 8 lanes at once, which have different letters: no two of them should
+        meet in one of its 8 banks of 16 bytes.
+        """
+        words = self.parts * self.chain
+        apart = self.profile_memory != SHARED or self.chain >= 8 or words % (2 * self.chain)
+        return words if apart else words + self.chain
+
+    def size(self, letters: int) -> int:
+        """Return the bytes of the profile of a strip for an alphabet of so many letters."""
+        if self.profile_memory == COMPARE:
+            return 4 * HEAD + 4 * self.rows
+        return 4 * HEAD + 16 * (letters + 1) * self.stride
+
+    def strips(self, m: int) -> int:
+        """Return the strips of a query of m letters."""
+        return -(-m // self.strip)
+
+    @property
+    def defines(self) -> dict[str, int | None]:
+        """Return the macros of lanes.comp."""
+        return {
+            "NUMBER": self.number,
+            "ROWS": self.rows,
+            "CHAIN": self.chain,
+            "STRIDE": self.stride,
+            "WORKGROUP": self.workgroup,
+            "STEP": self.step,
+            "QUERY_PROFILE": self.profile_memory,
+            "TWO_QUERIES": 1 if self.queries == 2 else None,
+            "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
+        }
+
+
+class Geometries:
+    """Chooses the geometry for queries of a length; asked-for values override the choice.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    info : DeviceInfo
+    number : int
+        `INT32`, `F16` or `F32`: the type that scores are computed in first.
+    rows, chain, workgroup, profile_memory : int, optional
+        As in `Geometry`.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        info: DeviceInfo,
+        number: int,
+        *,
+        rows: int | None = None,
+        chain: int | None = None,
+        workgroup: int | None = None,
+        profile_memory: int | None = None,
+    ) -> None:
+        self._letters = len(scoring.alphabet)
+        self._info = info
+        self.number, self.chain = number, chain
+        self._rows, self._workgroup = rows, workgroup
+        if profile_memory is None:
+            two = scoring.match_and_mismatch
+            on_software = COMPARE if two and two[1] < 0 else BLOCK
+            profile_memory = on_software if info.software else SHARED
+        self.profile_memory = profile_memory
+        self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
+
+    @property
+    def queries_at_once(self) -> int:
+        """Queries to see together, so that those of similar length can be paired."""
+        return 1 if self.number == INT32 or self.profile_memory == COMPARE else 8
+
+    def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
+        """Return the geometry for queries of m letters, and most targets or the long ones."""
+        key = m, number, queries, long
+        if key not in self._chosen:
+            self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
+        return self._chosen[key]
+
+    def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
+        """Yield the numbers of queries, given their lengths, to compute at once: one or two."""
+        order = np.argsort(-queries, kind="stable").tolist()
+        while order:
+            first = order.pop(0)
+            if order and self.queries_at_once > 1 and queries[order[0]]:
+                alone = sum(self._rows_of_strips(int(queries[q]), 1) for q in (first, order[0])) / 2
+                if self._rows_of_strips(int(queries[first]), 2) * _TWO_QUERY_COST < alone:
+                    yield [first, order.pop(0)]
+                    continue
+            yield [first]
+
+    def _rows_of_strips(self, m: int, queries: int) -> int:
+        """Return the rows of all strips with the overhead of their columns."""
+        geometry = self.of(m, self.number, queries)
+        return geometry.strips(m) * (geometry.rows + _ROWS_PER_COLUMN_OVERHEAD[1])
+
+    def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
+        single = number == F16 and queries == 1
+        if long:  # as many lanes per pair as have work
+            options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
+        elif self._info.software:
+            options = [(32, 1, 16)]
+        else:
+            chain = 8 if self._info.subgroup_size >= 8 else 1
+            workgroup = 64 if chain == 1 else 128 if single else 256
+            options = [(rows, chain, workgroup) for rows in range(8, 40 if single else 32, 8)]
+        return [self._made(*each, number, queries) for each in options]
+
+    def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
+        """Return a geometry with the values asked for; the profile lies where there is room."""
+        info = self._info
+        chain = self.chain or chain
+        rows = self._rows or rows
+        compare = self.profile_memory == COMPARE and chain == 1 and queries == 1
+        memory = BLOCK if self.profile_memory == COMPARE and not compare else self.profile_memory
+        made = Geometry(
+            number,
+            rows,
+            chain,
+            self._workgroup or max(workgroup, chain),
+            memory,
+            queries,
+            at_once=not info.software,
+            subgroups=info.subgroup_size >= chain,
+            step=4 if number == INT32 and rows < 24 and not info.software else 2,
+        )
+        limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
+        room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup
+        if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
+            made = replace(made, profile_memory=STORAGE)
+        return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
+
+
+def _cost(geometry: Geometry, m: int) -> tuple[int, int, int]:
+    overhead = _ROWS_PER_COLUMN_OVERHEAD[geometry.queries]
+    return geometry.strips(m) * (geometry.rows + overhead), geometry.chain, -geometry.rows

@@ -1,0 +1,124 @@
+"""Jobs of engine ``lanes``: a query or two against targets, and how jobs share time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
+from glsw.engines.lanes.targets import GROUPS, QUERY_PROFILE, SCORES, PackedTargets, Targets
+
+_ALIGNMENT = 64  # in words of 4 bytes, of a part of a buffer that is bound alone
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One or two queries against targets with chains of one length.
+
+    Parameters
+    ----------
+    queries : int
+    targets : Targets
+    geometry : Geometry
+    packed : PackedTargets
+    strips : int
+    strip_size : int
+        Bytes of the profile of a strip.
+    border_columns, cells : ndarray of int64, shape (groups + 1,)
+        Places of borders, and cells with their padding, before each work group.
+    useful : int
+        Cells without padding.
+    profile, groups, scores : moderngl.Buffer
+    """
+
+    queries: int
+    targets: Targets
+    geometry: Geometry
+    packed: PackedTargets
+    strips: int
+    strip_size: int
+    border_columns: npt.NDArray[np.int64]
+    cells: npt.NDArray[np.int64]
+    useful: int
+    profile: moderngl.Buffer
+    groups: moderngl.Buffer
+    scores: moderngl.Buffer
+
+    @property
+    def buffers(self) -> tuple[moderngl.Buffer, ...]:
+        """What it takes on the device beside its targets."""
+        return self.profile, self.groups, self.scores
+
+    def bind(self) -> None:
+        """Bind its buffers, but for the profile."""
+        self.packed.bind()
+        self.groups.bind_to_storage_buffer(GROUPS.number)
+        self.scores.bind_to_storage_buffer(SCORES.number)
+
+    def bind_strip(self, strip: int) -> None:
+        """Bind the profile of a strip, or of all of them."""
+        if self.geometry.at_once:
+            self.profile.bind_to_storage_buffer(QUERY_PROFILE.number)
+            return
+        in_block = self.geometry.profile_memory in (COMPARE, BLOCK)
+        buffer = self.profile
+        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
+        step = -(-self.strip_size // (4 * _ALIGNMENT)) * 4 * _ALIGNMENT
+        bind(QUERY_PROFILE.number, strip * step, self.strip_size)
+
+    def units(self, cells: int) -> Iterator[range]:
+        """Yield the work groups in portions of about so many cells."""
+        ends = np.searchsorted(self.cells, np.arange(cells, self.cells[-1] + cells, cells))
+        start = 0
+        for end in np.unique(np.minimum(ends, len(self.cells) - 1)).tolist():
+            yield range(start, end)
+            start = end
+
+    def border_bytes(self, start: int, stop: int) -> int:
+        """Return the bytes of borders of these work groups."""
+        if self.strips == 1:
+            return 0
+        return int(self.border_columns[stop] - self.border_columns[start]) * self.geometry.border
+
+    def fitting(self, start: int, room: int) -> int:
+        """Return the work group behind those from ``start`` on whose borders fit the room."""
+        if self.strips == 1:
+            return len(self.border_columns) - 1
+        most = self.border_columns[start] + room // self.geometry.border
+        return int(np.searchsorted(self.border_columns, most, "right")) - 1
+
+    def useful_before(self, group: int) -> int:
+        """Return the cells without padding before a work group."""
+        return self.useful * int(self.cells[group]) // int(self.cells[-1])
+
+    def download(self) -> npt.NDArray[np.int32]:
+        """Return the scores, shape (queries, targets)."""
+        count, order = len(self.targets.order), self.packed.order
+        stored = count if order is None else len(order)
+        found = np.frombuffer(self.scores.read(4 * stored * self.queries), np.int32)
+        found = found.reshape(-1, self.queries).T
+        if order is None:
+            return found
+        scores = np.empty((self.queries, count), np.int32)
+        scores[:, order[order < count]] = found[:, order < count]
+        return scores
+
+
+def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the profiles of strips, shape (strips, words), so that each can be bound alone."""
+    strips = np.zeros((len(words), -(-words.shape[1] // _ALIGNMENT) * _ALIGNMENT), np.uint32)
+    strips[:, : words.shape[1]] = words
+    return strips
+
+
+def merged(units: Sequence[tuple[Job, range]]) -> Iterator[tuple[Job, range]]:
+    """Yield each job once with the work groups of all its portions, which follow one another."""
+    for job, several in groupby(units, key=itemgetter(0)):
+        ranges = [each for _, each in several]
+        yield job, range(ranges[0].start, ranges[-1].stop)

@@ -1,0 +1,131 @@
+"""The targets of engine ``lanes`` on the device: residues, and words of columns made of them."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import Device, DeviceError
+from glsw.engines.gl import ComputeEngine
+from glsw.engines.lanes.geometry import Geometries, Geometry
+from glsw.engines.lanes.targets import (
+    LETTERS,
+    TARGETS,
+    PackedTargets,
+    SortedTargets,
+    Targets,
+    zigzag,
+)
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+MAX_GROUPS_PER_DISPATCH = 65535
+_MAX_CHAINS_PER_WORKGROUP = 64
+
+
+class PackingEngine(ComputeEngine):
+    """Base of `Lanes`: uploads targets, ahead if wished, and packs them once per geometry."""
+
+    geometries: Geometries
+
+    def __init__(
+        self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
+    ) -> None:
+        super().__init__(scoring, device, workgroup=workgroup)
+        self._spare: tuple[Sequences, moderngl.Buffer] | None = None
+        self._sorted_targets: SortedTargets | None = None
+        self.packed_targets: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+
+    def targets_of(self, sequences: Sequences, which: npt.NDArray[np.int32]) -> SortedTargets:
+        """Return targets by descending length, uploaded; the last ones if they are the same."""
+        self._upload_letters(sequences)
+        last = self._sorted_targets
+        if last is None or last.sequences is not sequences or not np.array_equal(last.which, which):
+            self._forget()
+            apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
+            self._sorted_targets = last = SortedTargets.of(sequences, which, long_apart=apart)
+        return last
+
+    def _upload_letters(self, sequences: Sequences) -> None:
+        """Put residues into their buffer, unless they are there or have been prefetched."""
+        if self._uploaded.get(LETTERS) is sequences:
+            return
+        if self._spare and self._spare[0] is sequences:
+            old, self._buffers[LETTERS] = self._buffers.get(LETTERS), self._spare[1]
+            if old:
+                old.release()
+        else:
+            self.upload(LETTERS, sequences.residues)
+        self._spare = None
+        self._uploaded[LETTERS] = sequences
+
+    def _forget(self) -> None:
+        """Release the packed targets."""
+        for packed in self.packed_targets.values():
+            packed.release()
+        self.packed_targets.clear()
+
+    def prefetch(self, sequences: Sequences) -> None:
+        """Begin to upload residues beside those that are being computed."""
+        buffer = self.buffer(-(-len(sequences.residues) // 4) * 4)
+        if len(sequences.residues):
+            buffer.write(np.ascontiguousarray(sequences.residues))
+        self._spare = sequences, buffer
+
+    def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
+        """Have the residues in words of columns, unless they are there from the last query."""
+        # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
+        alternating = geometry.group if self.device.info.software else 0
+        key = targets, geometry.targets, geometry.step, alternating
+        if key not in self.packed_targets:
+            count = len(targets.order)
+            chains = max(_MAX_CHAINS_PER_WORKGROUP, self._workgroup or 0)
+            lanes = -(-count // (geometry.targets * chains)) * chains
+            order = np.arange(lanes * geometry.targets)
+            if alternating:
+                order = zigzag(order, alternating)
+            places = np.zeros((len(order), 2), np.uint32)
+            places[order < count, 0] = targets.first[order[order < count]]
+            places[order < count, 1] = targets.lengths[order[order < count]]
+            words = -(-places[:: geometry.targets, 1].astype(np.int64) // geometry.step)
+            first = np.cumsum(words + 1) - (words + 1)
+            self.packed_targets[key] = packed = PackedTargets(
+                self.buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
+                self.buffer(4 * int((words + 1).sum())),
+                words * geometry.step,
+                order if alternating else None,
+            )
+            packed.bind()
+            self.upload(TARGETS, places)
+            self.reserve(LETTERS, 0)
+            defines = geometry.defines | {"WORKGROUP": 32} | NO_SCORES | _NO_ROWS
+            program = self.program("lanes_columns.comp", **defines)
+            for start in range(0, lanes, MAX_GROUPS_PER_DISPATCH):
+                program["first_slot"] = start
+                program.run(min(MAX_GROUPS_PER_DISPATCH, lanes - start))
+            self.device.check("packing targets")
+        return self.packed_targets[key]
+
+    def buffer_of(self, content: npt.NDArray[np.uint32]) -> moderngl.Buffer:
+        """Return a new buffer with this content."""
+        buffer = self.buffer(content.nbytes)
+        if content.size:
+            buffer.write(np.ascontiguousarray(content))
+        return buffer
+
+    def buffer(self, size: int) -> moderngl.Buffer:
+        """Return a new buffer."""
+        if size > self.device.info.limits["max_storage_block"]:
+            raise DeviceError(f"{self.device.info.name} binds no buffer of {size} bytes")
+        buffer = self.device.ctx.buffer(reserve=max(16, size))
+        self.device.check(f"allocating {size} bytes")
+        return buffer
+
+
+NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
+"""Macros of scoring.glsl, which has no part in this."""
+_NO_ROWS = dict.fromkeys(
+    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS"),
+)
+"""Macros that lanes_columns.comp does not look at."""

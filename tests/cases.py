@@ -195,9 +195,12 @@ def judge_paths(engine, case):
             assert alignment == host, f"{alignment} is not {host}: {case.describe(p)}"
 
 
-def judge_device(device, names):
-    """Judge the engines that run on a device by the cases named; return the engines' names."""
-    judged = set()
+def judge_device(device, names, once=()):
+    """Judge the engines that run on a device by the cases named; return the engines' names.
+
+    The cases named in ``once`` are for the first options of each engine only.
+    """
+    judged, judged_by = set(), set()
     everything = [(judge, each) for each in configurations()]
     if device.info.compute:
         everything += [(judge_paths, each) for each in path_configurations(2)]
@@ -205,7 +208,9 @@ def judge_device(device, names):
         requires = ENGINES[configuration[0]].capabilities.requires
         if requires is None or requires > device.info.version:
             continue
-        for name in names:
+        first = (judgement, configuration[0]) not in judged_by
+        judged_by.add((judgement, configuration[0]))
+        for name in (*names, *once) if first else names:
             case = quick(configuration, (CASES | END_CASES)[name])
             if not takes(configuration, case.scoring):
                 continue
@@ -218,13 +223,19 @@ def judge_device(device, names):
 
 
 def cases_of(configuration):
-    """Return the cases of an engine: with its first options all, with others the core and half."""
+    """Return the cases of an engine with such options.
+
+    The first options have all cases. The others have the core, and half of the cases with
+    alphabets of two sizes: each size is a program to compile.
+    """
     name, options = configuration
     at = OPTIONS.get(name, ({},)).index(options)
     return [
         case if case.name in (*FEW, "255 letters") else quick(configuration, case)
         for number, case in enumerate(CASES.values())
-        if not at or case.name in CORE or number % 2 == at % 2
+        if not at
+        or case.name in CORE
+        or (number % 2 == at % 2 and len(case.scoring.alphabet) in (2, len(PROTEIN)))
     ]
 
 

@@ -117,7 +117,7 @@ def name_of(value):
     return None
 
 
-ORACLE = pytest.mark.parametrize("scoring", list(oracle_scorings()), ids=name_of)
+ORACLE = list(oracle_scorings())
 
 
 def random_words(rng, scoring, lengths):
@@ -142,7 +142,7 @@ def test_enumeration_is_complete():
         assert whole == (expected if n else 0)
 
 
-@ORACLE
+@pytest.mark.parametrize("scoring", ORACLE[::2], ids=name_of)
 def test_oracle_equals_all_alignments(scoring):
     rng = np.random.default_rng(4)
     for lengths in ((2, 2, 2), (3, 2, 1), (1, 3, 2), (2, 1, 3), (3, 0, 3), (0, 2, 0), (3, 3, 1)):
@@ -163,7 +163,7 @@ def test_oracle_equals_all_alignments_of_three_letters_each(scoring):
     assert max(best, 0) == naive3.path(words, scoring)[0]
 
 
-@ORACLE
+@pytest.mark.parametrize("scoring", ORACLE, ids=name_of)
 def test_reference_equals_the_oracle(scoring):
     rng, engine, scores = np.random.default_rng(6), Reference3(scoring), []
     for lengths in rng.integers(0, 8, (20, 3)):
@@ -180,7 +180,7 @@ def test_reference_equals_the_oracle(scoring):
     assert sum(score > 0 for score in scores) > 5
 
 
-@ORACLE
+@pytest.mark.parametrize("scoring", ORACLE[1::2], ids=name_of)
 def test_disjoint_alignments_of_the_reference_equal_those_of_the_oracle(scoring):
     rng, count = np.random.default_rng(7), 0
     for lengths in ((4, 4, 4), (5, 3, 4), (2, 6, 4), (4, 0, 5)):

@@ -39,7 +39,7 @@ sys.path.insert(0, {tests!r})
 import cases
 from glsw.device.device import open_device
 device = open_device(quiet=True)
-print(*device.info.version, *cases.judge_device(device, {names!r}))
+print(*device.info.version, *cases.judge_device(device, {names!r}, {once!r}))
 """
 JUDGE3 = """
 import sys
@@ -66,11 +66,15 @@ def able(version):
 # zink compiles slowly.
 WHERE = {
     "llvmpipe": FEW[:1],
-    "zink": (FEW[0], "two letters 0 0", "255 letters", END_FEW[0]),
+    "zink": FEW[:1],
     "gl41": CORE,
     "gl33": (*CORE, *END_FEW),
     "softpipe": (*FEW, END_FEW[0]),
 }
+
+
+# Also these, with the first options of each engine.
+ONCE = {"zink": ("two letters 0 0", "255 letters", END_FEW[0])}
 
 
 @pytest.mark.parametrize("implementation", WHERE)
@@ -78,7 +82,8 @@ def test_engines_everywhere(run_under, implementation, monkeypatch):
     # As a default on CPUs only, zink of Mesa 22.3 compiles the values of uniforms into programs:
     # slow, and compute shaders now and then run with values of an earlier dispatch.
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
-    code = JUDGE.format(tests=TESTS, names=WHERE[implementation])
+    once = ONCE.get(implementation, ())
+    code = JUDGE.format(tests=TESTS, names=WHERE[implementation], once=once)
     version, engines = judged(run_under(implementation, code))
     assert engines == able(version)
     assert "fragment" in engines

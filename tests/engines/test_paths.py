@@ -23,8 +23,7 @@ NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")
 # Every pair of these cases with all options; every third pair of the others with the usual ones.
 THOROUGH = (
-    *("BLOSUM62 12 1", "BLOSUM62 8 8", "BLOSUM62 0 0", "DNA 10 1", "asymmetric 7 2"),
-    *("two letters 1 1", "two letters 2 1", "two letters 1 0", "two letters 0 0"),
+    *("BLOSUM62 12 1", "BLOSUM62 8 8", "asymmetric 7 2", "two letters 2 1", "two letters 0 0"),
     *("mismatch 0, 2 1", "mismatch 0, 0 0"),
 )
 SOME = [CASES[name] for name in ("BLOSUM62 12 1", "two letters 2 1")]

@@ -1,5 +1,5 @@
-# make demo: search a small real protein database.   make test: everything that is checked.
-# Both make .venv and install what is missing; both can be repeated at any time.
+# make demo: search a small real protein database. make check: the quick tests. make test: all.
+# Each makes .venv and installs what is missing there; each can be repeated at any time.
 
 PYTHON ?= python3
 WORKERS ?= auto
@@ -13,7 +13,17 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench readme-tables lint format typecheck wheel clean
+.PHONY: help demo check test bench readme-tables lint format typecheck wheel clean
+
+# What breaks most often, in less than a minute with lint and types.
+CHECKED := tests/sequences tests/scoring tests/output \
+    tests/test_batch.py tests/test_package.py tests/test_readme.py tests/test_results.py \
+    tests/test_traceback.py tests/engines/test_reference.py \
+    tests/engines/test_engines.py::test_first_look \
+    tests/engines/test_engines3.py::test_first_look \
+    tests/cli/test_cli.py::test_search_prints_what_the_library_finds \
+    tests/cli/test_cli.py::test_bad_input_is_one_line_and_status_2
+PYTEST = LP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -22,11 +32,15 @@ demo: $(VENV)/installed ## search a small real protein database and show the bes
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 10
 
+check: lint typecheck ## lint, types and the quick tests, in less than a minute
+	@tools/ensure-gl.sh $(BIN)/glsw devices
+	$(PYTEST) $(CHECKED)
+
 # One software-rendering thread per pytest worker: together they fill the cores.
 test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
-	LP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	$(PYTEST)
 
 # Goes on where it was interrupted; RUN='--full' or other words are for `python -m bench run`.
 bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark, write a report
@@ -43,7 +57,7 @@ lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --diff .
 
-typecheck: $(VENV)/installed-dev ## mypy over glsw
+typecheck: $(VENV)/installed-dev ## mypy over glsw, bench and what tests share
 	$(BIN)/mypy --no-error-summary
 
 format: $(VENV)/installed-dev ## let ruff repair and format

@@ -60,6 +60,12 @@ def small(request, device):
     return functools.partial(build, able(request.param, device), device=device)
 
 
+@with_subtests("case", [CASES[name].part(slice(90, 140, 3)) for name in cases.FEW])
+def test_first_look(usual, case):
+    """A few pairs, for `make check`."""
+    judge(usual(case.scoring), case)
+
+
 def test_equals_the_reference(configuration, make, subtests):
     for case in cases.cases_of(configuration):
         with subtests.test(case.name):

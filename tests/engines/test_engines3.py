@@ -232,6 +232,14 @@ def test_cases_have_every_column(scheme):
 # All engines
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_first_look(device, name):
+    """A few triples, for `make check`."""
+    available(name, device)
+    case = CASES["BLOSUM62 12 1"].part(slice(5, None, 8))
+    judge(build((name, {}), case.scoring, device), case)
+
+
 @with_subtests("case", CASES.values())
 def test_equals_the_reference(make, case):
     judge(make(case.scoring), case)

@@ -260,7 +260,8 @@ class Aligner:
         target  2 TC-TATCA 8
         """
         batch, records = self._inputs.pair(query, target)
-        return next(traced(self.engine, batch, [records], self.ties, self.unknown))
+        score, coordinates = next(traced(self.engine, batch, self.ties))
+        return Alignment(score, *records, coordinates, self.scoring)
 
     def alignments(
         self,
@@ -326,7 +327,7 @@ class Aligner:
         self.engine.check(batch)
         if min_score is None and self.scoring.local:
             min_score = 1
-        found = disjoint(self.engine, batch, records, self.ties, self.unknown, min_score, progress)
+        found = disjoint(self.engine, batch, records, self.ties, min_score, progress)
         return islice(found, max_alignments)
 
     @overload
@@ -384,7 +385,7 @@ class Aligner:
         at_once = max(1, contexts // max([1, *(len(each.contexts) for each in asked)]))
         answered = ((query, list(islice(found, len(query.contexts)))) for query in asked)
         while some := list(islice(answered, at_once)):
-            yield from search_results(self.engine, some, database, limits, self.ties, self.unknown)
+            yield from search_results(self.engine, some, database, limits, self.ties)
 
 
 def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:

@@ -16,7 +16,7 @@ from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import MaskedError, QueryPreparation, Strand
-from glsw.sequences.records import Record, Single, Source, as_records, is_single
+from glsw.sequences.records import EncodedRecord, Record, Single, Source, as_records, is_single
 
 OneSequence: TypeAlias = Single | os.PathLike[str]
 """A sequence, or the path of a file of one sequence."""
@@ -50,12 +50,14 @@ class InputEncoder:
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
         self._masked_alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet
 
-    def pair(self, query: OneSequence, target: OneSequence) -> tuple[Batch, tuple[Record, Record]]:
+    def pair(
+        self, query: OneSequence, target: OneSequence
+    ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
         prepared = self._preparation.contexts(self._one(query, "query"))[0]
         record = self._one(target, "target")
         batch = Batch.pairwise([prepared.codes], [self._encode(record)])
-        return batch, (prepared.record, record)
+        return batch, (prepared.record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
     def batch(self, queries: Source, targets: Source) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""

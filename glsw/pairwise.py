@@ -21,7 +21,6 @@ from glsw.scoring.matrices import in_integer_units
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.records import Record
 
 Letters: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord
 _ONE = str, bytes, bytearray, Seq, MutableSeq, SeqRecord
@@ -143,7 +142,7 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
             As many of both; a single sequence meets each of the other side.
         strand : {"+", "-"}
         """
-        aligner, batch, _ = self._batch(*_paired(targets, queries), strand)
+        aligner, batch = self._batch(*_paired(targets, queries), strand)
         return aligner.engine.scores(batch) / aligner.scoring.scale
 
     def align(self, target: Letters, query: Letters, strand: str = "+") -> Alignments:
@@ -168,16 +167,15 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         Parameters as in `score_many`.
         """
         targets, queries = _paired(targets, queries)
-        aligner, batch, sides = self._batch(targets, queries, strand)
-        records = [(Record("", "", q), Record("", "", t)) for t, q in zip(*sides, strict=True)]
-        found = traced(aligner.engine, batch, records, "conventional", None)
+        aligner, batch = self._batch(targets, queries, strand)
+        found = traced(aligner.engine, batch, "conventional")
         for p, (target, query, each) in enumerate(zip(targets, queries, found, strict=True)):
-            coordinates = each.coordinates
+            units, coordinates = each
             if self.mode == "local":
                 coordinates = _without_tail(coordinates, *batch.pair(p), aligner.scoring)
             if strand == "-":
                 coordinates = np.stack([coordinates[0], len(query) - coordinates[1]])
-            score = float(each.score)
+            score = float(aligner.scoring.display(units))
             if self.mode == "local" and score <= 0:
                 yield Alignments(score, ())
                 continue
@@ -260,7 +258,7 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
 
     def _batch(
         self, targets: list[Letters], queries: list[Letters], strand: str
-    ) -> tuple[Aligner, Batch, tuple[list[str], list[str]]]:
+    ) -> tuple[Aligner, Batch]:
         if strand not in ("+", "-"):
             raise ValueError(f"strand {strand!r}: '+' or '-' expected")
         above = [_text(each, "target") for each in targets]
@@ -273,7 +271,7 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
             [encode(each, name="query") for each in below],
             [encode(each, name="target") for each in above],
         )
-        return aligner, batch, (above, below)
+        return aligner, batch
 
     def _key(self, texts: list[str], strand: str) -> tuple[Any, ...]:
         """Return what an aligner is made of, and everything that it depends on."""

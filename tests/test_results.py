@@ -14,22 +14,17 @@ from glsw.paths import Ends
 from glsw.results import COLUMNS, Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context
-from glsw.sequences.records import Record
+from glsw.sequences.records import EncodedRecord, Record
 from glsw.traceback import trace
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(5, -4, 8, 1)
 
 
-def alignment(query, target, coordinates, scoring=BLOSUM62, score=0, **options):
-    return Alignment(
-        score,
-        Record("Q1", "a query", query),
-        Record("T1", "", target),
-        np.array(coordinates),
-        scoring,
-        **options,
-    )
+def alignment(query, target, coordinates, scoring=BLOSUM62, score=0, unknown=None):
+    records = Record("Q1", "a query", query), Record("T1", "", target)
+    encoded = [EncodedRecord.of(each, scoring.alphabet, unknown) for each in records]
+    return Alignment(score, *encoded, np.array(coordinates), scoring)
 
 
 def test_columns():
@@ -66,7 +61,7 @@ def test_letters_outside_the_alphabet():
     assert alignment("MJK", "MXK", unknown="X", **options).rows()[1] == "|||"
     with pytest.raises(ValueError, match="Q1: letter 'J'"):
         alignment("MJK", "MXK", **options).rows()[1]
-    assert alignment("MKJ", "MK", [[0, 2], [0, 2]]).identities == 2
+    assert alignment("MKJ", "MK", [[0, 2], [0, 2]], unknown="X").identities == 2
 
 
 def test_codons():
@@ -218,7 +213,7 @@ def test_biopython_writes_and_reads_it(form, strand):
 
 def test_html_is_escaped_and_short():
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
-    evil = Record("<b>", "a & b", "MKV")
+    evil = EncodedRecord.of(Record("<b>", "a & b", "MKV"), BLOSUM62.alphabet)
     hsp = Hsp(Alignment(14, evil, evil, found.coordinates, BLOSUM62), Context(3), 20.0, 1e-9)
     result = search_result(hsp, statistics=SimpleNamespace(name="1 < 2"))
     for shown in (result, result[0], hsp, hsp.alignment):
@@ -260,7 +255,7 @@ def test_dataframe_without_pandas(monkeypatch):
 
 def test_decimal_scores_are_shown_as_such():
     scoring = Scoring.named("GONNET1992", 10, 0.5)
-    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], scoring, scoring.display(109))
+    found = alignment("MKV", "MKV", [[0, 3], [0, 3]], scoring, 109)
     assert "score 10.9," in str(found)
 
 

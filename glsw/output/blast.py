@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from glsw.results import Hsp, Row
+from glsw.results import Hsp
+from glsw.results.text import NumberedRow
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.query import is_rna, reversed_strand
 
@@ -19,13 +20,13 @@ class Shown:
 
     Parameters
     ----------
-    query, target : Row
+    query, target : NumberedRow
     between : str
         As in `Alignment.rows`.
     """
 
-    query: Row
-    target: Row
+    query: NumberedRow
+    target: NumberedRow
     between: str
 
     @classmethod
@@ -35,10 +36,14 @@ class Shown:
         query, between, target = found.rows()
         (q, q_last), (t, t_last) = hsp.query_place, hsp.target_place
         if context.strand > 0 or context.frame:
-            return cls(Row(query, q, hsp.query_step, width), Row(target, t, 1, width), between)
+            return cls(
+                NumberedRow(query, q, hsp.query_step, width),
+                NumberedRow(target, t, 1, width),
+                between,
+            )
         return cls(
-            Row(reversed_strand(query, context.rna), q_last, 1, width),
-            Row(reversed_strand(target, is_rna(found.target.letters)), t_last, -1, width),
+            NumberedRow(reversed_strand(query, context.rna), q_last, 1, width),
+            NumberedRow(reversed_strand(target, is_rna(found.target.letters)), t_last, -1, width),
             between[::-1],
         )
 
@@ -58,7 +63,7 @@ class Shown:
         Examples
         --------
         >>> from glsw import DNA, PROTEIN
-        >>> shown = Shown(Row("MKV-L", 1), Row("MRVWC", 1), "|:| .")
+        >>> shown = Shown(NumberedRow("MKV-L", 1), NumberedRow("MRVWC", 1), "|:| .")
         >>> shown.midline(PROTEIN), shown.midline(DNA)
         ('M+V  ', '| |  ')
         """
@@ -126,6 +131,6 @@ def bits_text(bits: float) -> str:
     return str(int(bits)) if bits > 99.9 else f"{bits:.1f}"
 
 
-def _place(row: Row) -> tuple[int, int]:
+def _place(row: NumberedRow) -> tuple[int, int]:
     ((_, first, last),) = row.lines(max(row.width, len(row.text))) or [("", row.first, row.first)]
     return first, last

@@ -155,7 +155,7 @@ class _Column(NamedTuple):
 
 
 def _length(line: _Line) -> int:
-    return len(line.hit.target) // line.hsp.alignment.scoring.alphabet.width
+    return len(line.hsp.alignment.target.codes)
 
 
 def _evalue(line: _Line) -> str:

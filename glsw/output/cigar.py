@@ -40,8 +40,3 @@ def cigar(alignment: Alignment) -> str:
 def edits(alignment: Alignment) -> int:
     """Return how many letters differ or are opposite gaps: the edit distance of the alignment."""
     return sum(length for letter, length in operations(alignment) if letter != "=")
-
-
-def units(alignment: Alignment) -> int:
-    """Return the score in integer units: that of a decimal matrix times its `Scoring.scale`."""
-    return round(alignment.score * alignment.scoring.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from glsw.output.cigar import cigar, edits, operations, units
+from glsw.output.cigar import cigar, edits, operations
 from glsw.output.format import in_a_line
 from glsw.results import Hsp, SearchResult
 
@@ -51,7 +51,7 @@ def _fields(result: SearchResult, hsp: Hsp) -> Iterator[object]:
     yield sum(length for letter, length in runs if letter == "=")
     yield sum(length for _, length in runs)
     yield 255
-    yield f"AS:i:{units(found)}"
+    yield f"AS:i:{found.units}"
     yield f"NM:i:{edits(found)}"
     if hsp.evalue is not None:
         yield f"ZE:f:{hsp.evalue:.3g}"

@@ -42,8 +42,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     lines = [f"Query= {_title(query)}", "", f"Length={len(query)}"]
     lines += [*_list(result), ""] if result.hits else ["", "", "***** No hits found *****", ""]
     for hit in result:
-        letters = len(hit.target) // hit.alignment.scoring.alphabet.width
-        lines += ["", f">{_title(hit.target)}", f"Length={letters}", ""]
+        lines += ["", f">{_title(hit.target)}", f"Length={len(hit.alignment.target.codes)}", ""]
         for hsp in hit.hsps:
             lines += [*_scores(hsp), "", *_rows(hsp), ""]
     lines += ["", f"  Database: {result.sequences} sequences, {result.residues} residues"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from glsw.output.blast import is_nucleic
-from glsw.output.cigar import cigar, edits, operations, units
+from glsw.output.cigar import cigar, edits, operations
 from glsw.output.format import in_a_line, program
 from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.sequences.records import Record
@@ -126,7 +126,7 @@ def _fields(result: SearchResult, hsp: Hsp, flag: int) -> Iterator[object]:
     yield from (_name(result.query.id), flag, _target_name(found.target.id))
     yield from (found.target_start * width + 1, 255, f"{before}{cigar(found)}{after}")
     yield from ("*", 0, 0, re.sub(_NO_LETTER, stranger, found.query.letters), "*")
-    yield f"AS:i:{units(found)}"
+    yield f"AS:i:{found.units}"
     yield f"NM:i:{edits(found)}"
     yield f"MD:Z:{_mismatches(found, stranger)}"
     if hsp.evalue is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TextIO
 
-from glsw.results import WIDTH, SearchResult
+from glsw.results import SearchResult
+from glsw.results.text import WIDTH
 
 
 def write(result: SearchResult, stream: TextIO) -> None:

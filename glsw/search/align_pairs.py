@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines import Engine
@@ -13,19 +14,17 @@ from glsw.mask import Mask
 from glsw.paths import Ends
 from glsw.results import Alignment
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.records import Record
+from glsw.sequences.records import EncodedRecord
 from glsw.traceback import best_end, global_coordinates, trace
 
 
 def traced(
-    engine: Engine,
-    batch: Batch,
-    records: Sequence[tuple[Record, Record]],
-    ties: Ties,
-    unknown: str | None,
-    progress: Progress | None = None,
-) -> Iterator[Alignment]:
-    """Yield the best alignment of each pair, of which ``records`` has query and target."""
+    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Yield the score of each pair, in integer units, and the coordinates of its best alignment.
+
+    Coordinates are those of `glsw.Alignment`; parameters as of `Engine.ends`.
+    """
     scoring = engine.scoring
     paths = None
     if batch.masks is not None and not engine.capabilities.masks:
@@ -34,7 +33,7 @@ def traced(
         ends = paths.ends
     else:
         ends = engine.ends(batch, ties=ties, progress=progress)
-    for p, (query, target) in enumerate(records):
+    for p in range(len(batch)):
         end = int(ends.query_end[p]), int(ends.target_end[p])
         if paths:
             coordinates = paths.coordinates(p)
@@ -42,8 +41,7 @@ def traced(
             coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
         if not scoring.local:
             coordinates = global_coordinates(coordinates, *map(len, batch.pair(p)))
-        score = scoring.display(int(ends.score[p]))
-        yield Alignment(score, query, target, coordinates, scoring, unknown)
+        yield int(ends.score[p]), coordinates
 
 
 def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:
@@ -59,20 +57,20 @@ def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> 
 def disjoint(
     engine: Engine,
     batch: Batch,
-    records: tuple[Record, Record],
+    records: tuple[EncodedRecord, EncodedRecord],
     ties: Ties,
-    unknown: str | None,
     min_score: float | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Alignment]:
     """Yield the best alignment of one pair, forbid its aligned pairs, and repeat."""
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
-        alignment = next(traced(engine, batch, [records], ties, unknown, progress))
+        score, coordinates = next(traced(engine, batch, ties, progress))
+        alignment = Alignment(score, *records, coordinates, engine.scoring)
         if min_score is not None and alignment.score < min_score:
             return
         if engine.scoring.local and alignment.score <= 0:
             return
         yield alignment
-        mask = mask.with_alignment(alignment.coordinates)
+        mask = mask.with_alignment(coordinates)
         batch = batch.masked([mask])

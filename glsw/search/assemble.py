@@ -17,13 +17,13 @@ from glsw.mask import Mask
 from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
-from glsw.search.limits import Limits, _units, least_score
+from glsw.search.limits import Limits, least_score
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import PreparedQuery
-from glsw.sequences.records import Record
+from glsw.sequences.records import EncodedRecord, Record
 from glsw.statistics import Statistics, Unavailable, for_search
 
 _MAX_PAIRS_PER_BATCH = 4096
@@ -49,6 +49,7 @@ def best_contexts(hits: Sequence[RankedHits]) -> tuple[RankedHits, npt.NDArray[n
 
     Examples
     --------
+    >>> from glsw.search.ranking import Ranking
     >>> ranking = Ranking(top=None, min_score=1)
     >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1])]
     >>> hits, contexts = best_contexts([ranking.best(row, np.arange(3)) for row in rows])
@@ -69,7 +70,6 @@ def search_results(
     database: Database,
     limits: Limits,
     ties: Ties,
-    unknown: str | None,
 ) -> Iterator[SearchResult]:
     """Yield the results of queries, given with what was found for each of their contexts.
 
@@ -85,12 +85,12 @@ def search_results(
     for query, found in answered:
         listed = _Listed.of(query, found, database, limits, engine.scoring)
         if some and pairs + listed.pairs > _MAX_PAIRS_PER_BATCH:
-            yield from _aligned(engine, some, database, limits, ties, unknown)
+            yield from _aligned(engine, some, database, limits, ties)
             some, pairs = [], 0
         some.append(listed)
         pairs += listed.pairs
     if some:
-        yield from _aligned(engine, some, database, limits, ties, unknown)
+        yield from _aligned(engine, some, database, limits, ties)
 
 
 @dataclass(eq=False)
@@ -159,8 +159,7 @@ class _Listed:
         prepared = self.query.contexts[context]
         if not self.statistics.available:
             return Hsp(alignment, prepared.context)
-        score = _units(alignment)
-        target = len(alignment.target) // alignment.scoring.alphabet.width
+        score, target = alignment.units, len(alignment.target.codes)
         bits = self.statistics.bits(score, target)
         evalue = self.statistics.evalue(score, len(prepared.codes), target)
         return Hsp(alignment, prepared.context, bits, evalue)
@@ -204,7 +203,7 @@ class _Subject:
         The query.
     number : int
         The original number in the database.
-    target : Record
+    target : EncodedRecord
     contexts : list of int
         Which contexts of the query are aligned with it.
     bits, evalue : float or None
@@ -217,7 +216,7 @@ class _Subject:
 
     of: _Listed
     number: int
-    target: Record
+    target: EncodedRecord
     contexts: list[int]
     bits: float | None
     evalue: float | None
@@ -239,11 +238,11 @@ class _Subject:
     def take(self, limits: Limits) -> int | None:
         """Add the best of the next alignments; return its context if there may be another."""
         while self.next:
-            context = min(self.next, key=lambda v: (-self.next[v].score, v))
+            context = min(self.next, key=lambda v: (-self.next[v].units, v))
             alignment, prepared = self.next.pop(context), self.of.query.contexts[context]
             if not self.hsps:
                 hsp = Hsp(alignment, prepared.context, self.bits, self.evalue)
-            elif _units(alignment) < limits.ranking.min_score:
+            elif alignment.units < limits.ranking.min_score:
                 return None
             else:
                 hsp = self.of.hsp(alignment, context)
@@ -273,14 +272,13 @@ def _aligned(
     database: Database,
     limits: Limits,
     ties: Ties,
-    unknown: str | None,
 ) -> Iterator[SearchResult]:
     """Align some hits at a time, round by round: all, then the contexts of those that want more."""
     start = time.perf_counter()
     hits = [list(_subjects(each, database, limits)) for each in listed]
     every = [subject for each in hits for subject in each]
     for subjects in _slices(every):
-        rounds = _Rounds(engine, subjects, database, ties, unknown)
+        rounds = _Rounds(engine, subjects, database, ties)
         todo = [(k, context) for k, subject in enumerate(subjects) for context in subject.contexts]
         masked = False
         while todo:
@@ -338,9 +336,8 @@ class _Rounds:
         subjects: Sequence[_Subject],
         database: Database,
         ties: Ties,
-        unknown: str | None,
     ) -> None:
-        self._engine, self._subjects, self._ties, self._unknown = engine, subjects, ties, unknown
+        self._engine, self._subjects, self._ties = engine, subjects, ties
         self._first: dict[_Listed, int] = {}
         codes: list[npt.NDArray[np.uint8]] = []
         for each in dict.fromkeys(subject.of for subject in subjects):
@@ -361,10 +358,11 @@ class _Rounds:
         )
         if masked:
             batch = batch.masked(each.mask(context) for each, context in pairs)
-        records = [(each.of.query.contexts[context].record, each.target) for each, context in pairs]
-        found = traced(self._engine, batch, records, self._ties, self._unknown)
-        for (each, context), alignment in zip(pairs, found, strict=True):
-            each.next[context] = alignment
+        found = traced(self._engine, batch, self._ties)
+        scoring = self._engine.scoring
+        for (each, context), (score, coordinates) in zip(pairs, found, strict=True):
+            query = each.of.query.contexts[context].record
+            each.next[context] = Alignment(score, query, each.target, coordinates, scoring)
 
 
 def _joined(names: Iterator[str]) -> str:

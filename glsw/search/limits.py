@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.results import Alignment
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.sequences.database import Database
@@ -177,8 +176,3 @@ def least_score(
 
     highest = scoring.bound(int(some[-1]), int(others[-1]))
     return 1 + bisect_left(range(1, highest + 1), True, key=enough)
-
-
-def _units(alignment: Alignment) -> int:
-    """Return a score in integer units."""
-    return round(alignment.score * alignment.scoring.scale)

@@ -36,6 +36,8 @@ class Alphabet:
     ambiguous : str
         Letters that stand for several: they match nothing, not even themselves, when
         sequences are scored by match and mismatch.
+    unmasked : Alphabet, optional
+        The alphabet of which this one is `lower_case_masked`.
 
     Notes
     -----
@@ -60,6 +62,7 @@ class Alphabet:
     letters: str | tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict, hash=False)
     ambiguous: str = ""
+    unmasked: Alphabet | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         letters = self.letters if isinstance(self.letters, str) else tuple(self.letters)
@@ -155,7 +158,7 @@ class Alphabet:
             )
         lower = {spelling.lower(): letter for spelling in self._codes}
         aliases = {**self.aliases, **{a: x for a, x in lower.items() if a not in self._codes}}
-        return replace(self, aliases=aliases)
+        return replace(self, aliases=aliases, unmasked=self)
 
     def encode(
         self, text: str | bytes, *, name: str = "sequence", unknown: str | None = None

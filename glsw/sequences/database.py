@@ -69,7 +69,7 @@ from glsw.sequences.database_file import (
 )
 from glsw.sequences.encoded import Sequences, part_of
 from glsw.sequences.fasta import encoded
-from glsw.sequences.records import Record
+from glsw.sequences.records import EncodedRecord, Record
 
 
 class Database:
@@ -94,7 +94,7 @@ class Database:
     >>> database
     <Database of 2 sequences, 8 residues, protein alphabet>
     >>> database[0]
-    Record(id='a', description='', letters='MKV')
+    EncodedRecord(id='a', description='', letters='MKV')
     >>> database.order.tolist(), database.sequences.lengths.tolist()
     ([1, 0], [5, 3])
     """
@@ -111,6 +111,7 @@ class Database:
     ) -> None:
         self.alphabet, self.order, self.rank = alphabet, order, rank
         self._codes, self._offsets, self._titles, self._file = codes, offsets, titles, file
+        self._unknown: str | None = None
 
     @classmethod
     def open(cls, path: _Path) -> Database:
@@ -151,7 +152,9 @@ class Database:
         lengths = np.array([len(each) for each in codes], dtype=np.int64)
         order, rank = _sorted(lengths)
         residues = np.frombuffer(b"".join([codes[k] for k in order.tolist()]), dtype=np.uint8)
-        return cls(alphabet, residues, _offsets(lengths[order]), order, rank, records)
+        database = cls(alphabet, residues, _offsets(lengths[order]), order, rank, records)
+        database._unknown = unknown
+        return database
 
     @property
     def path(self) -> str | None:
@@ -166,24 +169,28 @@ class Database:
     def __len__(self) -> int:
         return len(self.order)
 
-    def __getitem__(self, number: int) -> Record:
-        """Return a record by its original number."""
+    def __getitem__(self, number: int) -> EncodedRecord:
+        """Return a record by its original number; letters are decoded when asked for."""
         k = operator.index(number)
         if not -len(self) <= k < len(self):
             raise IndexError(f"sequence {k} of {len(self)}")
         k %= len(self)
+        letters = None
         if isinstance(self._titles, tuple):
-            return self._titles[k]
+            record = self._titles[k]
+            if unmasked := self.alphabet.unmasked:
+                return EncodedRecord.of(record, unmasked, self._unknown)
+            name, description, letters = record.id, record.description, record.letters
+        else:
+            name, description = self._titles[k]
         place = int(self.rank[k])
         if not 0 <= place < len(self) or self.order[place] != k:
             raise self._corrupt("order or rank")
-        name, description = self._titles[k]
         start, end = self._offsets[place : place + 2].tolist()
-        try:
-            letters = self.alphabet.decode(self._codes[start:end])
-        except ValueError:
-            raise self._corrupt("residues") from None
-        return Record(name, description, letters)
+        codes = self._codes[start:end]
+        if len(codes) and codes.max() >= len(self.alphabet):
+            raise self._corrupt("residues")
+        return EncodedRecord(name, description, codes, self.alphabet, letters)
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the letters of each record, in the original order; no residues are read.
@@ -197,7 +204,7 @@ class Database:
             title = self._titles[k]
             yield title.id if isinstance(title, Record) else title[0], length
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[EncodedRecord]:
         """Yield the records in the original order."""
         return (self[k] for k in range(len(self)))
 

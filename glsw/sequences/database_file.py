@@ -139,6 +139,7 @@ class _Titles:
 def _masks(alphabet: Alphabet) -> bool:
     """Return whether lower-case letters are read as the wildcard.
 
+    >>> from glsw.sequences.alphabet import PROTEIN
     >>> _masks(PROTEIN), _masks(PROTEIN.lower_case_masked())
     (False, True)
     """

@@ -10,20 +10,18 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 from Bio import BiopythonWarning
 from Bio.Data import CodonTable
 from Bio.Seq import translate
 
 from glsw.sequences.alphabet import DNA, Alphabet, complement_of
-from glsw.sequences.records import Record
+from glsw.sequences.records import Codes, EncodedRecord, Record
 
 Strand = Literal["both", "plus", "minus"]
 STRANDS: tuple[Strand, ...] = get_args(Strand)
 FRAMES = (1, 2, 3)
 
 _SHORTEST_DUST = 4  # letters that the library asks for
-_Codes = npt.NDArray[np.uint8]
 
 
 class MaskedError(ValueError):
@@ -79,15 +77,15 @@ class PreparedQuery(NamedTuple):
     Parameters
     ----------
     context : Context
-    record : Record
+    record : EncodedRecord
         Named as the query; letters that are masked are in lower case.
     codes : ndarray of uint8, shape (letters,)
         Masked letters have the code of the wildcard.
     """
 
     context: Context
-    record: Record
-    codes: _Codes
+    record: EncodedRecord
+    codes: Codes
 
 
 @dataclass(frozen=True)
@@ -188,11 +186,13 @@ class QueryPreparation:
             the query.
         """
         of_letters = self._strands if self.genetic_code is None else self._frames
-        made = [
-            PreparedQuery(context, self._named(record, letters), self._encode(letters, record.id))
-            for context, letters in of_letters(record)
-        ]
-        if self.lower_case_mask or self.mask_low_complexity:
+        made = []
+        for context, letters in of_letters(record):
+            named = Record(record.id, record.description, letters)
+            encoded = EncodedRecord.of(named, self.alphabet, self.unknown)
+            codes = self._encode(letters, record.id) if self._masked else encoded.codes
+            made.append(PreparedQuery(context, encoded, codes))
+        if self._masked:
             letter = self.alphabet.wildcard
             wildcard = self.alphabet.encode(letter or "")
             residues = sum(len(each.codes) for each in made)
@@ -239,18 +239,15 @@ class QueryPreparation:
             at = end
         return "".join([*pieces, letters[at:]])
 
-    def _encode(self, letters: str, name: str) -> _Codes:
-        return self._masked.encode(letters, name=name, unknown=self.unknown)
+    def _encode(self, letters: str, name: str) -> Codes:
+        alphabet = self._masked or self.alphabet
+        return alphabet.encode(letters, name=name, unknown=self.unknown)
 
     @cached_property
-    def _masked(self) -> Alphabet:
+    def _masked(self) -> Alphabet | None:
+        """The alphabet in which masked letters are the wildcard, if any are to be masked."""
         masked = self.lower_case_mask or self.mask_low_complexity
-        return self.alphabet.lower_case_masked() if masked else self.alphabet
-
-    @staticmethod
-    def _named(record: Record, letters: str) -> Record:
-        same = letters == record.letters
-        return record if same else Record(record.id, record.description, letters)
+        return self.alphabet.lower_case_masked() if masked else None
 
 
 def is_rna(letters: str) -> bool:
@@ -308,7 +305,7 @@ _COMPLEMENT = DNA.encode(complement_of(DNA.decode(range(len(DNA)))))
 
 
 @lru_cache(maxsize=32, typed=True)
-def _codons(genetic_code: int, alphabet: Alphabet) -> _Codes:
+def _codons(genetic_code: int, alphabet: Alphabet) -> Codes:
     """Return the letter (ASCII) of an alphabet for each codon of codes of DNA, all of IUPAC.
 
     Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,8 @@ from Bio.SeqRecord import SeqRecord
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import raw_records
+
+Codes: TypeAlias = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,71 @@ class Record:
 
     def __len__(self) -> int:
         return len(self.letters)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        titles = self.id == other.id and self.description == other.description
+        return titles and self.letters == other.letters
+
+
+class EncodedRecord(Record):
+    """A named sequence in the codes of an alphabet; its letters are decoded when asked for.
+
+    Parameters
+    ----------
+    id, description : str
+        As of a `Record`.
+    codes : ndarray of uint8, shape (residues,)
+    alphabet : Alphabet
+        The letters of the codes.
+    letters : str, optional
+        The sequence as given, where lower case or unknown letters are to be shown.
+
+    Examples
+    --------
+    >>> from glsw.sequences.alphabet import DNA
+    >>> record = EncodedRecord("a", "", DNA.encode("GATTACA"), DNA)
+    >>> record
+    EncodedRecord(id='a', description='', letters='GATTACA')
+    >>> record == Record("a", "", "GATTACA"), record.part(1, 4)
+    (True, 'ATT')
+    """
+
+    codes: Codes
+    alphabet: Alphabet
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        description: str,
+        codes: Codes,
+        alphabet: Alphabet,
+        letters: str | None = None,
+    ) -> None:
+        self.__dict__.update(id=id, description=description, codes=codes, alphabet=alphabet)
+        if letters is not None:
+            self.__dict__["letters"] = letters
+
+    @classmethod
+    def of(cls, record: Record, alphabet: Alphabet, unknown: str | None = None) -> EncodedRecord:
+        """Encode a record, see `Alphabet.encode`; its letters are shown as they are."""
+        codes = alphabet.encode(record.letters, name=record.id, unknown=unknown)
+        return cls(record.id, record.description, codes, alphabet, record.letters)
+
+    @cached_property
+    def letters(self) -> str:
+        """The sequence as given, or else as the alphabet spells it."""
+        return self.alphabet.decode(self.codes, name=self.id)
+
+    def part(self, start: int, end: int) -> str:
+        """Return the letters of the residues from ``start`` to ``end``, from 0, half-open."""
+        if "letters" not in self.__dict__:
+            return self.alphabet.decode(self.codes[start:end], name=self.id)
+        return self.letters[start * self.alphabet.width : end * self.alphabet.width]
+
+    def __len__(self) -> int:
+        return len(self.codes) * self.alphabet.width
 
 
 Single: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]

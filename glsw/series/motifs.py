@@ -31,7 +31,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.search.align_pairs import traced
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record
 from glsw.series import sax
 from glsw.series.recording import Recording
 
@@ -409,13 +408,8 @@ def _coordinates(
         paths = aligner.paths(Batch((sequences,) * 3, chosen))
         yield from map(paths.coordinates, range(len(chosen)))
         return
-    decode = aligner.scoring.alphabet.decode
-    records = [
-        (Record("", "", decode(sequences[a])), Record("", "", decode(sequences[b])))
-        for a, b in chosen.tolist()
-    ]
-    for found in traced(aligner.engine, _batch(sequences, chosen), records, aligner.ties, None):
-        yield found.coordinates[::-1]  # the query, which is the first channel, comes second there
+    for _, coordinates in traced(aligner.engine, _batch(sequences, chosen), aligner.ties):
+        yield coordinates[::-1]  # the query, which is the first channel, comes second there
 
 
 def _batch(sequences: Sequences, chosen: _Index) -> Batch:

@@ -27,6 +27,7 @@ from glsw.output.blast_tab import COLUMNS as TABULAR
 from glsw.output.blast_tab import STANDARD
 from glsw.results import COLUMNS
 from glsw.sequences.query import Context
+from glsw.sequences.records import EncodedRecord
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(2, -3, 7, 2)
@@ -152,7 +153,8 @@ def of_blast(text: str, line: str) -> tuple[Hsp, Record, Record]:
         runs.append((runs[-1][0] + (t != "-"), runs[-1][1] + (q != "-")))
     coordinates = np.transpose(runs) + np.array([[s_start - 1], [q_start - 1]])
     scoring = DNA if "Strand" in text else BLOSUM62
-    found = Alignment(int(values["score"]), *records, _joined(coordinates), scoring)
+    encoded = (EncodedRecord.of(each, scoring.alphabet) for each in records)
+    found = Alignment(int(values["score"]), *encoded, _joined(coordinates), scoring)
     given = Record("d1", "", "A" * context.length)
     if not context.frame:
         letters = records[0].letters
@@ -455,7 +457,8 @@ def test_pairs_elsewhere_on_the_query_are_supplementary() -> None:
         if strand < 0:
             start, end = 40 - end, 40 - start
         coordinates = np.array([[0, end - start], [start, end]])
-        return Hsp(Alignment(1, query, target, coordinates, DNA), Context(40, strand))
+        encoded = (EncodedRecord.of(each, DNA.alphabet) for each in (query, target))
+        return Hsp(Alignment(1, *encoded, coordinates, DNA), Context(40, strand))
 
     def flags(*hits: Hit) -> list[int]:
         lines = text_of(result_of(query, *hits), form="sam").splitlines()
@@ -682,7 +685,8 @@ def test_ids_and_descriptions_do_not_break_lines(name: str) -> None:
     hsp, query, target = of_blast(BLASTP, BLASTP_LINE)
     clean = text_of(result_of(query, Hit(1, target, (hsp,))), form=name)
     evil = replace(target, description="tab\tnew\nline\r\n", id="m\tm")
-    odd = Hsp(replace(hsp.alignment, target=evil), hsp.context, hsp.bits, hsp.evalue)
+    encoded = EncodedRecord.of(evil, BLOSUM62.alphabet)
+    odd = Hsp(replace(hsp.alignment, target=encoded), hsp.context, hsp.bits, hsp.evalue)
     shown = text_of(result_of(replace(query, id="q\tq"), Hit(1, evil, (odd,))), form=name)
     assert shown.count("\n") == clean.count("\n")
     if name in ("tsv", "blast-tab", "paf", "sam"):

@@ -13,7 +13,8 @@ import pytest
 
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
-from glsw.results import COLUMNS, WIDTH
+from glsw.results import COLUMNS
+from glsw.results.text import WIDTH
 from glsw.sequences.query import Context
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")

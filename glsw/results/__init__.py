@@ -1,0 +1,6 @@
+"""What users get: alignments, and the hits of a search."""
+
+from glsw.results.alignment import Alignment
+from glsw.results.hits import COLUMNS, Hit, Hsp, SearchResult
+
+__all__ = ["COLUMNS", "Alignment", "Hit", "Hsp", "SearchResult"]

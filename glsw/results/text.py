@@ -1,0 +1,244 @@
+"""Alignments and hits as text and HTML, for people at a terminal or in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from glsw.results.alignment import Alignment
+    from glsw.results.hits import Hit, Hsp, SearchResult
+    from glsw.sequences.records import Record
+
+WIDTH = 100
+"""Characters of a line of a list of hits, unless its reader's terminal is known."""
+
+_ROW_WIDTH = 60  # characters of a row in a line of text
+_MAX_HTML_ROWS = 100
+_TITLES = (
+    "rank",
+    "score",
+    "bits",
+    "E-value",
+    "identity",
+    "frame",
+    "strand",
+    "query",
+    "target",
+    "length",
+    "name",
+)
+
+
+@dataclass(frozen=True)
+class NumberedRow:
+    """A row of an alignment: letters and gaps, and the number of each letter.
+
+    Parameters
+    ----------
+    text : str
+        Letters, and ``-`` for gaps.
+    first : int
+        Number of the first letter.
+    step : int
+        Difference of the numbers of neighbouring residues: -1 on the minus strand, 3 or -3 where
+        a residue stands for three letters.
+    width : int
+        Characters of a residue.
+
+    Examples
+    --------
+    >>> NumberedRow("MK--V", first=30, step=-3).lines(3)
+    [('MK-', 30, 25), ('-V', 24, 22)]
+    """
+
+    text: str
+    first: int
+    step: int = 1
+    width: int = 1
+
+    def lines(self, characters: int) -> list[tuple[str, int, int]]:
+        """Cut the row into lines; return each with its first and its last number.
+
+        Both are the last number so far in a line of gaps only.
+        """
+        parts, at = [], self.first
+        characters -= characters % self.width
+        sign = 1 if self.step > 0 else -1
+        for k in range(0, len(self.text), characters):
+            part = self.text[k : k + characters]
+            begin = at
+            at += self.step * ((len(part) - part.count("-")) // self.width)
+            parts.append((part, begin if at != begin else at - sign, at - sign))
+        return parts
+
+
+def preformatted(shown: object) -> str:
+    """Return the text of an object as HTML."""
+    return f"<pre>{escape(str(shown))}</pre>"
+
+
+def of_alignment(alignment: Alignment) -> str:
+    """Return names, score and rows of an alignment."""
+    summary = f"score {alignment.score}, {_counts(alignment)}"
+    return "\n".join([*_names(alignment), summary, *_lines(alignment)])
+
+
+def of_hsp(hsp: Hsp, *, names: bool = True) -> str:
+    """Return names, score, significance and rows of one alignment of a hit."""
+    parts = [f"score {hsp.score}"]
+    if hsp.bits is not None:
+        parts.append(f"{hsp.bits:.1f} bits")
+    if hsp.evalue is not None:
+        parts.append(f"E {hsp.evalue:.2g}")
+    parts.append(_counts(hsp.alignment))
+    if hsp.context.frame:
+        parts.append(f"frame {hsp.context.frame:+}")
+    elif hsp.context.strand < 0:
+        parts.append("minus strand")
+    lines = _lines(hsp.alignment, hsp.query_place[0], hsp.query_step)
+    return "\n".join([*(_names(hsp.alignment) if names else ()), ", ".join(parts), *lines])
+
+
+def of_hit(hit: Hit) -> str:
+    """Return rank, title and alignments of a hit."""
+    title = f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip()
+    hsps = "\n\n".join(of_hsp(hsp, names=False) for hsp in hit.hsps)
+    return f"{title} ({len(hit.alignment.target.codes)} letters)\n{hsps}"
+
+
+def _names(alignment: Alignment) -> list[str]:
+    query, target = alignment.query, alignment.target
+    return [
+        f"query  {query.id} {query.description}".rstrip(),
+        f"target {target.id} {target.description}".rstrip(),
+    ]
+
+
+def _counts(alignment: Alignment) -> str:
+    columns = alignment.columns
+    return (
+        f"identities {alignment.identities}/{columns} ({alignment.identity:.1%}), "
+        f"gaps {alignment.gaps}/{columns} ({alignment.gaps / max(1, columns):.1%})"
+    )
+
+
+def _lines(alignment: Alignment, first: int | None = None, step: int = 1) -> list[str]:
+    """Return the rows in lines, with ``first`` and ``step`` of the query as in `NumberedRow`."""
+    width = alignment.scoring.alphabet.width
+    query, between, target = alignment.rows()
+    above = NumberedRow(query, alignment.query_start + 1 if first is None else first, step, width)
+    below = NumberedRow(target, alignment.target_start + 1, 1, width)
+    pairs = list(zip(above.lines(_ROW_WIDTH), below.lines(_ROW_WIDTH), strict=True))
+    numbers = [number for pair in pairs for part in pair for number in part[1:]]
+    digits = len(str(max(numbers, default=0)))
+    text, at = [], 0
+    for (upper, *q), (lower, *t) in pairs:
+        middle, at = between[at : at + len(upper)], at + len(upper)
+        text += [
+            "",
+            f"query  {q[0]:>{digits}} {upper} {q[1]}",
+            f"{'':{digits + 8}}{middle}".rstrip(),
+            f"target {t[0]:>{digits}} {lower} {t[1]}",
+        ]
+    return text
+
+
+def table(result: SearchResult, width: int = WIDTH) -> str:
+    """Return the ranked list of hits, see `SearchResult.table`."""
+    lines = [_title(result)]
+    if result.hits:
+        rows = _listing(result)
+        *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+        for row, record in zip(rows, [None, *_described(result)], strict=True):
+            aligned = [f"{cell:>{size}}" for cell, size in zip(row[:-1], widths, strict=True)]
+            line = "  ".join([*aligned, row[-1]]).rstrip()
+            if record:
+                line = _with_description(line, record.description, width)
+            lines.append(line)
+    if result.statistics:
+        lines.append(f"E-values: {result.statistics.name}")
+    return "\n".join(lines)
+
+
+def html_table(result: SearchResult) -> str:
+    """Return the ranked list of hits as HTML, long ones cut."""
+    heads, *rows = _listing(result)
+    text = [f"<p>{escape(_title(result))}</p>"]
+    if rows:
+        text += ["<table>", _html_row("th", [*heads, "description"])]
+        for row, record in list(zip(rows, _described(result), strict=True))[:_MAX_HTML_ROWS]:
+            text.append(_html_row("td", [*row, record.description if record else ""]))
+        text.append("</table>")
+    if len(rows) > _MAX_HTML_ROWS:
+        text.append(f"<p>and {len(rows) - _MAX_HTML_ROWS} more</p>")
+    if result.statistics:
+        text.append(f"<p>E-values: {escape(result.statistics.name)}</p>")
+    return "\n".join(text)
+
+
+def _title(result: SearchResult) -> str:
+    query = result.query
+    return (
+        f"query {query.id} ({len(query)} letters): {len(result)} hit{'s' * (len(result) != 1)} "
+        f"in {result.sequences} sequences of {result.residues} residues"
+    )
+
+
+def _described(result: SearchResult) -> Iterator[Record | None]:
+    """Yield the target for the first pair of each hit, None for the others."""
+    for hit in result:
+        yield hit.target
+        yield from [None] * (len(hit.hsps) - 1)
+
+
+def _listing(result: SearchResult) -> list[list[str]]:
+    """Return titles and cells of the ranked list, without descriptions."""
+    hsps = [hsp for hit in result for hsp in hit.hsps]
+    shown = {
+        "bits": any(hsp.bits is not None for hsp in hsps),
+        "E-value": any(hsp.evalue is not None for hsp in hsps),
+        "frame": any(hsp.context.frame for hsp in hsps),
+        "strand": any(hsp.context.strand < 0 and not hsp.context.frame for hsp in hsps),
+    }
+    rows = [_cells(hit, number) for hit in result for number in range(len(hit.hsps))]
+    titles = [title for title in _TITLES if shown.get(title, True)]
+    return [titles, *([row[title] for title in titles] for row in rows)]
+
+
+def _cells(hit: Hit, number: int) -> dict[str, str]:
+    """Return the cells of a pair in the ranked list, by title."""
+    hsp, best = hit.hsps[number], not number
+    query, target = (f"{first}-{last}" for first, last in (hsp.query_place, hsp.target_place))
+    return {
+        "rank": str(hit.rank) if best else "",
+        "score": str(hsp.score),
+        "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
+        "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
+        "identity": f"{hsp.alignment.identity:.1%}",
+        "frame": f"{hsp.context.frame:+}",
+        "strand": "plus" if hsp.context.strand > 0 else "minus",
+        "query": query,
+        "target": target,
+        "length": str(len(hit.alignment.target.codes)) if best else "",
+        "name": hit.target.id if best else "",
+    }
+
+
+def _with_description(line: str, description: str, width: int) -> str:
+    """Append as much of the description as fits.
+
+    >>> _with_description("1 P69905", "hemoglobin subunit alpha", 30)
+    '1 P69905 hemoglobin subunit...'
+    """
+    whole = f"{line} {' '.join(description.split())}".rstrip()
+    if len(whole) <= width:
+        return whole
+    room = width - len("...")
+    return f"{whole[:room].rstrip()}..." if room > len(line) + 1 else line
+
+
+def _html_row(kind: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"

@@ -22,7 +22,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.series.sax import mindist_scoring
+from glsw.series.mindist import mindist_scoring
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {

@@ -1,4 +1,4 @@
-"""The command ``glsw motifs``: what channels of a recording have in common."""
+"""The command ``glsw motifs``: similar segments across the channels of a recording."""
 
 from __future__ import annotations
 
@@ -22,32 +22,27 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.series import figure, readers
 from glsw.series.motifs import (
-    LETTERS,
     RULES,
-    SEGMENTS,
     Comparison,
     Motif,
-    Words,
     cells_of,
     compare,
     scoring_of,
     trace,
-    words_of,
 )
 from glsw.series.table import MOTIF_FORMATS, MotifFormat
+from glsw.series.words import LETTERS, SEGMENTS, Words, words_of
 
 _ENGINE = {2: "auto", 3: "subtable"}
 
 
 def add(command: Command) -> None:
     """Add the command with its options."""
-    parser = command(
-        "motifs", run, "rank the stretches that channels of a recording have in common"
-    )
+    parser = command("motifs", run, "rank similar segments across the channels of a recording")
     parser.add_argument(
         "recording",
         metavar="RECORDING",
-        help="SNIRF, an export of a Hitachi ETG-4000, or CSV with a column a channel",
+        help="SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel",
     )
     _add_reading(parser)
     _add_words(parser)
@@ -56,7 +51,7 @@ def add(command: Command) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, write what is found as it is found; what is cheap to find wrong first."""
+    """Read, compare, and write each motif when it is found; cheap checks come first."""
     scoring = _scoring(arguments)
     check_output(arguments.output, arguments.recording)
     _check_figure(arguments)
@@ -132,7 +127,7 @@ def _aligner(
 def _write(
     comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, output: str
 ) -> Motif | None:
-    """Write each motif when it is there; return the first one."""
+    """Write each motif when it is traced; return the first one."""
     best = None
     with opened(output) as stream:
         stream.write(form.header(comparison))
@@ -209,7 +204,10 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         help="samples that are nan: an error, or left out of the means of segments (error)",
     )
     group.add_argument(
-        "--rate", metavar="HZ", type=number, help="samples a second, for CSV without a time column"
+        "--rate",
+        metavar="HZ",
+        type=number,
+        help="samples per second, for CSV without a time column",
     )
     group.add_argument(
         "--block", metavar="N", type=count, help="which time series of a SNIRF file (the first)"
@@ -280,7 +278,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
         "--memory",
         metavar="SIZE",
         type=size,
-        help="device memory that what is kept may take, such as 512M or 2G",
+        help="limit of device memory for tables, such as 512M or 2G",
     )
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
@@ -291,17 +289,17 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=MOTIF_FORMATS,
         default="table",
-        help="table; tsv: a line of columns a motif (table)",
+        help="table; tsv: one line of columns per motif (table)",
     )
     group.add_argument(
         "--output",
         metavar="FILE",
         default="-",
-        help="write results here instead of to standard output",
+        help="write results to this file instead of standard output",
     )
     group.add_argument(
         "--figure",
         metavar="FILE",
-        help="also draw the series of the best motif and a map of how similar the channels are: "
+        help="also draw the series of the best motif and a map of the similarity of channels: "
         + ", ".join(figure.SUFFIXES),
     )

@@ -1,4 +1,4 @@
-"""A picture of a comparison: the best motif in its series, and how similar all channels are."""
+"""A figure of a comparison: the best motif in its series, and the similarity of all channels."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".pdf")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73")
-"""Blue, vermilion and green of Okabe and Ito, told apart with any kind of colour vision."""
-_MOST_NAMES = 72
-"""Channels of a map that are all named; of more only some are."""
+"""Blue, vermilion and green of Okabe and Ito, distinct for any kind of colour vision."""
+_MAX_NAMES = 72  # of the channels on an axis of the map
 
 
 def check(path: str) -> None:
-    """Raise ValueError now if `write` could not write such a file later."""
+    """Raise ValueError if `write` could not write this file."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{path}: a figure is named {', '.join(SUFFIXES)}")
+        raise ValueError(f"{path}: a figure must be named {', '.join(SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError(f"{path}: figures need matplotlib: pip install glsw[series]")
 
 
 def write(comparison: Comparison, motif: Motif | None, path: str) -> None:
-    """Draw a comparison and its best motif, None if there is none, into a file."""
+    """Draw a comparison and its best motif, or None, into a file."""
     check(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
@@ -41,17 +40,17 @@ def write(comparison: Comparison, motif: Motif | None, path: str) -> None:
 
 
 def draw(comparison: Comparison, motif: Motif | None) -> Figure:
-    """Return the picture as a matplotlib figure.
+    """Return a matplotlib figure of a comparison and its best motif.
 
-    On the left stand the z-normalised series of the motif's channels one above the other, in bold
-    their segments' means, which became letters; bands mark the stretches that are similar and
-    lines lead from one to the next. On the right is the map: the score of each pair of channels,
-    or of the best triple that has both; frames mark the motif's own channels.
+    On the left are the z-normalised series of the motif, one above the other, and in bold the means
+    that became letters; bands mark the similar segments, and lines connect them. On the right is
+    the map: the score of each pair of channels, or of the best triple with both; frames mark the
+    channels of the motif.
     """
     from matplotlib.figure import Figure
 
     channels = len(comparison.words)
-    side = min(max(5.0, 0.155 * min(channels, _MOST_NAMES)), 11.0)
+    side = min(max(5.0, 0.155 * min(channels, _MAX_NAMES)), 11.0)
     figure = Figure(figsize=(side + 8.6, side + 1.1), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(7.2, side + 1.4))
     _series(left, comparison, motif)
@@ -88,7 +87,7 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
             color=colour,
             alpha=0.18,
             linewidth=0,
-            label="stretch",
+            label="segment",
         )
         axes.plot(recording.times, normal[k] + mean, color=colour, alpha=0.45, linewidth=0.7)
         axes.stairs(
@@ -124,7 +123,7 @@ def _map(figure: Figure, axes: Axes, comparison: Comparison, motif: Motif | None
         comparison.similarity, cmap="cividis", interpolation="nearest", vmin=0, vmax=highest
     )
     axes.set_anchor("N")
-    step = -(-len(names) // _MOST_NAMES)
+    step = -(-len(names) // _MAX_NAMES)
     shown = range(0, len(names), step)
     size = float(np.clip(330 / len(shown), 5.5, 9))
     axes.set_xticks(shown, [names[k] for k in shown], rotation=90, fontsize=size)
@@ -140,7 +139,7 @@ def _map(figure: Figure, axes: Axes, comparison: Comparison, motif: Motif | None
 
 
 def _frames(axes: Axes, chosen: list[int]) -> None:
-    """Frame the cells of a motif's channels."""
+    """Frame the cells of the channels of a motif."""
     from matplotlib.patches import Rectangle
 
     for a in chosen:
@@ -152,7 +151,7 @@ def _frames(axes: Axes, chosen: list[int]) -> None:
 
 
 def _plain(name: str) -> str:
-    r"""Return a name in which nothing is a formula.
+    r"""Return a name without formulas.
 
     >>> _plain("a$b$")
     'a\\$b\\$'

@@ -4,40 +4,37 @@ A series is z-normalised, cut into segments of equal length that are replaced by
 (PAA, the piecewise aggregate approximation), and each mean becomes the letter of the interval
 that it falls into; the intervals are equally likely under the standard normal distribution.
 
-Everything here takes one series of shape (samples,) or several of one length, an array of shape
-(channels, samples); the channels are treated one by one. Numbers may be integers or floats, in
-any unit; the arithmetic is that of 64-bit floats.
+All functions take one series of shape (samples,), or several series of equal length as an array of
+shape (channels, samples), which are treated one by one. Numbers may be integers or floats, in any
+unit; the arithmetic uses 64-bit floats.
 
-What is missing is nan. With ``missing="error"`` nan is refused; with ``missing="skip"`` mean,
-standard deviation and the means of segments are taken over the samples that are there, and
-only a segment without any is refused. Infinite samples are always refused.
+Missing samples are nan. With ``missing="error"`` nan is an error. With ``missing="skip"`` the mean,
+the standard deviation and the means of segments are those of the samples present, and only a
+segment without samples is an error. Infinite samples are always an error.
 
 References
 ----------
 Lin, Keogh, Lonardi, Chiu (2003): A symbolic representation of time series, with implications
-for streaming algorithms. DMKD '03, doi:10.1145/882082.882086. Sections are those of it.
+for streaming algorithms. DMKD '03, doi:10.1145/882082.882086. Sections refer to this paper.
 """
 
 from __future__ import annotations
 
 import math
 import string
-from dataclasses import replace
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet, custom
 
 Missing = Literal["error", "skip"]
 
-_CONSTANT = 1e-12  # of the largest magnitude: what rounding leaves of a constant
-_ROUNDING = 1e-9  # in standard deviations: of a mean that lies on a breakpoint
-_FEWEST, _MOST = 2, len(string.ascii_lowercase)
-_DECIMALS = 4  # that a scoring can have
+_MAX_CONSTANT_DEVIATION = 1e-12  # relative to the largest magnitude, left by rounding
+_BREAKPOINT_TOLERANCE = 1e-9  # in standard deviations
+_MIN_LETTERS, _MAX_LETTERS = 2, len(string.ascii_lowercase)
 
 
 def alphabet(letters: int) -> Alphabet:
@@ -97,11 +94,11 @@ def znormalize(
         Integers or floats, in any unit.
     threshold : float, optional
         A series with a standard deviation of at most this, in the unit of the series, is
-        constant: it becomes all 0, which every alphabet gives its middle letter (the upper one
-        of two). Without it, 1e-12 times the largest magnitude of the series: a constant but
-        for rounding. A series of one sample is always constant.
+        constant: it becomes 0 throughout, which is the middle letter of every alphabet (the upper
+        one of two). By default 1e-12 times the largest magnitude of the series, to allow for
+        rounding. A series of one sample is always constant.
     missing : {"error", "skip"}
-        Whether nan is refused, or stays nan and counts neither for mean nor deviation.
+        Whether nan is an error, or stays nan and is ignored by mean and deviation.
 
     Returns
     -------
@@ -113,9 +110,9 @@ def znormalize(
     TypeError
         If ``series`` does not hold numbers.
     ValueError
-        If it has no samples, or other than one or two dimensions; if a sample is infinite, or
-        nan without ``missing="skip"``, naming channel and sample counted from 1; if a series is
-        nothing but nan; if ``threshold`` is negative.
+        If it has no samples, or not one or two dimensions; if a sample is infinite, or nan without
+        ``missing="skip"`` (the message names channel and sample, counted from 1); if all samples
+        of a series are nan; if ``threshold`` is negative.
 
     Examples
     --------
@@ -128,15 +125,15 @@ def znormalize(
     limit = None if threshold is None else _threshold(threshold)
     there = ~np.isnan(channels)
     for k in np.flatnonzero(~there.any(axis=1)).tolist():
-        raise ValueError(f"{_name(k, shape)} has no samples but nan")
+        raise ValueError(f"{_name(k, shape)} is nan throughout")
     magnitude = np.max(np.abs(channels), axis=1, keepdims=True, where=there, initial=0)
     exponent = np.frexp(magnitude)[1]
-    normal = np.ldexp(channels, -exponent)  # exact; no square leaves the range of a float
-    for _ in range(2):  # the second time takes away what rounding left of the mean
+    normal = np.ldexp(channels, -exponent)  # exact; squares stay in the range of floats
+    for _ in range(2):  # the second time removes the rounding error of the mean
         normal -= normal.mean(axis=1, keepdims=True, where=there)
     spread = normal.std(axis=1, keepdims=True, where=there)
     if limit is None:
-        constant = spread <= _CONSTANT * np.ldexp(magnitude, -exponent)
+        constant = spread <= _MAX_CONSTANT_DEVIATION * np.ldexp(magnitude, -exponent)
     else:
         constant = np.ldexp(spread, exponent) <= limit
     normal = np.where(constant & there, 0.0, normal / np.where(constant, 1.0, spread))
@@ -146,10 +143,10 @@ def znormalize(
 def paa(
     series: npt.ArrayLike, segments: int, *, missing: Missing = "error"
 ) -> npt.NDArray[np.float64]:
-    """Cut each series into segments of equal length and return their means (section 3.1).
+    """Return the means of segments of equal length of each series (section 3.1).
 
-    A segment is ``samples / segments`` samples long. Where that is not a whole number, a sample
-    on a border counts for both segments, in each with the part of it that lies there.
+    A segment is ``samples / segments`` samples long. If that is not a whole number, a sample on a
+    border counts in both segments, weighted by its part in each.
 
     Parameters
     ----------
@@ -158,7 +155,7 @@ def paa(
     segments : int
         From 1 to the number of samples.
     missing : {"error", "skip"}
-        Whether nan is refused, or left out of the mean of its segment.
+        Whether nan is an error, or ignored by the mean of its segment.
 
     Returns
     -------
@@ -170,8 +167,8 @@ def paa(
     TypeError
         If ``series`` does not hold numbers, or ``segments`` is not a whole number.
     ValueError
-        As for :func:`znormalize`; if ``segments`` is less than 1 or more than the samples; if
-        nothing is there of a segment, naming channel and samples.
+        As for :func:`znormalize`; if ``segments`` is less than 1 or more than the samples; if all
+        samples of a segment are nan (the message names channel and samples).
 
     Examples
     --------
@@ -182,12 +179,12 @@ def paa(
     """
     channels, shape = _channels(series, missing)
     samples = shape[-1]
-    count = _whole("segments", segments)
+    count = whole_number("segments", segments)
     if not 1 <= count <= samples:
         raise ValueError(
             f"a series of {samples} samples has 1 to {samples} segments, not {segments}"
         )
-    # Lengths in parts of a sample, so that borders of samples and segments are whole numbers.
+    # In fractions of a sample the borders of samples and of segments are whole numbers.
     common = math.gcd(samples, count)
     sample, segment = count // common, samples // common
     end = samples * sample
@@ -225,9 +222,9 @@ def sax_codes(
     Returns
     -------
     ndarray of uint8, shape (segments,) or (channels, segments)
-        Code k, letter k of the alphabet, says that the mean of the z-normalised segment is at
-        least breakpoint k - 1 and less than breakpoint k (section 3.2). A mean up to 1e-9 below
-        a breakpoint counts as on it, lest rounding choose the letter.
+        Code k means that the mean of the z-normalised segment is at least breakpoint k - 1 and less
+        than breakpoint k (section 3.2). A mean up to 1e-9 below a breakpoint counts as on it, so
+        that rounding does not decide.
 
     Raises
     ------
@@ -243,7 +240,7 @@ def sax_codes(
     borders = breakpoints(letters)
     normal = znormalize(series, threshold=threshold, missing=missing)
     means = paa(normal, segments, missing=missing)
-    return np.searchsorted(borders - _ROUNDING, means, side="right").astype(np.uint8)
+    return np.searchsorted(borders - _BREAKPOINT_TOLERANCE, means, side="right").astype(np.uint8)
 
 
 def sax(
@@ -254,35 +251,35 @@ def sax(
     threshold: float | None = None,
     missing: Missing = "error",
 ) -> str | list[str]:
-    """Return the SAX word of a series, or the list of the words of several.
+    """Return the SAX word of a series, or the list of words of several series.
 
     Parameters
     ----------
     series : array_like, shape (samples,) or (channels, samples)
         Integers or floats, in any unit.
     segments : int
-        Letters in a word, from 1 to the number of samples.
+        Letters per word, from 1 to the number of samples.
     letters : int
         Size of the alphabet, 2 to 26.
     threshold : float, optional
-        Up to this standard deviation, in the unit of the series, a series is constant, and its
+        Standard deviation, in the unit of the series, up to which a series is constant and its
         word is the middle letter throughout: see :func:`znormalize`.
     missing : {"error", "skip"}
-        Whether nan is refused or left out.
+        Whether nan is an error or ignored.
 
     Returns
     -------
     str, or list of str
-        One word for an array of one dimension, a list of as many words as channels for two.
+        One word for an array of one dimension, a list of one word per channel for two.
 
     Raises
     ------
     TypeError
         If ``series`` does not hold numbers, or a count is not a whole number.
     ValueError
-        If ``segments`` or ``letters`` is out of range; if ``series`` has no samples, or other
-        than one or two dimensions; if a sample is infinite, or nan without ``missing="skip"``,
-        naming channel and sample counted from 1; if nothing is there of a segment.
+        If ``segments`` or ``letters`` is out of range; if ``series`` has no samples, or not one or
+        two dimensions; if a sample is infinite, or nan without ``missing="skip"`` (the message
+        names channel and sample, counted from 1); if all samples of a segment are nan.
 
     Examples
     --------
@@ -300,143 +297,6 @@ def sax(
     codes = sax_codes(series, segments, letters, threshold=threshold, missing=missing)
     decode = alphabet(letters).decode
     return decode(codes) if codes.ndim == 1 else [decode(word) for word in codes]
-
-
-def distances(letters: int) -> npt.NDArray[np.float64]:
-    """Return the least distance of two z-normalised means, given their letters (section 3.3).
-
-    Parameters
-    ----------
-    letters : int
-        Size of the alphabet, 2 to 26.
-
-    Returns
-    -------
-    ndarray of float64, shape (letters, letters)
-        In standard deviations; 0 for equal and for neighbouring letters.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``letters`` is not a whole number from 2 to 26.
-
-    Examples
-    --------
-    >>> distances(4).round(2).tolist()[0]
-    [0.0, 0.0, 0.67, 1.35]
-    """
-    borders = breakpoints(letters)
-    lower = np.append(borders, np.inf)  # of the interval above, by the lower letter
-    upper = np.insert(borders, 0, -np.inf)
-    gap = np.maximum(upper[:, None] - lower, 0)
-    cells: npt.NDArray[np.float64] = np.maximum(gap, gap.T)
-    return cells
-
-
-def mindist(first: str | bytes, second: str | bytes, samples: int, letters: int) -> float:
-    """Return MINDIST of two words of one length (section 3.3).
-
-    It is never more than the Euclidean distance of the two z-normalised series.
-
-    Parameters
-    ----------
-    first, second : str or bytes
-        SAX words over the same alphabet.
-    samples : int
-        Length of the series that the words stand for, at least that of the words.
-    letters : int
-        Size of the alphabet, 2 to 26.
-
-    Returns
-    -------
-    float
-        In standard deviations.
-
-    Raises
-    ------
-    TypeError
-        If a word is not letters, or a count is not a whole number.
-    ValueError
-        If the words differ in length or are empty, if they are longer than ``samples``, or if
-        they have letters outside the alphabet.
-
-    Examples
-    --------
-    >>> round(mindist("abdc", "bbcd", samples=16, letters=4), 6)
-    0.0
-    >>> round(mindist("ad", "da", samples=8, letters=4), 4)  # 2 * hypot(1.349, 1.349)
-    3.8155
-    """
-    codes = alphabet(letters)
-    a, b = codes.encode(first, name="first word"), codes.encode(second, name="second word")
-    if len(a) != len(b) or not len(a):
-        raise ValueError(f"words must have one length, at least 1, got {len(a)} and {len(b)}")
-    length = _whole("samples", samples)
-    if length < len(a):
-        raise ValueError(f"a word of {len(a)} letters needs as many samples, got {samples}")
-    cells = distances(letters)[a, b]
-    return float(np.sqrt(length / len(a) * np.dot(cells, cells)))
-
-
-def mindist_scoring(
-    letters: int,
-    match: float = 1,
-    gap_open: float = 1,
-    gap_extend: float = 1,
-    *,
-    decimals: int = 2,
-) -> Scoring:
-    """Return a scoring that takes from unlike letters their distance.
-
-    Equal letters score ``match``, neighbours 0, all others minus :func:`distances`, rounded to
-    ``decimals`` and held in integer units of a power of ten, ``scale``.
-
-    Letters of random series are equally likely, so that the mean of the matrix is the score to
-    expect from a pair of them. Local alignment tells stretches apart only if that is negative:
-    with ``match`` 1 from 4 letters on; more letters bear a higher ``match``.
-
-    Parameters
-    ----------
-    letters : int
-        Size of the alphabet, 2 to 26.
-    match : float
-        Score of equal letters, in standard deviations, more than 0.
-    gap_open, gap_extend : float
-        Costs of the first and of each further position of a gap, in standard deviations.
-    decimals : int
-        Of the distances, 0 to 4.
-
-    Returns
-    -------
-    Scoring
-        Over ``alphabet(letters)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``letters`` or ``decimals`` is out of range or not a whole number; if ``match`` is not
-        a positive number; if it or a gap cost is absurd or has more than four decimals.
-
-    Examples
-    --------
-    >>> scoring = mindist_scoring(4)
-    >>> scoring.scale, scoring.gap_open
-    (100, 100)
-    >>> scoring.matrix[0].tolist()
-    [100, 0, -67, -135]
-    """
-    cells = distances(letters)
-    digits = _whole("decimals", decimals)
-    if not 0 <= digits <= _DECIMALS:
-        raise ValueError(f"decimals must be from 0 to {_DECIMALS}, got {decimals}")
-    # Equal letters and nothing else: this also checks match and the gap costs.
-    identity = Scoring.match_mismatch(match, 0, gap_open, gap_extend, alphabet=alphabet(letters))
-    matrix = identity.matrix / identity.scale - cells.round(digits)
-    name = f"MINDIST of {letters} letters, match {match}"
-    scoring = Scoring.from_array(
-        matrix.round(_DECIMALS), identity.alphabet.letters, gap_open, gap_extend, name=name
-    )
-    return replace(scoring, alphabet=identity.alphabet)
 
 
 def _channels(
@@ -467,7 +327,7 @@ def _channels(
 
 
 def _name(channel: int, shape: tuple[int, ...]) -> str:
-    """Return what errors call a channel, counted from 1."""
+    """Return the name of a channel for errors, counted from 1."""
     return "series" if len(shape) == 1 else f"channel {channel + 1}"
 
 
@@ -482,14 +342,14 @@ def _threshold(threshold: float) -> float:
 
 
 def _letters(letters: int) -> int:
-    count = _whole("letters", letters)
-    if not _FEWEST <= count <= _MOST:
-        raise ValueError(f"letters must be from {_FEWEST} to {_MOST}, got {letters}")
+    count = whole_number("letters", letters)
+    if not _MIN_LETTERS <= count <= _MAX_LETTERS:
+        raise ValueError(f"letters must be from {_MIN_LETTERS} to {_MAX_LETTERS}, got {letters}")
     return count
 
 
-def _whole(word: str, value: int) -> int:
-    """Return a whole number as int."""
+def whole_number(name: str, value: int) -> int:
+    """Return a whole number as int; TypeError if it is none."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{word} must be a whole number, got {type(value).__name__}")
+        raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
     return int(value)

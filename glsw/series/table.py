@@ -1,7 +1,4 @@
-"""Motifs of a recording, for people and for programs.
-
-Other than in what `glsw.output` writes of sequences, places are times in s.
-"""
+"""Formats of motifs: a table for people, TSV for programs. Positions are times in s."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ _WORDS = {2: "pairs", 3: "triples"}
 
 
 class MotifFormat(NamedTuple):
-    """How motifs are written.
+    """A format of motifs.
 
     Parameters
     ----------
     header : callable
-        ``header(comparison)`` is what stands above all motifs.
+        ``header(comparison)`` returns the text above all motifs.
     line : callable
-        ``line(comparison, motif)`` is what stands for one.
+        ``line(comparison, motif)`` returns the text of one motif.
     """
 
     header: Callable[[Comparison], str]
@@ -31,12 +28,12 @@ class MotifFormat(NamedTuple):
 
 
 def decimals(comparison: Comparison) -> int:
-    """Return the decimals of times with which letters can be told apart."""
+    """Return the decimals of times that distinguish neighbouring letters."""
     return max(1, ceil(-log10(_length(comparison)) - 1e-6) + 1)
 
 
 def score_text(comparison: Comparison, score: float) -> str:
-    """Return a score with as many decimals as any has."""
+    """Return a score with the decimals of its scoring."""
     return f"{score:.{round(log10(_pairs(comparison).scale))}f}"
 
 
@@ -60,8 +57,8 @@ def _table_header(comparison: Comparison) -> str:
         f"{comparison.count} {_WORDS[comparison.of]} by {_rule(comparison)}: {shown}",
     ]
     if best:
-        stretches = "similar stretches in s"
-        lines.append(f"{_cells(comparison, 'rank', 'score', 'columns', 'equal')}  {stretches}")
+        numbers = _cells(comparison, "rank", "score", "columns", "equal")
+        lines.append(f"{numbers}  similar stretches in s")
     return "\n".join([*lines, ""])
 
 
@@ -71,18 +68,18 @@ def _table_line(comparison: Comparison, motif: Motif) -> str:
     digits = decimals(comparison)
     name = max(len(channels[k]) for k in comparison.best.ravel())
     time = len(f"{recording.edges[-1]:.{digits}f}")
-    stretches = (
+    segments = (
         f"{channel:<{name}} {start:>{time}.{digits}f} - {end:<{time}.{digits}f}"
         for channel, (start, end) in zip(motif.channels, motif.seconds.tolist(), strict=True)
     )
     numbers = _cells(
         comparison, motif.rank, score_text(comparison, motif.score), motif.columns, motif.equal
     )
-    return "  ".join([numbers, *stretches]).rstrip() + "\n"
+    return "  ".join([numbers, *segments]).rstrip() + "\n"
 
 
 def _cells(comparison: Comparison, *values: object) -> str:
-    """Return the numbers of a line as wide as the widest of any line."""
+    """Return the numbers of a line, aligned with those of all lines."""
     highest = comparison.scoring.display(int(comparison.scores[0]))
     score = len(score_text(comparison, highest))
     widths = (max(4, len(str(len(comparison.best)))), max(5, score), 7, 5)
@@ -97,7 +94,7 @@ def _rule(comparison: Comparison) -> str:
 
 
 def _length(comparison: Comparison) -> float:
-    """Return the usual length of a letter in s."""
+    """Return the median length of a letter in s."""
     words = comparison.words
     seconds = words.recording.period * len(words.recording.times)
     return seconds / len(words.codes[0])
@@ -128,9 +125,9 @@ MOTIF_FORMATS = {
     "table": MotifFormat(_table_header, _table_line),
     "tsv": MotifFormat(_tsv_header, _tsv_line),
 }
-"""A table with what was compared above it, and a line of columns a motif.
+"""A table below a description of the comparison, and one line of columns per motif.
 
 Starts and ends are in s, half-open; letters count from 1 and include the last one. ``columns`` is
-the length of the alignment in letters, gaps included, ``equal`` those of equal letters, and
-``row`` the letters of a stretch with ``-`` for gaps.
+the length of the alignment in letters, gaps included, ``equal`` the number of columns of equal
+letters, and ``row`` the letters of a segment with ``-`` for gaps.
 """

@@ -25,7 +25,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
-from glsw.series.sax import mindist_scoring
+from glsw.series.mindist import mindist_scoring
 
 CONFIGURATIONS = cases3.configurations()
 NAMES = sorted({name for name, _ in CONFIGURATIONS})

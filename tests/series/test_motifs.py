@@ -31,16 +31,15 @@ from glsw.series import figure
 from glsw.series.motifs import (
     Comparison,
     Motif,
-    Words,
     cells_of,
     compare,
     scoring_of,
     trace,
-    words_of,
 )
 from glsw.series.readers import read
 from glsw.series.recording import Recording
 from glsw.series.table import MOTIF_FORMATS
+from glsw.series.words import Words, words_of
 
 ROOT = Path(__file__).parents[2]
 SEGMENTS, LETTERS, SAMPLES, PERIOD = 60, 8, 5, 0.2  # a letter is 1 s long
@@ -126,7 +125,7 @@ def test_channels_that_say_nothing_are_left_out() -> None:
         words_of(recording)
     words = words_of(recording, SEGMENTS, missing="skip")
     assert words.recording.channels == ("left", "front", "other 2")
-    assert words.left_out == {"right": "no samples but nan", "other 1": "constant"}
+    assert words.left_out == {"right": "all nan", "other 1": "constant"}
     with pytest.raises(ValueError, match="planted: all channels are constant"):
         words_of(recording.select("other 1"))
 
@@ -197,7 +196,7 @@ def test_triples_and_pairs_on_the_device(words: Words, device: Device, of: int) 
     assert len(expected.best) == 10
 
 
-def test_rows_are_the_letters_of_the_stretches_with_gaps(words: Words) -> None:
+def test_rows_are_the_letters_of_the_segments_with_gaps(words: Words) -> None:
     for of in (2, 3):
         aligner = aligner_of(of, rule="mindist", gap_open=0.5, gap_extend=0.5)
         comparison = compare(words, aligner)
@@ -221,7 +220,7 @@ def test_rows_are_the_letters_of_the_stretches_with_gaps(words: Words) -> None:
 
 def score_of(columns: list[tuple[str, ...]]) -> float:
     """Score columns under MINDIST with linear gaps of 0.5, on its own."""
-    from glsw.series.sax import distances
+    from glsw.series.mindist import distances
 
     cells = distances(LETTERS).round(2)
     total = 0.0
@@ -256,8 +255,8 @@ def test_the_best_are_in_order_whatever_is_compared_together(
     kept = [(a, b) for score, a, b in expected if -score >= 4][:6]
     assert [tuple(pair) for pair in whole.best.tolist()] == kept
     assert len(kept) > 2
-    monkeypatch.setattr("glsw.series.motifs._COMPARED", 3)
-    monkeypatch.setattr("glsw.series.motifs._TRACED", 2)
+    monkeypatch.setattr("glsw.series.motifs._MAX_SCORED_TOGETHER", 3)
+    monkeypatch.setattr("glsw.series.motifs._MAX_TRACED_TOGETHER", 2)
     parts = compare(words, aligner_of(2), top=6, min_score=4)
     np.testing.assert_array_equal(parts.best, whole.best)
     np.testing.assert_array_equal(parts.similarity, whole.similarity)
@@ -282,7 +281,7 @@ def test_no_motif_scores_0(words: Words) -> None:
 def test_what_cannot_be_compared_is_refused(words: Words) -> None:
     with pytest.raises(ValueError, match="planted: 2 channels to compare, at least 3 expected"):
         compare(words_of(planted().select("1,2")), aligner_of(3))
-    with pytest.raises(ValueError, match=r"words of 8 letters, an aligner for letters abcd$"):
+    with pytest.raises(ValueError, match=r"words of 8 letters, an aligner for the alphabet abcd$"):
         compare(words, Aligner(scoring_of(4, of=2), engine="reference"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="of must be 3 or 2 channels, got 4"):
         scoring_of(of=4)
@@ -372,12 +371,12 @@ def test_lines_for_programs(words: Words) -> None:
 
 
 @pytest.mark.parametrize("of", [2, 3])
-def test_a_figure_marks_the_stretches_and_the_map(words: Words, of: int) -> None:
+def test_a_figure_marks_the_segments_and_the_map(words: Words, of: int) -> None:
     pytest.importorskip("matplotlib", reason="the extra series is not installed")
     comparison, motifs = found(words, of)
     drawn = figure.draw(comparison, motifs[0])
     left, right, bar = drawn.axes
-    marks = [each for each in left.collections if each.get_label() == "stretch"]
+    marks = [each for each in left.collections if each.get_label() == "segment"]
     boxes = [mark.get_datalim(left.transData) for mark in marks]
     spans = np.array([(box.x0, box.x1) for box in boxes])
     np.testing.assert_allclose(spans, motifs[0].seconds)
@@ -571,7 +570,7 @@ def test_notes_go_to_standard_error(run: Callable[..., SimpleNamespace]) -> None
         ("planted.csv --output no/r.tsv", "--output no/r.tsv: there is no folder no"),
         ("planted.csv --output planted.csv", "--output planted.csv: it is an input, and would be"),
         ("planted.csv --figure no/r.png", "--figure no/r.png: there is no folder no"),
-        ("planted.csv --figure r.jpeg", "--figure r.jpeg: a figure is named .png, .svg, .pdf"),
+        ("planted.csv --figure r.jpeg", "--figure r.jpeg: a figure must be named .png, .svg, .pdf"),
         ("planted.csv --figure a.svg --output sub/../a.svg", "--figure a.svg: it is --output too"),
         ("", "the following arguments are required: RECORDING"),
     ],

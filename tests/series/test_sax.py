@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 import glsw
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
+from glsw.series.mindist import distances, mindist, mindist_scoring
 from glsw.series.sax import (
     alphabet,
     breakpoints,
-    distances,
-    mindist,
-    mindist_scoring,
     paa,
     sax,
     sax_codes,
@@ -295,9 +293,9 @@ def test_what_nan_leaves_nothing_of_is_named():
         sax([[1, 2, 3, 4], [1, 2, NAN, NAN]], 2, 3, missing="skip")
     with pytest.raises(ValueError, match=r"^series: samples 3 to 6, those of segment 2, are all"):
         paa([1, 2, NAN, NAN, NAN, NAN, 4, 4], 3, missing="skip")
-    with pytest.raises(ValueError, match=r"^series has no samples but nan$"):
+    with pytest.raises(ValueError, match=r"^series is nan throughout$"):
         sax([NAN, NAN], 1, 3, missing="skip")
-    with pytest.raises(ValueError, match=r"^channel 2 has no samples but nan$"):
+    with pytest.raises(ValueError, match=r"^channel 2 is nan throughout$"):
         znormalize([[1, 2], [NAN, NAN]], missing="skip")
 
 

@@ -23,7 +23,7 @@ from glsw.search.align_pairs import disjoint, traced
 from glsw.search.assemble import Query, search_results
 from glsw.search.limits import Limits, limits_for
 from glsw.search.parallel_scan import scan_database
-from glsw.search.pool import Devices, EnginePool
+from glsw.search.pool import Devices, PoolUser
 from glsw.search.scan import ScanResult, check_longest
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -54,7 +54,7 @@ class SearchOptions(TypedDict, total=False):
     executor: Executor | None
 
 
-class Aligner:
+class Aligner(PoolUser):
     """A scoring, an engine and a device, ready to align.
 
     Parameters
@@ -139,18 +139,8 @@ class Aligner:
         self._inputs = InputEncoder(
             self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity
         )
-        self._pool = EnginePool(EngineSpec(engine, self.scoring, None, memory), device)
+        super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine = self._pool.engine
-
-    def close(self) -> None:
-        """End the processes of several devices; safe to repeat, and not needed for one device."""
-        self._pool.close()
-
-    def __enter__(self) -> Aligner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # A str is also an iterable of str: the overloads overlap.
     @overload

@@ -59,6 +59,11 @@ class InputEncoder:
         batch = Batch.pairwise([prepared.codes], [self._encode(record)])
         return batch, (prepared.record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
+    def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
+        """Return the batch of one triple, and its records."""
+        records = [self._one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
+        return Batch.of([map(self._encode, records)]), records
+
     def batch(self, queries: Source, targets: Source) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
         query_codes = [
@@ -113,7 +118,7 @@ class InputEncoder:
             raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
         records = self._records(source, what)
         if len(records) != 1:
-            raise ValueError(f"{source}: one {what} expected, {len(records)} found")
+            raise ValueError(f"{source}: one sequence expected, {len(records)} found")
         return records[0]
 
     def _encode(self, target: Record) -> npt.NDArray[np.uint8]:

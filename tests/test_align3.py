@@ -25,9 +25,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glsw import Record, Scoring
-from glsw.align3 import Aligner3, EngineSpec, align3, alignments3, score3
+from glsw.align3 import Aligner3, align3, alignments3, score3
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
+from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.paths import Ends, Paths

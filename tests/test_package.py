@@ -41,6 +41,7 @@ ORDER = [
     "verbs",
     "pairwise",
     "results3",
+    "aligner3",
     "align3",
     "output",
     "series",

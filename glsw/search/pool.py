@@ -11,11 +11,14 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
 from glsw.engines.spec import EngineSpec
 from glsw.search.workers import AnswerT, DeviceProcess, Task, UserExecutor, Worker
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 ChoiceT = TypeVar("ChoiceT", bound=EngineSpec)
@@ -118,6 +121,34 @@ class EnginePool:
             if process.failed:
                 process.restart()
         return list(self._processes)
+
+
+class PoolUser:
+    """Base of the aligners: what has a pool of engines ends it with `close` or a ``with`` block.
+
+    Attributes
+    ----------
+    engine : Engine or Engine3
+        That of this process.
+    """
+
+    def __init__(self, choice: EngineSpec, device: Devices) -> None:
+        self._pool = EnginePool(choice, device)
+
+    def close(self) -> None:
+        """End the processes of several devices; safe to repeat, and not needed for one device."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def where(self) -> str:
+        """The names of the devices, for results."""
+        return self._pool.where
 
 
 def _close(processes: Iterable[DeviceProcess]) -> None:

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from glsw.align import Aligner
+from glsw.align import Aligner, Scores
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.engines.base import Progress
@@ -52,7 +52,7 @@ class Comparison:
         Channels of the best triples or pairs, the best first; equal scores in the order of the
         channels.
     scores : ndarray of int32, shape (N,)
-        Their scores, in integer units of the scoring.
+        Their scores in units of the matrix: of float64 if it or the gap costs have decimals.
     count, cells : int
         Number of triples or pairs, and of cells of their tables.
     seconds : float
@@ -63,7 +63,7 @@ class Comparison:
     scoring: Scoring3 | Scoring
     similarity: npt.NDArray[np.float64]
     best: _Index
-    scores: npt.NDArray[np.int32]
+    scores: Scores
     count: int
     cells: int
     seconds: float
@@ -227,7 +227,6 @@ def compare(
     of = 3 if isinstance(aligner, Aligner3) else 2
     channels, cells = len(words), cells_of(words, of)
     start = time.perf_counter()
-    shown = aligner.scoring if isinstance(aligner.scoring, Scoring) else aligner.scoring.pairs
     sequences = Sequences.of(list(words.codes))
     similarity = np.full((channels, channels), -np.inf)
     best, scores = np.empty((0, of), np.int32), np.empty(0, np.int32)
@@ -236,11 +235,11 @@ def compare(
         found = _scores(aligner, sequences, chosen, progress)
         for a, b in combinations(range(of), 2):
             np.maximum.at(similarity, (chosen[:, a], chosen[:, b]), found)
-        enough = (found > 0) & (found >= min_score * shown.scale)
+        enough = (found > 0) & (found >= min_score)
         best, scores = np.concatenate([best, chosen[enough]]), np.append(scores, found[enough])
         order = np.argsort(-scores, kind="stable")[:top]
         best, scores = best[order], scores[order]
-    similarity = np.maximum(similarity, similarity.T) / shown.scale
+    similarity = np.maximum(similarity, similarity.T)
     np.fill_diagonal(similarity, np.nan)
     return Comparison(
         words,
@@ -273,7 +272,7 @@ def trace(comparison: Comparison, aligner: Aligner3 | Aligner) -> Iterator[Motif
             ends = at[:, [0, -1]]
             yield Motif(
                 begin + k + 1,
-                comparison.scoring.display(int(comparison.scores[begin + k])),
+                comparison.scores[begin + k].item(),
                 tuple(words.recording.channels[c] for c in channels),
                 ends,
                 edges[ends],
@@ -292,10 +291,11 @@ def _next(rest: Iterator[tuple[int, ...]], of: int) -> _Index:
 
 def _scores(
     aligner: Aligner3 | Aligner, sequences: Sequences, chosen: _Index, progress: Progress | None
-) -> npt.NDArray[np.int32]:
+) -> Scores:
     batch = Batch((sequences,) * chosen.shape[1], chosen)
-    scorer = aligner if isinstance(aligner, Aligner3) else aligner.engine
-    return scorer.scores(batch, progress=progress)
+    if isinstance(aligner, Aligner3):
+        return aligner.scores(batch, progress=progress)
+    return aligner.scoring.in_matrix_units(aligner.engine.scores(batch, progress=progress))
 
 
 def _coordinates(

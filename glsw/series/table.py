@@ -80,7 +80,7 @@ def _table_line(comparison: Comparison, motif: Motif) -> str:
 
 def _cells(comparison: Comparison, *values: object) -> str:
     """Return the numbers of a line, aligned with those of all lines."""
-    highest = comparison.scoring.display(int(comparison.scores[0]))
+    highest = comparison.scores[0].item()
     score = len(score_text(comparison, highest))
     widths = (max(4, len(str(len(comparison.best)))), max(5, score), 7, 5)
     return "  ".join(f"{value!s:>{width}}" for value, width in zip(values, widths, strict=True))

@@ -1,0 +1,380 @@
+"""The class `Aligner3`: a scoring, an engine and a device that align three sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from itertools import islice
+from operator import methodcaller
+from typing import Any, Literal, TypeAlias, overload
+
+import Bio.Align
+import numpy as np
+import numpy.typing as npt
+
+from glsw.align import Scores
+from glsw.batch import Batch
+from glsw.engines.base import Progress
+from glsw.engines.spec import EngineSpec
+from glsw.engines.three.base import Engine3
+from glsw.inputs import InputEncoder, OneSequence
+from glsw.paths import Ends, Paths
+from glsw.results3 import alignment_of
+from glsw.scoring.three import Scoring3
+from glsw.search.pool import Devices, PoolUser, run_tasks, task_count
+from glsw.sequences.records import Record
+
+_Verb: TypeAlias = Literal["scores", "ends", "paths"]
+_Codes: TypeAlias = npt.NDArray[np.uint8]
+
+
+class Aligner3(PoolUser):
+    """A scoring, an engine and a device, ready to align three sequences.
+
+    The table has a cell for each choice of a residue from each sequence; a cell follows from the
+    seven before it (Sudo et al. 2012, equation 2, figures 5 and 7). What ties mean, and which of
+    several equally good alignments comes out, is said at `glsw.engines.three.Engine3`.
+
+    Parameters
+    ----------
+    scoring : Scoring3, optional
+        The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given.
+    engine : str
+        A name in `glsw.engines.three.ENGINES3`.
+    device : int, str, Device, or list of int or str, optional
+        Number of the device or part of its name, see `glsw.devices`; the first one unless given.
+        A list, or ``"all"``, is for batches: `scores`, `ends` and `paths` divide the triples among
+        all of these, each with a process of its own; all else runs on the first.
+    unknown : str, optional
+        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+    memory : int, optional
+        Bytes of device memory that what an engine keeps of the tables may take.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or none that the engine can use.
+    ValueError
+        If there is no such engine, or ``unknown`` is not a letter of the alphabet.
+
+    Notes
+    -----
+    A ``str`` is always letters and a `pathlib.Path` always a file of one sequence. Sequences may
+    also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    The processes of several devices start with the aligner and end with `close`, or at the end of
+    a ``with`` block. They import the main module anew: what a script does with several devices has
+    to stand below ``if __name__ == "__main__":``.
+
+    References
+    ----------
+    S. Sudo, M. Yoshimi, M. Miki and T. Hiroyasu (2012), a performance evaluation of the
+    three-dimensional Smith-Waterman method with multiple GPUs (in Japanese).
+
+    Examples
+    --------
+    >>> from glsw.align3 import Aligner3
+    >>> from glsw.scoring.three import Scoring3
+    >>> aligner = Aligner3(Scoring3.identity(2, -1, 1), engine="reference")
+    >>> aligner.score("TTACGTACG", "ACGACG", "GGACGTTACG")
+    10
+    >>> print(aligner.align("TTACGTACG", "ACGACG", "GGACGTTACG"))
+    a                 2 ACG-TACG  9
+    b                 0 ACG--ACG  6
+    c                 2 ACGTTACG 10
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring3 | None = None,
+        *,
+        engine: str = "subtable",
+        device: Devices = None,
+        unknown: str | None = None,
+        memory: int | None = None,
+    ) -> None:
+        self.scoring = Scoring3.sum_of_pairs() if scoring is None else scoring
+        if not isinstance(self.scoring, Scoring3):
+            raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
+        self.unknown = unknown
+        self._inputs = InputEncoder(self.scoring.alphabet, unknown, False, False)
+        super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
+        self.engine: Engine3 = self._pool.engine
+
+    def scores(
+        self,
+        triples: Batch,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Scores:
+        """Return the best local score of each triple of a batch.
+
+        Parameters
+        ----------
+        triples : Batch
+            N triples of codes of the scoring's alphabet, also empty ones: two sequences and an
+            empty one are aligned as columns with a gap in the third.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor, optional
+            Computes parts of the batch, each with the engine and device of this aligner. Engines
+            on a device need processes, started by "spawn"; for several devices give them to the
+            aligner instead.
+
+        Returns
+        -------
+        ndarray of int32, shape (N,)
+            In units of the matrix: of float64 if it or the gap costs have decimals.
+
+        Raises
+        ------
+        ValueError
+            If there are other codes, or a score could be 2^23 or more.
+        DeviceError
+            If a triple does not fit the memory, or a part has failed on two devices.
+
+        Warns
+        -----
+        RuntimeWarning
+            If a device fails, or its process dies: another one repeats its part.
+
+        Notes
+        -----
+        Several devices, and executors, take parts of about equal cells, each the next one when it
+        is free. The results do not depend on that.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.scoring.three import Scoring3
+        >>> from glsw.batch import Batch
+        >>> aligner = Aligner3(Scoring3.identity(), engine="reference")
+        >>> words = ["ACGTT", "ACGT", "CCGTT", "TTTTT"]
+        >>> codes = map(aligner.scoring.alphabet.encode, words)
+        >>> aligner.scores(Batch.combinations(codes, 3)).tolist()
+        [3, 1, 2, 1]
+        """
+        parts = self._parts("scores", triples, progress, executor)
+        return self._shown(np.concatenate([scores for _, scores in parts]))
+
+    def ends(
+        self,
+        triples: Batch,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Ends:
+        """Return the best local score of each triple and where its alignment ends.
+
+        Parameters, units, errors and warnings as in `scores`.
+        """
+        parts = self._parts("ends", triples, progress, executor)
+        ends = Ends.merged(triples.index.shape, parts)
+        return replace(ends, score=self._shown(ends.score))
+
+    def paths(
+        self,
+        triples: Batch,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Paths:
+        """Return the best local alignment of each triple, column by column.
+
+        Parameters, units, errors and warnings as in `scores`.
+        """
+        parts = self._parts("paths", triples, progress, executor)
+        paths = Paths.merged(triples.index.shape, parts)
+        return replace(paths, ends=replace(paths.ends, score=self._shown(paths.ends.score)))
+
+    @overload
+    def score(
+        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: Literal[False] = False
+    ) -> int | float: ...
+    @overload
+    def score(
+        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: Literal[True]
+    ) -> tuple[int | float, Scores]: ...
+    def score(
+        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: bool = False
+    ) -> int | float | tuple[int | float, Scores]:
+        """Return the best local score of three sequences; float with a decimal matrix.
+
+        Parameters
+        ----------
+        a, b, c : sequence or path
+            See `Aligner3`.
+        table : bool
+            Whether to return the whole table with the score, see `table`.
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            If a file cannot be read or has not one sequence; for letters outside the alphabet, and
+            as `scores`.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> Aligner3(engine="reference").score("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
+        65
+        """
+        triples, _ = self._triple(a, b, c)
+        best = self.scoring.display(int(self.engine.scores(triples)[0]))
+        return (best, self._shown(next(self.engine.tables(triples)))) if table else best
+
+    def table(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Scores:
+        """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
+
+        Parameters and errors as in `score`.
+
+        Returns
+        -------
+        ndarray of int32, shape (l, m, n)
+            Entry (i, j, k) is the best score of alignments that end with the residues i, j and k
+            of the three, counted from 0, or earlier than these with gaps: equation (2). It is 0
+            where none scores more. Units as in `scores`.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.scoring.three import Scoring3
+        >>> Aligner3(Scoring3.identity(), engine="reference").table("ACA", "AC", "CAC").tolist()
+        [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
+        """
+        triples, _ = self._triple(a, b, c)
+        return self._shown(next(self.engine.tables(triples)))
+
+    def align(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Bio.Align.Alignment:
+        """Return the best local alignment of three sequences.
+
+        Of several equally good ones it is always the same, see `glsw.engines.three.Engine3`.
+
+        Parameters and errors as in `score`.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Of three rows in the order of the arguments, whose ``sequences`` are `SeqRecord` of
+            the whole sequences. Its ``score`` is in units of the matrix; its
+            ``column_annotations`` have the `marks` of the columns, which ``format("clustal")``
+            writes. An alignment of score 0 has no columns.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> alignment = Aligner3(engine="reference").align("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
+        >>> alignment.score, alignment.shape
+        (65, (3, 7))
+        >>> alignment.coordinates.tolist()
+        [[3, 6, 7, 10], [0, 3, 3, 6], [0, 3, 3, 6]]
+        >>> print(alignment.format("clustal").rstrip())
+        a                                   GAWGHEE
+        b                                   PAW-HEA
+        c                                   GAW-HEE
+                                            .** **.
+        """
+        triples, records = self._triple(a, b, c)
+        return alignment_of(self.engine.paths(triples), triples, records, self.scoring)
+
+    def alignments(
+        self,
+        a: OneSequence,
+        b: OneSequence,
+        c: OneSequence,
+        *,
+        max_alignments: int | None = None,
+        min_score: float = 1,
+        progress: Progress | None = None,
+    ) -> Iterator[Bio.Align.Alignment]:
+        """Return the local alignments of three sequences that have no column in common.
+
+        First comes that of `align`, then the best of those in which no column of two or three
+        residues ends in a cell where one of it does, then the best that has no such column of
+        these two, and so on (after Waterman and Eggert 1987).
+
+        Parameters
+        ----------
+        a, b, c : sequence or path
+        max_alignments : int or None
+            How many at most, None for all.
+        min_score : int or float
+            Least score of an alignment; those that score 0 or less never count.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        iterator of Bio.Align.Alignment
+            As from `align`; scores do not increase. Each is computed when it is asked for, and
+            takes about as long as the first.
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            As `score`, at once; and if ``max_alignments`` is less than 1.
+
+        Examples
+        --------
+        >>> from glsw.align3 import Aligner3
+        >>> from glsw.scoring.three import Scoring3
+        >>> aligner = Aligner3(Scoring3.identity(2, -3, 5), engine="reference")
+        >>> for found in aligner.alignments("GGATCCATCC", "ATCC", "CATCC", min_score=4):
+        ...     print(found.score, found.coordinates[:, 0], found.coordinates[:, -1])
+        8 [2 0 1] [6 4 5]
+        8 [6 0 1] [10  4  5]
+        """
+        if max_alignments is not None and max_alignments < 1:
+            raise ValueError(
+                f"max_alignments {max_alignments}: at least 1, or None for all, expected"
+            )
+        triples, records = self._triple(a, b, c)
+        return islice(self._disjoint(triples, records, min_score, progress), max_alignments)
+
+    def _disjoint(
+        self,
+        triples: Batch,
+        records: Sequence[Record],
+        min_score: float,
+        progress: Progress | None,
+    ) -> Iterator[Bio.Align.Alignment]:
+        for _, paths in self.engine.disjoint(triples, progress=progress):
+            if self.scoring.display(int(paths.ends.score[0])) < min_score:
+                return
+            yield alignment_of(paths, triples, records, self.scoring)
+
+    def _triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
+        """Encode three sequences, and check that the engine can align them."""
+        triples, records = self._inputs.triple(a, b, c)
+        self.engine.check(triples)
+        return triples, records
+
+    def _shown(self, scores: npt.NDArray[Any]) -> Scores:
+        return self.scoring.pairs.in_matrix_units(scores)
+
+    def _parts(
+        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: Executor | None
+    ) -> list[tuple[slice, Any]]:
+        """Return what an engine answers, in one part or several, each with its triples."""
+        self._check(triples)
+        workers = self._pool.workers(executor)
+        slices = triples.parts(task_count(workers))
+        if not workers or len(slices) < 2:
+            return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
+        shares = [triples.select(each) for each in slices]
+        tasks = [methodcaller(verb, share.compact()) for share in shares]
+        parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
+        for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
+            parts[k] = slices[k], found
+            if progress:
+                progress(shares[k].cells)
+        return parts
+
+    def _check(self, triples: Batch) -> None:
+        if not isinstance(triples, Batch):
+            raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
+        triples.check_codes(self.scoring.alphabet)
+        self.engine.check(triples)

@@ -615,3 +615,16 @@ def test_choice_is_the_same_in_another_process():
     again = pickle.loads(pickle.dumps(choice))
     assert isinstance(again, EngineSpec)
     assert isinstance(again.make(), Reference3)
+
+
+def test_scores_have_one_unit() -> None:
+    scoring = Scoring3.sum_of_pairs(Scoring.named("GONNET1992", 9.5, 0.5))
+    aligner = Aligner3(scoring, engine="reference")
+    triples = Batch.of([map(scoring.alphabet.encode, WORDS)])
+    best, table = aligner.score(*WORDS, table=True)
+    assert isinstance(best, float)
+    assert aligner.align(*WORDS).score == best
+    assert table.max() == aligner.table(*WORDS).max() == best
+    assert aligner.scores(triples).tolist() == aligner.ends(triples).score.tolist() == [best]
+    assert aligner.paths(triples).ends.score.tolist() == [best]
+    assert Aligner3(engine="reference").scores(triples).dtype == np.int32

@@ -18,16 +18,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bench import competitors, options, workloads
-from bench.measure import Check, compare, measure, report, write
+from bench import options, programs, workloads
+from bench.document import Results
+from bench.measure import Check, compare, measure, tell_wrong
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
-from glsw.device.device import DeviceError, open_device
-from glsw.device.shader import ShaderError
+from glsw.device.device import open_device
 from glsw.engines.lanes.engine import Lanes
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import read
 
 SCORING = Scoring.named("BLOSUM62", 12, 1)
 SAMPLE = 10_000
@@ -36,12 +35,7 @@ SAMPLE = 10_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a score was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.all_pairs: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -60,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "budget": arguments.budget,
     }
     print(f"{device.info.name}: {len(proteins)} proteins of {origin}, {cells:,} cells")
-    results: list[dict[str, Any]] = []
+    results = Results("all_pairs", device, settings, arguments)
     numbers: tuple[Literal["int32", "f16"], ...] = ("int32", "f16")
     for number in numbers if device.info.half else numbers[:1]:
         engine = Lanes(SCORING, device, number=number)
@@ -79,43 +73,35 @@ def _run(arguments: argparse.Namespace) -> int:
             device=device,
             budget=arguments.budget,
         )
-        results.append({"number": number, "memory": engine.memory_used, **timed.as_dict()})
+        results.keep({"number": number, "memory": engine.memory_used, **timed.as_dict()})
         clock = "" if timed.device is None else f", {timed.device.median:.3f} s by the device"
         wall = (
             f"{timed.wall.median:.3f} s{clock}, {timed.gcups:.0f} GCUPS" if timed.wall else "WRONG"
         )
         print(f"lanes {number}: {wall}", flush=True)
-        if arguments.output:
-            document = report("all_pairs", device, settings, results, commit=arguments.commit)
-            write(arguments.output, document)
-    return 0 if all(each["wall"] for each in results) else 1
+    return tell_wrong((f"lanes {each['number']}", each["check"]) for each in results)
 
 
 def _judge(proteins: Sequences, chosen: npt.NDArray[np.int64]) -> tuple[str, npt.NDArray[np.int32]]:
     """Return who judges the chosen pairs, shape (2, N), and their scores."""
     batch = Batch.indexed(proteins, proteins, *chosen.astype(np.int32))
-    if not competitors.ParasailPairs.available(SCORING):
+    if not programs.ParasailPairs.available(SCORING):
         raise ValueError("parasail is needed to judge the scores")
-    peer = competitors.ParasailPairs(SCORING)
-    with peer.prepared(batch) as work:
-        return peer.name, peer.scores(work)
+    peer = programs.ParasailPairs(SCORING)
+    return peer.name, peer.scores_of(batch)
 
 
 def _proteins(arguments: argparse.Namespace) -> tuple[Sequences, str]:
     if arguments.sequences is None:
         return workloads.swissprot_like(arguments.generated), "a generated database"
-    encode = SCORING.alphabet.encode
-    records = read(arguments.sequences)
-    codes = (encode(each.letters, name=each.id, unknown="X") for each in records)
-    return Sequences.of(codes), Path(arguments.sequences).name
+    return workloads.from_file(arguments.sequences), Path(arguments.sequences).name
 
 
 def _parser() -> argparse.ArgumentParser:
-    text = (__doc__ or "").partition("\n")[0]
-    parser = options.parser("all_pairs", text, 20.0, "for each number type (20)")
+    parser = options.parser("all_pairs", __doc__, 20.0, "for each number type (default 20)")
     parser.add_argument("--sequences", metavar="FASTA", help="default: generated")
-    parser.add_argument("--generated", type=options.count, default=200, metavar="N")
-    parser.add_argument("--sample", type=options.count, default=SAMPLE, metavar="N")
+    parser.add_count("--generated", "proteins to generate (default 200)", 200)
+    parser.add_count("--sample", f"pairs that parasail judges (default {SAMPLE})", SAMPLE)
     return parser
 
 

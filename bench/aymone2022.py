@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import competitors, options, pairs, workloads
-from bench.measure import Check, compare, measure, report, write
+from bench import competitors, options, pairs, programs, workloads
+from bench.document import Results
+from bench.measure import Check, both, compare, measure, tell_wrong
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
+from glsw.device.device import Device, open_device
 from glsw.engines import Diagonal, Reference, Ties
 from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
@@ -96,12 +96,7 @@ _Outcome: TypeAlias = npt.NDArray[np.int32] | Ends | Paths
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.aymone2022: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -117,7 +112,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "paper": [{**asdict(row), "gcups": row.gcups} for row in PAPER],
     }
     print(f"engine {Diagonal.name} on {device.info.name}: {count} pairs of {length} x {length}")
-    results: list[dict[str, Any]] = []
+    results = Results("aymone2022", device, settings, arguments)
     # Twice as long for ours as for the two ways of the core.
     share = arguments.budget / len(chosen) / (len(TASKS) + 1)
     for workload in chosen:
@@ -125,28 +120,20 @@ def _run(arguments: argparse.Namespace) -> int:
         judge = _Judge(workload.scoring, batch)
         print(f"\n{workload.name}\n{HEADING}")
         for task, ties in TASKS:
-            results.append(
+            results.keep(
                 {"workload": workload.name, "task": task, "ties": ties}
                 | _measured(task, ties, judge, device, share)
             )
             _print_row(f"{task}, {ties}" if task != "scores" else task, results[-1])
         for method in ("trace", "simd"):
-            if competitors.ParasailPairs.available(workload.scoring):
+            if programs.ParasailPairs.available(workload.scoring):
                 result = _core(method, judge, device, share / 2)
-                results.append({"workload": workload.name, "task": method, "ties": None} | result)
+                results.keep({"workload": workload.name, "task": method, "ties": None} | result)
                 _print_row(f"one core, {result['function']}", result)
-        if arguments.output:
-            document = report("aymone2022", device, settings, results, commit=arguments.commit)
-            write(arguments.output, document)
     _print_paper()
-    wrong = [result for result in results if result["wall"] is None]
-    for result in wrong:
-        print(
-            f"WRONG: {result['workload']}, {result['task']}, {result['ties']}: "
-            f"{result['check']['judge']}: {result['check']['first']}",
-            file=sys.stderr,
-        )
-    return 1 if wrong else 0
+    return tell_wrong(
+        (f"{each['workload']}, {each['task']}, {each['ties']}", each["check"]) for each in results
+    )
 
 
 def _measured(
@@ -178,10 +165,9 @@ class _Judge:
             trace(*part.pair(p), scoring, int(i), int(j))[0].tolist()
             for p, (_, i, j) in enumerate(self._ends)
         ]
-        if competitors.ParasailPairs.available(scoring):
-            peer = competitors.ParasailPairs(scoring)
-            with peer.prepared(batch) as work:
-                self.name, self.scores = peer.name, peer.scores(work)
+        if programs.ParasailPairs.available(scoring):
+            peer = programs.ParasailPairs(scoring)
+            self.name, self.scores = peer.name, peer.scores_of(batch)
         else:
             self.name, self.scores = Reference.name, Reference(scoring).scores(batch)
 
@@ -196,15 +182,15 @@ class _Judge:
         check = compare(ends.score, self.scores, self.name)
         if ties == "conventional":
             cells = pairs.cells_of(ends)[self._chosen]
-            check = pairs.both(check, compare(cells, self._ends, Reference.name))
+            check = both(check, compare(cells, self._ends, Reference.name))
         if isinstance(outcome, Paths):
             scores = pairs.path_scores(self.scoring, self.batch, outcome)
-            check = pairs.both(check, compare(scores, self.scores, "scores of the alignments"))
+            check = both(check, compare(scores, self.scores, "scores of the alignments"))
             if ties == "conventional":
                 paths = [outcome.coordinates(p).tolist() for p in self._chosen]
                 other = [k for k, path in enumerate(paths) if path != self._paths[k]]
                 first = f"pair {self._chosen[other[0]]}: another alignment" if other else None
-                check = pairs.both(check, Check("traceback", len(paths), len(other), first))
+                check = both(check, Check("traceback", len(paths), len(other), first))
         return check
 
 
@@ -217,11 +203,9 @@ def _arrays(outcome: _Outcome) -> tuple[npt.NDArray[Any], ...]:
     return (outcome,)
 
 
-def _core(
-    method: competitors.Method, judge: _Judge, device: Device, budget: float
-) -> dict[str, Any]:
+def _core(method: programs.Method, judge: _Judge, device: Device, budget: float) -> dict[str, Any]:
     """Measure parasail on as many of the pairs as it can do three times in ``budget`` seconds."""
-    peer = competitors.ParasailPairs(judge.scoring, method)
+    peer = programs.ParasailPairs(judge.scoring, method)
 
     def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
         part = judge.batch.select(competitors.portion(judge.batch, cells))
@@ -258,25 +242,11 @@ def _print_paper() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.parser(
-        "aymone2022",
-        (__doc__ or "").splitlines()[0],
-        60,
-        "about this long in all (default 60); everything is run three times at least",
-    )
-    parser.add_argument(
-        "--pairs", type=options.count, default=1000, metavar="N", help="default 1000, the paper's"
-    )
-    parser.add_argument(
-        "--length", type=options.count, default=512, metavar="N", help="default 512, the paper's"
-    )
-    parser.add_argument(
-        "--workloads",
-        type=options.choices(WORKLOADS),
-        default=list(WORKLOADS),
-        metavar="NAME,...",
-        help=f"of {', '.join(WORKLOADS)} (default all)",
-    )
+    text = "about this long in all (default 60); everything is run three times at least"
+    parser = options.parser("aymone2022", __doc__, 60, text)
+    parser.add_count("--pairs", "default 1000, as in the paper", 1000)
+    parser.add_count("--length", "default 512, as in the paper", 512)
+    parser.add_choices("--workloads", WORKLOADS)
     return parser
 
 

@@ -22,14 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench import competitors, options, workloads
-from bench.measure import compare, report, write
+from bench.document import Results
+from bench.measure import compare, tell_wrong
 from glsw.batch import Batch
-from glsw.device.device import DeviceError
-from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Engine, engine_of
 from glsw.engines.spec import device_for
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import Fitted, Method, ScoreHistogram, Statistics, for_search
 from glsw.statistics.ungapped_constants import ROBINSON
@@ -64,12 +62,7 @@ _JUDGED = 2e5  # cells of each query, of pairs whose scores are compared
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a score was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, ImportError, DeviceError, ShaderError) as error:
-        print(f"bench.calibration: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -82,30 +75,19 @@ def _run(arguments: argparse.Namespace) -> int:
         "evalues": list(EVALUES),
         "scorings": {name: list(words) for name, words in SCORINGS.items()},
     }
-    results: list[dict[str, Any]] = []
+    results = Results("calibration", device, settings, arguments)
     for name, words in SCORINGS.items():
         scoring = Scoring.blast(*words)
         engine = engine_of(kind, scoring, device) if device else kind(scoring)
         for case, sizes in CASES.items():
             queries = max(1, round(sizes.queries * arguments.fraction))
             found = _counted(engine, sizes._replace(queries=queries))
-            results.append({"scoring": name, "case": case, **found})
+            results.keep({"scoring": name, "case": case, **found})
             _print(results[-1])
-            if arguments.output:
-                document = report("calibration", device, settings, results, commit=arguments.commit)
-                write(arguments.output, document)
     if arguments.plot:
         where = f", {device.info.name}" if device else ""
         plot(results, arguments.plot, arguments.engine + where)
-    wrong = [each for each in results if each["check"]["wrong"] or not each["check"]["pairs"]]
-    for each in wrong:
-        check = each["check"]
-        print(
-            f"{each['scoring']}: {check['wrong']} of {check['pairs']} scores differ from "
-            f"{check['judge']}, {check['first']}",
-            file=sys.stderr,
-        )
-    return 1 if wrong else 0
+    return tell_wrong((f"{each['scoring']}, {each['case']}", each["check"]) for each in results)
 
 
 def _proteins(case: RandomSet, count: int, seed: int) -> Sequences:
@@ -115,11 +97,7 @@ def _proteins(case: RandomSet, count: int, seed: int) -> Sequences:
         if case.length is None
         else np.full(count, case.length)
     )
-    shares = np.array(list(case.composition.values()))
-    letters = PROTEIN.encode("".join(case.composition))
-    random = np.random.default_rng(seed)
-    drawn = random.choice(letters, int(lengths.sum()), p=shares / shares.sum(), shuffle=False)
-    return Sequences(drawn, np.concatenate([[0], np.cumsum(lengths)]))
+    return workloads.proteins(lengths, seed, case.composition)
 
 
 def _counted(engine: Engine, case: RandomSet) -> dict[str, Any]:
@@ -226,17 +204,12 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, engine: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(
-        prog="python -m bench.calibration", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = options.parser("calibration", __doc__)
     parser.add_argument("--engine", choices=list(ENGINES), default="cpu", help="default cpu")
-    parser.add_argument("--device", type=options.device, help="index, or part of the name")
     parser.add_argument(
         "--fraction", type=float, default=1.0, help="of the queries, for a shorter run (default 1)"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the results")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw it with matplotlib")
-    parser.add_argument("--commit", help="commit to write down where there is no git history")
     return parser
 
 

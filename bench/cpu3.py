@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import cores
+from bench import machine
 from glsw.batch import Batch
 from glsw.scoring.three import Scoring3
 
@@ -63,8 +63,8 @@ def available() -> bool:
 
 def compiler() -> str:
     """Return what the compiler calls itself, for results."""
-    told = _output(COMPILER[0], "--version")
-    return (told.splitlines() or ["unknown"])[0]
+    told = machine.output(COMPILER[0], "--version")
+    return ((told or "").splitlines() or ["unknown"])[0]
 
 
 def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
@@ -95,7 +95,7 @@ def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
 
 def best_on_all_cores(scoring: Scoring3, triples: Batch) -> Int32:
     """Return the best cell of each triple as `best` does, in the shortest time."""
-    return best(scoring, triples, threads=cores())
+    return best(scoring, triples, threads=machine.cores())
 
 
 def table(scoring: Scoring3, triples: Batch, t: int = 0, *, out: Int32 | None = None) -> Int32:
@@ -163,11 +163,3 @@ def _built() -> tuple[Any, str | None]:
         library = ctypes.CDLL(str(made))  # stays loaded when the file is gone
     library.cpu3_linear.restype = library.cpu3_affine.restype = None
     return library, None
-
-
-def _output(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()

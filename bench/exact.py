@@ -18,76 +18,58 @@ from typing import Any
 
 import numpy as np
 
-from bench import options
-from bench.measure import Check, compare, report, write
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
+from bench import options, workloads
+from bench.document import Results
+from bench.measure import compare, tell_wrong
+from glsw.device.device import Device, open_device
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes.engine import Lanes
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import read
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare; return 0, 1 if a score was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"exact: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
     numbers = arguments.numbers or (("int32", "f16") if device.info.half else ("int32", "f32"))
     print(device.info.name)
-    results = [_judged(device, *each) for each in _comparisons(arguments, numbers)]
-    if arguments.output:
-        settings = {
-            "queries": arguments.queries.name,
-            "database": arguments.database.name,
-            "numbers": list(numbers),
-        }
-        write(
-            arguments.output,
-            report("exact", device, settings, results, commit=arguments.commit),
-        )
-    return 0 if all(result["check"]["wrong"] == 0 for result in results) else 1
+    settings = {
+        "queries": arguments.queries.name,
+        "database": arguments.database.name,
+        "numbers": list(numbers),
+    }
+    results = Results("exact", device, settings, arguments)
+    for each in _comparisons(arguments, numbers):
+        results.keep(_judged(device, *each))
+    return tell_wrong((f"{each['name']}, {each['number']}", each["check"]) for each in results)
 
 
 def _comparisons(
     arguments: argparse.Namespace, numbers: Sequence[str]
 ) -> Iterator[tuple[str, str, Scoring, Sequences, Sequences]]:
-    """Yield what is compared: its name, number type, scoring, queries and subjects."""
-    proteins = _letters(arguments.database)
-    queries = _letters(arguments.queries)
-    every = slice(None, arguments.sequences)
-    subjects = Sequences.of(list(proteins)[every])
+    """Yield what is compared: its name, number type, scoring, queries and targets."""
+    targets = workloads.from_file(arguments.database).part(slice(arguments.sequences))
     matrix = np.full((24, 24), -150)
     np.fill_diagonal(matrix, 200)
     high = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
-    few = Sequences.of(list(queries)[: arguments.queries_subset])
+    queries = workloads.from_file(arguments.queries).part(slice(arguments.queries_subset))
     for number in numbers:
         blosum = Scoring.blast("BLOSUM62", 11, 1)
-        yield "BLOSUM62 11/1", number, blosum, few, subjects
-        part = Sequences.of(list(subjects)[:2000])
-        yield "scores of 200", number, high, Sequences.of(list(part)[:3]), part
-        nucleotides = Sequences.of([codes % 4 for codes in part])
+        yield "BLOSUM62 11/1", number, blosum, queries, targets
+        part = targets.part(slice(2000))
+        yield "scores of 200", number, high, part.part(slice(3)), part
+        nucleotides = Sequences(part.residues % 4, part.offsets)
         dna = Scoring.match_mismatch(2, -3, 7, 2)
-        yield "nucleotides", number, dna, Sequences.of(list(nucleotides)[:3]), nucleotides
+        yield "nucleotides", number, dna, nucleotides.part(slice(3)), nucleotides
         if arguments.titin:
-            (titin,) = _letters(arguments.titin)
+            (titin,) = workloads.from_file(arguments.titin)
             whole = [titin, titin[:32768], titin[100:30000], titin[::-1].copy()]
             yield "titin", number, blosum, Sequences.of(whole[:1]), Sequences.of(whole)
-
-
-def _letters(path: Path) -> Sequences:
-    return Sequences.of(
-        PROTEIN.encode(record.letters, name=record.id, unknown="X") for record in read(path)
-    )
 
 
 def _judged(
@@ -96,13 +78,13 @@ def _judged(
     number: Any,
     scoring: Scoring,
     queries: Sequences,
-    subjects: Sequences,
+    targets: Sequences,
 ) -> dict[str, Any]:
     """Compare all scores; print a line."""
-    (found,) = Lanes(scoring, device, number=number).scan(queries, [subjects])
+    (found,) = Lanes(scoring, device, number=number).scan(queries, [targets])
     judge = Cpu(scoring)
-    (expected,) = judge.scan(queries, [subjects])
-    check: Check = compare(found.ravel(), expected.ravel(), judge.where)
+    (expected,) = judge.scan(queries, [targets])
+    check = compare(found.ravel(), expected.ravel(), judge.where)
     high = int((expected >= 2048).sum())
     print(f"{name}, {number}: {check.pairs} pairs, {high} from 2048 on, {check.wrong} wrong")
     if check.first:
@@ -111,7 +93,7 @@ def _judged(
         "name": name,
         "number": number,
         "queries": len(queries),
-        "subjects": len(subjects),
+        "subjects": len(targets),
         "from_2048": high,
         "highest": int(expected.max()),
         "check": vars(check),
@@ -119,18 +101,13 @@ def _judged(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(
-        prog="python -m bench.exact", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--device", type=options.device, help="index, or part of the name")
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the results")
-    parser.add_argument("--commit", help="commit to write down where there is no git history")
+    parser = options.parser("exact", __doc__)
     parser.add_argument("--queries", type=Path, required=True, help="FASTA")
     parser.add_argument("--database", type=Path, required=True, help="FASTA")
     parser.add_argument("--titin", type=Path, help="FASTA of one long sequence")
     parser.add_argument("--numbers", type=options.choices(("int32", "f16", "f32")))
-    parser.add_argument("--sequences", type=options.count, help="of the database, the first ones")
-    parser.add_argument("--queries-subset", type=options.count, help="the first ones")
+    parser.add_count("--sequences", "only the first ones of the database")
+    parser.add_count("--queries-subset", "only the first ones")
     return parser
 
 

@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bench import competitors, options, workloads
-from bench.measure import Check, compare, measure, report, write
+from bench import competitors, options, programs, workloads
+from bench.document import Results
+from bench.measure import Check, compare, measure, tell_wrong
+from bench.pairs import Found, cells_of
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
+from glsw.device.device import Device, open_device
 from glsw.engines import Reference
 from glsw.engines.fragment import Fragment
 from glsw.scoring.scoring import Scoring
@@ -37,10 +37,11 @@ GAPS = {"affine": (12, 1), "linear": (8, 8)}
 
 TASKS = ("scores", "ends")
 
+NEVER_LONG = 2**18
+"""Cells up to which no layout is left out."""
+
 CHECKED = 5e5
 """Cells that the reference repeats where the ends are judged."""
-
-Found = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,7 @@ class Layout:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.fragment_tiles: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -80,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "budget": arguments.budget,
     }
     print(f"engine fragment on {device.info.name}, GCUPS of one full quad")
-    results: list[dict[str, Any]] = []
+    results = Results("fragment_tiles", device, settings, arguments)
     for length, task, gaps in itertools.product(arguments.lengths, TASKS, GAPS):
         print(f"\n{length} x {length}, {task}, {gaps} gaps; columns: texels of a quad")
         print(
@@ -93,21 +89,19 @@ def _run(arguments: argparse.Namespace) -> int:
                 layout = Layout(length, task, gaps, tile, size)
                 pairs = layout.pairs(device)
                 # A quad twice as large takes twice as long, or less.
-                affordable = pairs * length**2 <= rate * 1e9 * arguments.budget
+                affordable = pairs * length**2 <= max(NEVER_LONG, rate * 1e9 * arguments.budget)
                 if pairs and affordable:
                     result = _measured(layout, device, arguments.budget)
-                    results.append(result)
+                    results.keep(result)
                     rate = result["gcups"] or 0
                     print(f"{rate:>9.3f}" if rate else f"{'WRONG':>9}", end="", flush=True)
                 else:
                     print(f"{'-':>9}", end="", flush=True)
             print()
-            if arguments.output:
-                document = report(
-                    "fragment_tiles", device, settings, results, commit=arguments.commit
-                )
-                write(arguments.output, document)
-    return 1 if any(result["wall"] is None for result in results) else 0
+    return tell_wrong(
+        (f"{each['length']}, {each['task']}, {each['gaps']}, tile {each['tile']}", each["check"])
+        for each in results
+    )
 
 
 def _measured(layout: Layout, device: Device, budget: float) -> dict[str, Any]:
@@ -119,7 +113,7 @@ def _measured(layout: Layout, device: Device, budget: float) -> dict[str, Any]:
     batch = Batch.one_to_many(query, workloads.uniform(pairs, layout.length))
 
     def run() -> Found:
-        return _ends(engine, batch) if layout.task == "ends" else engine.scores(batch)
+        return cells_of(engine.ends(batch)) if layout.task == "ends" else engine.scores(batch)
 
     timed = measure(
         run, _judge(layout.task, scoring, batch), cells=batch.cells, device=device, budget=budget
@@ -127,20 +121,15 @@ def _measured(layout: Layout, device: Device, budget: float) -> dict[str, Any]:
     return {**asdict(layout), "bits": BITS[layout.tile], "pairs": pairs, **timed.as_dict()}
 
 
-def _ends(engine: Fragment | Reference, batch: Batch) -> Found:
-    ends = engine.ends(batch)
-    return np.stack([ends.score, ends.query_end, ends.target_end], axis=1)
-
-
 def _judge(task: str, scoring: Scoring, batch: Batch) -> Callable[[Found], Check]:
     """Return what compares all scores with parasail's, or some ends with the reference's."""
-    if task == "scores" and competitors.Parasail.available(scoring):
+    if task == "scores" and programs.Parasail.available(scoring):
         chosen = np.arange(len(batch))
         judge, expected = competitors.judge(scoring, batch)
     else:
         chosen = competitors.portion(batch, CHECKED)
         judge = Reference.name
-        expected = _ends(Reference(scoring), batch.select(chosen))
+        expected = cells_of(Reference(scoring).ends(batch.select(chosen)))
         expected = expected[:, 0] if task == "scores" else expected
     return lambda found: compare(found[chosen], expected, judge)
 
@@ -148,25 +137,13 @@ def _judge(task: str, scoring: Scoring, batch: Batch) -> Callable[[Found], Check
 def _parser() -> argparse.ArgumentParser:
     parser = options.parser(
         "fragment_tiles",
-        (__doc__ or "").splitlines()[0],
+        __doc__,
         5,
         "for each layout (default 5); every one is run twice at least, and those are left out "
         "of which one run would take longer",
     )
-    parser.add_argument(
-        "--lengths",
-        type=options.counts,
-        default=[361],
-        metavar="N,N,...",
-        help="of query and targets alike (default 361)",
-    )
-    parser.add_argument(
-        "--exponents",
-        type=options.counts,
-        default=[14, 16, 17, 18, 19, 20],
-        metavar="E,E,...",
-        help="texels of a quad, powers of two (default 14,16,17,18,19,20)",
-    )
+    parser.add_counts("--lengths", [361], "of query and targets alike")
+    parser.add_counts("--exponents", [14, 16, 17, 18, 19, 20], "texels of a quad, powers of two")
     return parser
 
 

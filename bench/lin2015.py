@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench import options, pairs, workloads
-from bench.measure import report, write
-from glsw.batch import Batch
-from glsw.device.device import DeviceError, open_device
-from glsw.device.shader import ShaderError
+from bench.document import Results
+from bench.measure import tell_wrong
+from glsw.device.device import open_device
 from glsw.scoring.scoring import Scoring
 
 LENGTHS = (200, 1000, 10_000, 100_000, 1_000_000)
@@ -38,12 +37,7 @@ SCORING = Scoring.match_mismatch(5, -4, 11, 1)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.lin2015: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -57,21 +51,16 @@ def _run(arguments: argparse.Namespace) -> int:
         "paper": PAPER,
     }
     print(f"score and end of one pair of DNA sequences, 5/-4, gaps 11, 1, on {device.info.name}")
-    for name in arguments.methods:
-        print(f"  {name:<13} {pairs.MEANING[name]}")
+    pairs.print_methods(arguments.methods)
     print(f"\n{HEADING}")
-    results: list[dict[str, Any]] = []
+    results = Results("lin2015", device, settings, arguments)
     for length in arguments.lengths:
-        sequences = workloads.dna([length, length], length)
-        batch = Batch.pairwise([sequences[0]], [sequences[1]])
+        batch = workloads.unrelated_pair(length)
         found = pairs.race(arguments.methods, SCORING, batch, device, arguments.budget)
-        results.append({"length": length, **found})
+        results.keep({"length": length, **found})
         _print_length(results[-1])
-        if arguments.output:
-            document = report("lin2015", device, settings, results, commit=arguments.commit)
-            write(arguments.output, document)
     _print_notes(arguments.budget)
-    return pairs.tell_wrong(results)
+    return tell_wrong(pairs.checks(results))
 
 
 HEADING = (
@@ -116,28 +105,7 @@ def _print_notes(budget: float) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.parser(
-        "lin2015",
-        (__doc__ or "").splitlines()[0],
-        10,
-        "a method that would take longer for a pair is left out (default 10); the others are run "
-        "twice at least, for about this long",
-    )
-    parser.add_argument(
-        "--lengths",
-        type=options.counts,
-        default=list(LENGTHS),
-        metavar="N,N,...",
-        help="of both sequences (default: the paper's)",
-    )
-    parser.add_argument(
-        "--methods",
-        type=options.choices(pairs.METHODS),
-        default=list(METHODS),
-        metavar="NAME,NAME,...",
-        help=f"of {', '.join(pairs.METHODS)} (default: all but wavefront)",
-    )
-    return parser
+    return pairs.parser("lin2015", __doc__, 10, LENGTHS, METHODS)
 
 
 if __name__ == "__main__":

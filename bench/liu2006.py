@@ -18,16 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench import competitors, options, workloads
-from bench.measure import WARM_UP, Check, compare, measure, report, write
+from bench import competitors, options, programs, workloads
+from bench.document import Results
+from bench.measure import WARM_UP, Check, compare, measure, tell_wrong
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError
-from glsw.device.shader import ShaderError
+from glsw.device.device import Device
 from glsw.engines import ENGINES, Engine, engine_of
 from glsw.engines.spec import device_for
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import read
 
 SWISSPROT = 176_469 * 361
 """Residues of Swiss-Prot 46.3, March 2005: sequences and mean length as the paper gives them."""
@@ -92,12 +91,7 @@ class Query(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a score was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.liu2006: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -115,34 +109,25 @@ def _run(arguments: argparse.Namespace) -> int:
         "budget": arguments.budget,
     }
     _print_heading(device, arguments.engine, origin)
-    results: list[dict[str, Any]] = []
+    results = Results("liu2006", device, settings, arguments)
     share = arguments.budget / sum(len(query.codes) ** 0.5 for query in queries)
     for query in queries:
         budget = share * len(query.codes) ** 0.5
-        results.append(_query(query, database, engine, device, budget))
+        results.keep(_query(query, database, engine, device, budget))
         _print_row(results[-1])
-        if arguments.output:
-            document = report("liu2006", device, settings, results, commit=arguments.commit)
-            write(arguments.output, document)
-    wrong = [result for result in results if result["engine"]["wall"] is None]
     _print_notes(results)
-    for result in wrong:
-        check = result["engine"]["check"]
-        print(
-            f"WRONG: {arguments.engine}, query {result['query']}: {check['wrong']} of "
-            f"{check['pairs']} scores differ from {check['judge']}; {check['first']}",
-            file=sys.stderr,
-        )
-    return 1 if wrong else 0
+    return tell_wrong(
+        (f"{arguments.engine}, query {each['query']}", each["engine"]["check"]) for each in results
+    )
 
 
 def _query(
     query: Query, database: Sequences, engine: Engine, device: Device | None, budget: float
 ) -> dict[str, Any]:
-    """Measure the engine and the peers with one query; a third of ``budget`` is for the peers."""
+    """Measure the engine and the competitors with one query; a third of ``budget`` is for those."""
     batch = Batch.one_to_many(query.codes, database)
     scoring = engine.scoring
-    most = JUDGED if competitors.Parasail.available(scoring) else BY_REFERENCE
+    most = JUDGED if programs.Parasail.available(scoring) else BY_REFERENCE
     chosen = competitors.portion(batch, most)
     judge, expected = competitors.judge(scoring, batch.select(chosen))
 
@@ -166,7 +151,7 @@ def _query(
         budget=max(least, budget * 2 / 3),
     )
     beside: dict[str, dict[str, Any]] = {}
-    for kind in (competitors.Parasail, competitors.Ssearch36) if ours.wall else ():
+    for kind in (programs.Parasail, programs.Ssearch36) if ours.wall else ():
         if kind.available(scoring):
             peer = kind(scoring)
             try:
@@ -186,10 +171,11 @@ def _query(
 
 
 def _queries(arguments: argparse.Namespace, scoring: Scoring) -> list[Query]:
-    encode = scoring.alphabet.encode
     if arguments.queries:
-        records = list(read(arguments.queries))
-        return [Query(each.id, encode(each.letters, name=each.id, unknown="X")) for each in records]
+        return [
+            Query(each.id, codes)
+            for each, codes in workloads.encoded(arguments.queries, scoring.alphabet)
+        ]
     generated = workloads.queries(arguments.lengths)
     return [Query(f"generated {len(codes)}", codes) for codes in generated]
 
@@ -200,13 +186,9 @@ def _database(arguments: argparse.Namespace, scoring: Scoring) -> tuple[Sequence
         database = workloads.swissprot_like(arguments.sequences or 2000)
         name = "generated, lengths and composition of Swiss-Prot"
     else:
-        encode = scoring.alphabet.encode
-        records = list(read(arguments.database))
-        count = min(arguments.sequences or len(records), len(records))
-        spaced = (records[k * len(records) // count] for k in range(count))
-        database = Sequences.of(
-            encode(record.letters, name=record.id, unknown="X") for record in spaced
-        )
+        every = workloads.from_file(arguments.database, scoring.alphabet)
+        count = min(arguments.sequences or len(every), len(every))
+        database = every.select(k * len(every) // count for k in range(count))
         name = Path(arguments.database).name
     return database, {
         "name": name,
@@ -289,32 +271,19 @@ def _print_notes(results: list[dict[str, Any]]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.parser(
-        "liu2006",
-        (__doc__ or "").splitlines()[0],
-        180,
-        "about this long in all (default 180); every query is run at least twice",
-    )
+    text = "about this long in all (default 180); every query is run at least twice"
+    parser = options.parser("liu2006", __doc__, 180, text)
     parser.add_argument(
         "--database",
         default="generated",
         metavar="FASTA",
         help="file to search, or the word generated (default)",
     )
-    parser.add_argument(
-        "--sequences",
-        type=options.count,
-        metavar="N",
-        help="size of the generated database (default 2000); of a file, so many, evenly spaced",
+    parser.add_count(
+        "--sequences", "of the generated database (default 2000), or of the file, evenly spaced"
     )
     parser.add_argument("--queries", metavar="FASTA", help="instead of generated queries")
-    parser.add_argument(
-        "--lengths",
-        type=options.counts,
-        default=[row.length for row in PAPER],
-        metavar="N,N,...",
-        help="of the generated queries (default: the paper's)",
-    )
+    parser.add_counts("--lengths", [row.length for row in PAPER], "of the generated queries")
     parser.add_argument("--engine", choices=ENGINES, default="fragment")
     return parser
 

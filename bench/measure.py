@@ -11,28 +11,16 @@ True
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import re
-import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-import glsw
 from glsw.device.device import Device
-
-SCHEMA = 2
-"""Of the JSON files: schema.json says what is in them, README.md what it means."""
 
 WARM_UP = 1.0
 """Seconds of work before hardware is timed: an idle card clocks low and takes that long to rise."""
@@ -48,9 +36,6 @@ FEWEST, MOST = 3, 200
 
 SHORT = 0.25
 """Seconds of a run up to which the budget does not end the repeats before there are `FEWEST`."""
-
-_ROOT = Path(__file__).parents[1]
-_PACKAGES = ("moderngl", "numpy", "biopython", "parasail")
 
 Result = TypeVar("Result")
 
@@ -124,6 +109,36 @@ def compare(found: npt.ArrayLike, expected: npt.ArrayLike, judge: str = "referen
         at = int(different.argmax())
         first = f"pair {at}: {got[at].tolist()}, expected {want[at].tolist()}"
     return Check(judge, len(want), int(different.sum()), first)
+
+
+def both(first: Check, second: Check) -> Check:
+    """Join the checks of two judges of the same pairs."""
+    return Check(
+        f"{first.judge}, {second.judge}",
+        min(first.pairs, second.pairs) and max(first.pairs, second.pairs),
+        first.wrong + second.wrong,
+        first.first or second.first,
+    )
+
+
+def tell_wrong(checks: Iterable[tuple[str, Mapping[str, Any] | None]]) -> int:
+    """Print what was wrong to stderr; return the exit status, 1 if anything was.
+
+    Parameters
+    ----------
+    checks : iterable of (str, mapping or None)
+        What was checked, and a `Check` as it stands in the JSON; None if it was not run.
+    """
+    status = 0
+    for what, check in checks:
+        if check is not None and (check["wrong"] or not check["pairs"]):
+            status = 1
+            print(
+                f"WRONG: {what}: {check['wrong']} of {check['pairs']} differ from "
+                f"{check['judge']}; {check['first']}",
+                file=sys.stderr,
+            )
+    return status
 
 
 def measure(
@@ -204,192 +219,43 @@ def _timed(
     return result
 
 
-def report(
-    benchmark: str,
-    device: Device | None,
-    settings: Mapping[str, Any],
-    results: list[Any],
+def second_run(run: Callable[[], object]) -> float:
+    """Return the seconds of the second of two runs: the first one may compile."""
+    run()
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def estimate(
+    part: Callable[[float], tuple[Callable[[], object], int]],
+    cells: int,
+    limit: float,
     *,
-    commit: str | None = None,
-) -> dict[str, Any]:
-    """Return the whole document: what was measured, where, with which versions.
+    first: float,
+    growth: int,
+) -> float:
+    """Return about how many seconds all cells take, from the time of a part of them.
+
+    A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
+    are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
+    that.
 
     Parameters
     ----------
-    benchmark : str
-        Name of the module.
-    device : Device or None
-        What the engine ran on, None for the CPU alone.
-    settings : mapping
-        Sizes, scoring and options.
-    results : list
-        What the benchmark found, in its own form.
-    commit : str, optional
-        The commit, for a copy of the checkout without its history.
+    part : callable
+        Given a number of cells, returns what runs a part with about so many, and its cells.
+    cells : int
+        Of the whole.
+    limit : float
+        Seconds.
+    first, growth : float, int
+        Cells of the first part, and how many times larger each next one is.
     """
-    return {
-        "schema": SCHEMA,
-        "benchmark": benchmark,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "commit": commit or _git("rev-parse", "HEAD"),
-        "dirty": _dirty(commit),
-        "device": None if device is None else device_facts(device),
-        "cpu": {"model": cpu_model(), "cores": cores()},
-        "os": {"system": platform.system(), "machine": platform.machine()},
-        "versions": versions(),
-        "settings": dict(settings),
-        "results": results,
-    }
-
-
-def write(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a report as JSON; whoever reads the file sees the old one or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".part")
-    draft.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
-
-
-def device_facts(device: Device) -> dict[str, Any]:
-    """Return renderer, vendor, versions of OpenGL and driver, traits and limits."""
-    info = device.info
-    _, _, driver = info.version_string.partition(" ")
-    return {
-        "renderer": info.name,
-        "vendor": info.vendor,
-        "gl": ".".join(map(str, info.version)),
-        "driver": driver,
-        "software": info.software,
-        "compute": info.compute,
-        "subgroup_size": info.subgroup_size,
-        "half": info.half,
-        "limits": dict(info.limits),
-        "extensions": sorted(device.ctx.extensions),
-        "cards": None if info.software else cards(),
-    }
-
-
-@cache
-def cards() -> list[dict[str, Any]] | None:
-    """Return what the vendor's tool says of the cards of this machine, None where there is none.
-
-    A card is ``name``, ``driver``, ``power_limit_w`` (watts), ``clock_mhz`` (the highest of its
-    processors) and ``memory_mib``, each None if not told. Serial numbers are not asked for.
-    """
-    return _nvidia_cards() or _amd_cards()
-
-
-def _nvidia_cards() -> list[dict[str, Any]] | None:
-    fields = "name,driver_version,power.limit,clocks.max.sm,memory.total"
-    text = _output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits")
-    rows = [line.split(", ") for line in (text or "").splitlines()]
-    return [
-        _card(name, driver, *numbers)
-        for name, driver, *numbers in (row for row in rows if len(row) == 5)
-    ]
-
-
-_AMD = {
-    "name": re.compile("card series|product name", re.IGNORECASE),
-    "power": re.compile("max.*power", re.IGNORECASE),
-    "clock": re.compile("sclk.*(max|range)", re.IGNORECASE),
-    "memory": re.compile("vram total memory", re.IGNORECASE),
-}
-"""What rocm-smi calls them; the words differ from version to version."""
-
-
-def _amd_cards() -> list[dict[str, Any]] | None:
-    words = ("--showproductname", "--showdriverversion", "--showmaxpower", "--showmeminfo", "vram")
-    try:
-        told = json.loads(_output("rocm-smi", *words, "--json") or "{}")
-    except ValueError:
-        return None
-    driver = next(iter(told.get("system", {}).values()), None)
-    found = []
-    for name, facts in sorted(told.items()):
-        if name.startswith("card"):
-            values = {
-                key: next((facts[each] for each in facts if pattern.search(each)), None)
-                for key, pattern in _AMD.items()
-            }
-            size = _number(values["memory"])
-            mib = None if size is None else str(size / 2**20)
-            found.append(_card(values["name"], driver, values["power"], values["clock"], mib))
-    return found or None
-
-
-def _card(
-    name: str | None, driver: str | None, power: str | None, clock: str | None, memory: str | None
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "driver": driver,
-        "power_limit_w": _number(power),
-        "clock_mhz": _number(clock),
-        "memory_mib": _number(memory),
-    }
-
-
-def _number(text: str | None) -> float | None:
-    """Return the number a tool printed, None for words such as "[N/A]"."""
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
-
-
-def versions() -> dict[str, str | None]:
-    """Return the versions of Python and of the packages that matter; None if not installed."""
-    found: dict[str, str | None] = {
-        "glsw": glsw.__version__,
-        "python": platform.python_version(),
-    }
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = None
-    return found
-
-
-def cpu_model() -> str:
-    """Return what the processor calls itself."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    if platform.system() == "Darwin":
-        return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
-    return platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """Return how many logical processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _dirty(commit: str | None) -> bool | None:
-    """Tell whether what is measured differs from the commit; None if git does not have that one."""
-    if commit is not None and commit != _git("rev-parse", "HEAD"):
-        return None
-    what = ("glsw", "shaders", "bench", ":!bench/results")
-    # A copy on another machine may have other file modes.
-    changed = _git("-c", "core.fileMode=false", "status", "--porcelain", "--", *what)
-    return None if changed is None else bool(changed)
-
-
-def _git(*arguments: str) -> str | None:
-    # In a copy without history git would answer for a repository around it.
-    return _output("git", "-C", str(_ROOT), *arguments) if (_ROOT / ".git").exists() else None
-
-
-def _output(*command: str) -> str | None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
+    while True:
+        run, there = part(first)
+        seconds = second_run(run)
+        whole = seconds * cells / max(1, there)
+        if there >= cells or whole <= limit or seconds > limit / 8:
+            return whole
+        first *= growth

@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import competitors, options, pairs, workloads
-from bench.measure import Check, compare, measure, report, write
+from bench import options, pairs, programs, workloads
+from bench.document import Results
+from bench.measure import Check, both, compare, measure, tell_wrong
 from glsw.batch import Batch
-from glsw.device.device import DeviceError, open_device
-from glsw.device.shader import ShaderError
+from glsw.device.device import open_device
 from glsw.engines import Blocked
 from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
@@ -36,17 +36,7 @@ GOALS = {100_000: "300 GCUPS", 1_000_000: "5 s"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    parser = options.parser("megabase", __doc__ or "", 30.0, "seconds for each line")
-    parser.add_argument("--lengths", type=options.counts, default=[10_000], metavar="N,N")
-    parser.add_argument("--pair", type=Path, nargs=2, action="append", default=[], metavar="FILE")
-    parser.add_argument("--memory", type=int, default=2**30, metavar="BYTES")
-    parser.add_argument("--warm-up", type=float, metavar="SECONDS")
-    arguments = parser.parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.megabase: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, Batch]]:
@@ -68,10 +58,9 @@ class _Judge:
         self.batch = batch
         self.expected: list[list[int]] = []
         self.score: int | None = None
-        if batch.cells <= JUDGED and competitors.ParasailPairs.available(SCORING):
-            peer = competitors.ParasailPairs(SCORING)
-            with peer.prepared(batch) as work:
-                self.score = int(peer.scores(work)[0])
+        if batch.cells <= JUDGED and programs.ParasailPairs.available(SCORING):
+            peer = programs.ParasailPairs(SCORING)
+            self.score = int(peer.scores_of(batch)[0])
 
     def __call__(self, found: Ends | Paths) -> Check:
         ends = found.ends if isinstance(found, Paths) else found
@@ -80,10 +69,10 @@ class _Judge:
             self.expected = cells.tolist()
         check = compare(cells, self.expected, "blocked, not pruned")
         if self.score is not None:
-            check = pairs.both(check, compare(ends.score, [self.score], "parasail"))
+            check = both(check, compare(ends.score, [self.score], "parasail"))
         if isinstance(found, Paths):
             again = pairs.path_scores(SCORING, self.batch, found)
-            check = pairs.both(check, compare(again, ends.score, "path recomputed"))
+            check = both(check, compare(again, ends.score, "path recomputed"))
         return check
 
 
@@ -97,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     }
     print(f"engine blocked on {device.info.name}\n")
     print(f"{'pair':40} {'task':16} {'seconds':>9} {'GCUPS':>8} {'MiB':>7}  score, ends")
-    results: list[dict[str, Any]] = []
+    results = Results("megabase", device, settings, arguments)
     for name, batch in _work(arguments):
         judge = _Judge(batch)
         for task in TASKS:
@@ -112,15 +101,12 @@ def _run(arguments: argparse.Namespace) -> int:
                 budget=arguments.budget,
                 warm_up=arguments.warm_up,
             )
-            results.append(
+            results.keep(
                 {"pair": name, "task": task, "memory": engine.memory_used}
                 | {"result": judge.expected[0], **timed.as_dict()}
             )
             _print(results[-1])
-        if arguments.output:
-            document = report("megabase", device, settings, results, commit=arguments.commit)
-            write(arguments.output, document)
-    return int(any(row["wall"] is None for row in results))
+    return tell_wrong((f"{each['pair']}, {each['task']}", each["check"]) for each in results)
 
 
 def _print(row: dict[str, Any]) -> None:
@@ -133,6 +119,23 @@ def _print(row: dict[str, Any]) -> None:
         f"{row['memory'] / 2**20:7.1f}  {row['result']}",
         flush=True,
     )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options.parser("megabase", __doc__, 30.0, "for each line (default 30)")
+    parser.add_counts("--lengths", [10_000], "of both sequences")
+    parser.add_argument(
+        "--pair",
+        type=Path,
+        nargs=2,
+        action="append",
+        default=[],
+        metavar="FASTA",
+        help="two files of one sequence each, as well",
+    )
+    parser.add_argument("--memory", type=int, default=2**30, metavar="BYTES", help="default 1 GiB")
+    parser.add_argument("--warm-up", type=float, metavar="SECONDS", help="default 1 on hardware")
+    return parser
 
 
 if __name__ == "__main__":

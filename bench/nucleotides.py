@@ -12,14 +12,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bench import options, workloads
-from bench.measure import Check, compare, measure, report, write
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
+from bench.document import Results
+from bench.measure import Check, compare, measure, tell_wrong
+from glsw.device.device import Device, open_device
 from glsw.engines import Engine
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes.engine import Lanes
@@ -31,52 +32,44 @@ SCORING = Scoring.match_mismatch(2, -3, 7, 2)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a score was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"nucleotides: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
-    subjects = workloads.dna(np.full(arguments.sequences, arguments.length))
+    targets = workloads.dna(np.full(arguments.sequences, arguments.length))
     judge = Cpu(SCORING)
-    results = []
+    settings = {"sequences": arguments.sequences, "length": arguments.length}
+    results = Results("nucleotides", device, settings, arguments)
     print(f"{device.info.name}; match 2, mismatch -3, first gap position 7, each further one 2")
     for m in arguments.queries:
         query = workloads.dna([m], seed=m)
-        expected = _scan(judge, query, subjects)
-        entry: dict[str, object] = {"length": m, "sequences": len(subjects)}
+        expected = _scan(judge, query, targets)
+        entry: dict[str, Any] = {"length": m, "sequences": len(targets)}
         ways: tuple[tuple[Engine, Device | None], ...] = (
             (Lanes(SCORING, device), device),
             (judge, None),
         )
         for engine, on in ways:
             measured = measure(
-                partial(_scan, engine, query, subjects),
+                partial(_scan, engine, query, targets),
                 partial(_check, expected, judge.where),
-                cells=m * len(subjects.residues),
+                cells=m * len(targets.residues),
                 device=on,
                 budget=arguments.budget,
             )
             entry[engine.name] = measured.as_dict()
             rate = "WRONG" if measured.gcups is None else f"{measured.gcups:.2f} GCUPS"
             print(f"{m:>6} {engine.name:>6} {rate}")
-        results.append(entry)
-    if arguments.output:
-        settings = {"sequences": arguments.sequences, "length": arguments.length}
-        write(
-            arguments.output,
-            report("nucleotides", device, settings, results, commit=arguments.commit),
-        )
-    return 0 if all(entry["lanes"]["wall"] for entry in results) else 1  # type: ignore[index]
+        results.keep(entry)
+    return tell_wrong(
+        (f"lanes, length {each['length']}", each["lanes"]["check"]) for each in results
+    )
 
 
-def _scan(engine: Engine, query: Sequences, subjects: Sequences) -> npt.NDArray[np.int32]:
+def _scan(engine: Engine, query: Sequences, targets: Sequences) -> npt.NDArray[np.int32]:
     scores: npt.NDArray[np.int32]
-    ((scores,),) = engine.scan(query, [subjects])
+    ((scores,),) = engine.scan(query, [targets])
     return scores
 
 
@@ -85,11 +78,10 @@ def _check(expected: npt.NDArray[np.int32], judge: str, found: npt.NDArray[np.in
 
 
 def _parser() -> argparse.ArgumentParser:
-    text = (__doc__ or "").partition("\n")[0]
-    parser = options.parser("nucleotides", text, 5.0, "for each query and engine (5)")
-    parser.add_argument("--queries", type=options.counts, default=[150, 500, 1500, 5000])
-    parser.add_argument("--sequences", type=options.count, default=2000)
-    parser.add_argument("--length", type=options.count, default=1000, help="of the sequences")
+    parser = options.parser("nucleotides", __doc__, 5.0, "for each query and engine (default 5)")
+    parser.add_counts("--queries", [150, 500, 1500, 5000], "lengths of the queries")
+    parser.add_count("--sequences", "how many targets (default 2000)", 2000)
+    parser.add_count("--length", "of the targets (default 1000)", 1000)
     return parser
 
 

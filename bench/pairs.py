@@ -10,17 +10,16 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bench import competitors
+from bench import competitors, options, programs
 from bench.measure import Check, compare, measure
+from bench.measure import estimate as measure_estimate
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import Blocked, Diagonal, Engine, Reference
@@ -39,6 +38,9 @@ METHODS: Mapping[str, Callable[..., Engine]] = {
     "fused": partial(Scan, form="fused"),
 }
 """What computes a single pair, by the name in tables: engines, and the forms of the row scan."""
+
+SCAN_FORMS = ("fused", "blocks", "single-stage")
+"""Variants of the engine `scan`, by their names in tables."""
 
 MEANING = {
     "wavefront": "anti-diagonals over global memory, a dispatch each, a cell an invocation",
@@ -99,16 +101,6 @@ def path_scores(scoring: Scoring, batch: Batch, paths: Paths) -> npt.NDArray[np.
     )
 
 
-def both(first: Check, second: Check) -> Check:
-    """Join the checks of two judges of the same pairs."""
-    return Check(
-        f"{first.judge}, {second.judge}",
-        min(first.pairs, second.pairs) and max(first.pairs, second.pairs),
-        first.wrong + second.wrong,
-        first.first or second.first,
-    )
-
-
 def once(
     judge: Callable[[Result], Check], arrays: Callable[[Result], tuple[npt.NDArray[Any], ...]]
 ) -> Callable[[Result], Check]:
@@ -144,24 +136,15 @@ def square(batch: Batch, cells: float) -> Batch:
 
 
 def estimate(run: Callable[[Batch], object], batch: Batch, budget: float) -> float:
-    """Return about how many seconds a pair takes, from those of its first rows.
+    """Return about how many seconds a pair takes, from those of its first rows."""
+    columns = max(1, int(batch.target_lengths[0]))
 
-    Few rows cannot keep every engine busy, and such a one is thought to be slower than it is. So
-    four times as many rows are tried while the pair seems to exceed ``budget``, until they take
-    more than an eighth of it.
-    """
-    m = int(batch.query_lengths[0])
-    rows = min(m, _FIRST_ROWS)
-    while True:
-        part = first_rows(batch, rows)
-        run(part)  # compiles
-        start = time.perf_counter()
-        run(part)
-        seconds = time.perf_counter() - start
-        whole = seconds * m / rows
-        if rows == m or whole <= budget or seconds > budget / 8:
-            return whole
-        rows = min(m, 4 * rows)
+    def part(cells: float) -> tuple[Callable[[], object], int]:
+        some = first_rows(batch, max(1, int(cells) // columns))
+        return partial(run, some), some.cells
+
+    first = _FIRST_ROWS * columns
+    return measure_estimate(part, batch.cells, budget, first=first, growth=4)
 
 
 def expected_cell(
@@ -180,10 +163,9 @@ def expected_cell(
         name, other = "blocked in other tiles", 16 if device.info.software else 64
         engine = Blocked(scoring, device, workgroup=other, columns=384, prune=False)
     cell = cells_of(engine.ends(batch))
-    if competitors.ParasailPairs.available(scoring) and batch.cells <= budget * PEER_RATE:
-        peer = competitors.ParasailPairs(scoring)
-        with peer.prepared(batch) as work:
-            cell[:, 0] = peer.scores(work)
+    if programs.ParasailPairs.available(scoring) and batch.cells <= budget * PEER_RATE:
+        peer = programs.ParasailPairs(scoring)
+        cell[:, 0] = peer.scores_of(batch)
         name = f"{peer.name} (score), {name} (end)"
     return name, cell
 
@@ -225,7 +207,7 @@ def race(
         "cpu": {
             method: one_core(method, scoring, batch, device, budget / 4)
             for method in ("plain", "simd")
-            if competitors.ParasailPairs.available(scoring)
+            if programs.ParasailPairs.available(scoring)
         },
     }
 
@@ -235,10 +217,10 @@ def _best_cells(engine: Engine, batch: Batch) -> Found:
 
 
 def one_core(
-    method: competitors.Method, scoring: Scoring, batch: Batch, device: Device, budget: float
+    method: programs.Method, scoring: Scoring, batch: Batch, device: Device, budget: float
 ) -> dict[str, Any]:
     """Measure parasail on a pair; if that is too long, on its start, ``seconds`` then scaled."""
-    peer = competitors.ParasailPairs(scoring, method)
+    peer = programs.ParasailPairs(scoring, method)
 
     def cut(cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
         part = square(batch, cells)
@@ -272,17 +254,30 @@ def faster(result: Mapping[str, Any], than: Mapping[str, Any] | None) -> str:
     return f"{mark or other}{ratio:.0f}" if ratio >= 99.5 else f"{mark or other}{ratio:.2g}"
 
 
-def tell_wrong(results: Iterable[Mapping[str, Any]]) -> int:
-    """Say on stderr which engines and cores gave wrong results; return the exit status."""
-    status = 0
+def checks(
+    results: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[str, Mapping[str, Any] | None]]:
+    """Yield the checks of all engines and cores of `race`, for `measure.tell_wrong`."""
     for result in results:
         for name, each in (result["engines"] | result.get("cpu", {})).items():
-            check = each["check"]
-            if check is not None and each["wall"] is None:
-                status = 1
-                print(
-                    f"WRONG: {name}, {each['cells']} cells: judged by {check['judge']}: "
-                    f"{check['first']}",
-                    file=sys.stderr,
-                )
-    return status
+            yield f"{name}, {each['cells']} cells", each["check"]
+
+
+def print_methods(methods: Iterable[str]) -> None:
+    """Print what the methods are."""
+    for name in methods:
+        print(f"  {name:<13} {MEANING[name]}")
+
+
+def parser(
+    module: str, text: str | None, budget: float, lengths: Sequence[int], methods: Sequence[str]
+) -> options.Parser:
+    """Return the parser of a benchmark of `race`."""
+    budget_help = (
+        f"a method that would take longer for a pair is left out (default {budget:g}); the others "
+        "are run twice at least, for about this long"
+    )
+    made = options.parser(module, text, budget, budget_help)
+    made.add_counts("--lengths", lengths, "of both sequences")
+    made.add_choices("--methods", METHODS, methods)
+    return made

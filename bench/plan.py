@@ -6,7 +6,6 @@ and can be repeated by hand.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +14,10 @@ import numpy as np
 
 from bench import aymone2022, lin2015, liu2006, scan2014, sudo2012, workloads
 from bench.measure import WARM_UP
-from glsw.batch import Batch
-from glsw.device.device import Device, DeviceInfo
-from glsw.engines import ENGINES, Engine
+from bench.pairs import SCAN_FORMS
+from glsw.device.device import DeviceInfo
+from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
 
 NAMES = ("micro", "engines", "liu2006", "aymone2022", "lin2015", "scan2014", "sudo2012", "search")
 """Benchmarks of a suite, in the order in which they run."""
@@ -28,11 +25,8 @@ NAMES = ("micro", "engines", "liu2006", "aymone2022", "lin2015", "scan2014", "su
 COMPUTE = (4, 3)
 """OpenGL version that has compute shaders."""
 
-FORMS = ("blocks", "single-stage", "fused")
-"""Of engine ``scan``, by the names of the benchmarks."""
-
-KNOWN = (*ENGINES, *ENGINES3, *FORMS, "gpui")
-"""What ``--engines`` may name; "scan" means all its forms."""
+KNOWN = (*ENGINES, *ENGINES3, *SCAN_FORMS, "gpui")
+"""What ``--engines`` may name; "scan" means all its variants."""
 
 REPEATS = 0.35
 """Seconds beside the warm-up that a measurement on hardware needs at least."""
@@ -51,7 +45,7 @@ class Budget:
     seconds : float
         That it should take.
     speeds : mapping of float
-        Cells a second of the engines that were tried, see `speeds`.
+        Cells a second of the engines that were tried, see `bench.speeds`.
     info : DeviceInfo
     engines : list of str
         Those of the step that were asked for.
@@ -112,7 +106,7 @@ class Step:
         """Return the engines of the step that were asked for, all for None."""
         if engines is None:
             return list(self.engines)
-        asked = set(engines) | set(FORMS if "scan" in engines else ())
+        asked = set(engines) | set(SCAN_FORMS if "scan" in engines else ())
         return [name for name in self.engines if name in asked]
 
     def refused(self, info: DeviceInfo, engines: Sequence[str] | None) -> str | None:
@@ -141,56 +135,6 @@ def steps(names: Sequence[str], *, full: bool, devices: Sequence[int] = ()) -> l
     if len(devices) > 1 and "search" in names:
         found.append(Step("search devices", "search", 20, _search_devices, ("lanes",), COMPUTE))
     return found
-
-
-# how fast the device is
-
-_SCORING = Scoring.named("BLOSUM62", 12, 1)
-_LETTERS = 128
-_MOST = 2e10  # cells of a trial: larger ones take long to make
-
-TRIED = ("fragment", "diagonal", "lanes")
-"""Engines that are tried: draws, compute shaders for pairs, and for databases."""
-
-
-def speeds(device: Device, *, seconds: float = 0.7) -> dict[str, float]:
-    """Return about how many cells a second the engines `TRIED` do with many pairs.
-
-    Each is tried for about so many seconds, with growing batches, after it was compiled.
-    """
-    return {
-        name: _speed(name, device, seconds)
-        for name in TRIED
-        if device.info.version >= (ENGINES[name].capabilities.requires or (3, 3))
-    }
-
-
-def _speed(name: str, device: Device, seconds: float) -> float:
-    engine = ENGINES[name](_SCORING, device)
-    length = _LETTERS if device.info.software else 8 * _LETTERS
-    query = workloads.queries([length])
-    count, best, begin = 1, 0.0, time.perf_counter()
-    while True:
-        subjects = workloads.many(np.full(count, length))
-        batch, parts = Batch.one_to_many(query[0], subjects), [subjects]
-        run: Callable[[], object] = partial(engine.scores, batch)
-        if name == "lanes":  # for searches, which keep their subjects on the device
-            run = partial(_scan, engine, query, parts)
-        run()  # compiles
-        start = time.perf_counter()
-        run()
-        took = time.perf_counter() - start
-        best = max(best, batch.cells / took)
-        gone = time.perf_counter() - begin
-        # The first trial has little to do beside the costs of a call.
-        most = seconds if count > 1 else 4 * seconds
-        if gone + 8 * took > most or 4 * batch.cells > _MOST:
-            return best
-        count *= 4
-
-
-def _scan(engine: Engine, queries: Sequences, parts: list[Sequences]) -> object:
-    return list(engine.scan(queries, parts))
 
 
 # command lines
@@ -303,7 +247,7 @@ def _sudo_devices(budget: Budget) -> list[str]:
 
 
 def _search(kind: str, budget: Budget) -> list[str]:
-    """Return queries and subjects that are done some times over with each type of number."""
+    """Return queries and targets that are done some times over with each type of number."""
     fast = not budget.info.software
     count = 20 if fast and budget.seconds > 8 else 4
     numbers = 2 if budget.info.half else 1
@@ -321,7 +265,7 @@ def _search(kind: str, budget: Budget) -> list[str]:
         words += ["--sequences", str(sequences), "--tasks", "each,together"]
     else:
         entries = max(8, min(500_000, int(residues / MEAN)))
-        words += ["--lengths", "none", "--entries", str(entries), "--peer-queries", "1"]
+        words += ["--lengths", "none", "--entries", str(entries), "--competitor-queries", "1"]
         words += ["--tasks", "each,together,peers,command"]
     sample = min(3e7, SAMPLE * budget.seconds)
     return [*words, "--sample", f"{sample:.2g}", "--budget", _seconds(each)]
@@ -344,7 +288,7 @@ def _search_devices(budget: Budget) -> list[str]:
 _WORKLOADS = {
     "search": ("lanes", "fragment", "diagonal", "auto", "cpu"),
     "pairs": ("diagonal", "fragment", "blocked", "auto"),
-    "long": ("blocked", "diagonal", "fragment", "wavefront", *FORMS),
+    "long": ("blocked", "diagonal", "fragment", "wavefront", *SCAN_FORMS),
     "three": ("subtable", "plane", "gpui"),
 }
 """Of the benchmark ``engines``: what each can have."""

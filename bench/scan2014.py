@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench import options, pairs, workloads
-from bench.measure import report, write
-from glsw.batch import Batch
-from glsw.device.device import DeviceError, open_device
-from glsw.device.shader import ShaderError
+from bench.document import Results
+from bench.measure import tell_wrong
+from glsw.device.device import open_device
 from glsw.scoring.scoring import Scoring
 
 LENGTHS = (512, 1024, 2048, 4096, 8000)
@@ -43,12 +42,7 @@ _SCANS = ("single-stage", "blocks", "fused")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench.scan2014: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -66,29 +60,24 @@ def _run(arguments: argparse.Namespace) -> int:
         "paper": PAPER,
     }
     print(f"score and end of one pair of DNA sequences, 5/-3, on {device.info.name}")
-    for name in arguments.methods:
-        print(f"  {name:<13} {pairs.MEANING[name]}")
-    results: list[dict[str, Any]] = []
+    pairs.print_methods(arguments.methods)
+    results = Results("scan2014", device, settings, arguments)
     for gaps, scoring in GAPS.items():
         print(f"\n{gaps} gaps, {scoring.gap_open} and {scoring.gap_extend}: milliseconds")
         _print_line("length", [*arguments.methods, "core", "SIMD"])
         for length in arguments.lengths:
-            sequences = workloads.dna([length, length], length)
-            batch = Batch.pairwise([sequences[0]], [sequences[1]])
+            batch = workloads.unrelated_pair(length)
             found = pairs.race(arguments.methods, scoring, batch, device, arguments.budget)
-            results.append({"gaps": gaps, "length": length, **found})
+            results.keep({"gaps": gaps, "length": length, **found})
             timed = [*found["engines"].values(), *found["cpu"].values()]
             _print_line(str(length), [_milliseconds(each) for each in timed])
-            if arguments.output:
-                document = report("scan2014", device, settings, results, commit=arguments.commit)
-                write(arguments.output, document)
         _print_figure(gaps, [result for result in results if result["gaps"] == gaps])
     _print_answer(results)
     print(
         "core: parasail on one core, plain (a cell at a time, as in the paper), SIMD: with SIMD\n"
         f"~: estimated from a part; what would take more than {arguments.budget:g} s is not run"
     )
-    return pairs.tell_wrong(results)
+    return tell_wrong(pairs.checks(results))
 
 
 def _print_figure(gaps: str, results: list[dict[str, Any]]) -> None:
@@ -130,28 +119,7 @@ def _milliseconds(result: dict[str, Any]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.parser(
-        "scan2014",
-        (__doc__ or "").splitlines()[0],
-        2,
-        "a method that would take longer for a pair is left out (default 2); the others are run "
-        "twice at least, for about this long",
-    )
-    parser.add_argument(
-        "--lengths",
-        type=options.counts,
-        default=list(LENGTHS),
-        metavar="N,N,...",
-        help="of both sequences (default: from the paper's shortest to its longest)",
-    )
-    parser.add_argument(
-        "--methods",
-        type=options.choices(pairs.METHODS),
-        default=list(METHODS),
-        metavar="NAME,NAME,...",
-        help=f"of {', '.join(pairs.METHODS)} (default: all but diagonal)",
-    )
-    return parser
+    return pairs.parser("scan2014", __doc__, 2, LENGTHS, METHODS)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench import options
-from bench.measure import report, write
+from bench.document import Results
 from glsw.align import Aligner
 from glsw.output.blast import bits_text, evalue_text
 from glsw.scoring.scoring import Scoring
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     """A hit as a tool prints it."""
 
     query: str
-    subject: str
+    target: str
     score: int
     bits: str
     evalue: str
@@ -52,27 +52,30 @@ class Line(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare; return 0, 1 if BLAST has other digits, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        print(f"bench.significance: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     queries = [record for path in arguments.queries for record in read(path)]
     database = list(read(arguments.database))
-    results: list[dict[str, Any]] = []
+    settings = {
+        "queries": [record.id for record in queries],
+        "database": {"name": Path(arguments.database).name, "sequences": len(database)},
+    }
+    results = Results("significance", None, settings, arguments)
+
+    def compared(*words: Any) -> None:
+        print(_shown(results.keep(_compared(*words))), flush=True)
+
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         made = _files(Path(folder), queries, database, "prot")
         for matrix, gapopen, gapextend in PROTEINS:
             scoring = Scoring.blast(matrix, gapopen, gapextend)
             own = ["-matrix", matrix, "-comp_based_stats", "0", "-seg", "no"]
             lines = _blast("blastp", made, gapopen, gapextend, own)
-            results.append(_compared("blastp", scoring, queries, database, lines, "auto"))
+            compared("blastp", scoring, queries, database, lines, "auto")
         lines = _ssearch(made, queries)
-        results.append(_compared("ssearch36", Scoring.blast(), queries, database, lines, "fit"))
+        compared("ssearch36", Scoring.blast(), queries, database, lines, "fit")
     if arguments.nucleotides:
         genes, library = (list(read(path)) for path in arguments.nucleotides)
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
@@ -82,16 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 own = ["-task", "blastn", "-reward", str(match), "-penalty", str(mismatch)]
                 own += ["-dust", "no", "-strand", "plus"]
                 lines = _blast("blastn", made, gapopen, gapextend, own)
-                results.append(_compared("blastn", scoring, genes, library, lines, "auto"))
-    for result in results:
-        print(_shown(result), flush=True)
-    settings = {
-        "queries": [record.id for record in queries],
-        "database": {"name": Path(arguments.database).name, "sequences": len(database)},
-    }
-    if arguments.output:
-        document = report("significance", None, settings, results, commit=arguments.commit)
-        write(arguments.output, document)
+                compared("blastn", scoring, genes, library, lines, "auto")
     blast = [result for result in results if result["tool"] == "blastp"]
     return int(any(result["same_digits"] < result["hits"] for result in blast))
 
@@ -146,7 +140,7 @@ def _compared(
     ratios, differences, digits, same, inversions, neighbours = [], [], 0, 0, 0, 0
     for q, query in enumerate(queries):
         mine = [line for line in lines if line.query == query.id]
-        scores, numbers = exact[q].astype(np.int32), [place[line.subject] for line in mine]
+        scores, numbers = exact[q].astype(np.int32), [place[line.target] for line in mine]
         histogram = None
         if method == "fit":
             histogram = _histogram(scoring, scores, lengths)
@@ -215,16 +209,12 @@ def _shown(result: dict[str, Any]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = options.Parser(
-        prog="python -m bench.significance", description=(__doc__ or "").partition("\n")[0]
-    )
+    made = options.parser("significance", __doc__, device=False)
     made.add_argument("--queries", nargs="+", required=True, metavar="FASTA")
     made.add_argument("--database", required=True, metavar="FASTA")
     made.add_argument(
         "--nucleotides", nargs=2, metavar="FASTA", help="queries and database for blastn"
     )
-    made.add_argument("--output", type=Path, metavar="FILE.json", help="write the results")
-    made.add_argument("--commit", help="commit to write down where there is no git history")
     return made
 
 

@@ -9,26 +9,22 @@ import argparse
 import gc
 import io
 import json
-import re
 import shlex
-import signal
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
-from typing import Any, TextIO
+from typing import Any
 
-from bench import options, plan, schema
-from bench.measure import report, write
+from bench import machine, options, plan, schema, speeds
+from bench.document import Results
+from bench.interrupts import LateError, captured, deadline, interrupts
 from bench.plan import KNOWN, NAMES, Budget, LeftOutError, Step
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
+from glsw.device.device import Device, open_device
 
 QUICK, QUICK_SOFTWARE, FULL = 180.0, 270.0, 1500.0
 """Seconds of the suites; the second leaves half a minute of five for what takes too long."""
@@ -55,43 +51,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         interrupted.
     """
     begin = time.perf_counter()
-    arguments = _parser().parse_args(argv)
     try:
-        return _run(arguments, begin)
-    except (OSError, ValueError, DeviceError, ShaderError) as error:
-        print(f"bench run: {error}", file=sys.stderr)
-        return 2
+        return options.run(_parser(), partial(_run, begin), argv)
     except KeyboardInterrupt:
         _say("interrupted before the first step")
         return INTERRUPTED
 
 
-def _run(arguments: argparse.Namespace, begin: float) -> int:
+def _run(begin: float, arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, quiet=True)
     settings = _settings(arguments, device)
     todo = plan.steps(settings["names"], full=arguments.full, devices=settings["devices"])
-    path = arguments.output or Path(f"bench-{slug(device.info.name)}.json")
-    document = report("suite", device, settings, [], commit=arguments.commit)
-    done = [] if arguments.fresh or arguments.list else _kept(path, document)
-    suite = Suite(device, settings, todo, done, begin, arguments.verbose)
+    path = arguments.output = arguments.output or Path(
+        f"bench-{machine.slug(device.info.name)}.json"
+    )
+    results = Results("suite", device, settings, arguments)
+    if not (arguments.fresh or arguments.list):
+        results += _kept(path, results.document())
+    done = len(results)
+    suite = Suite(device, settings, todo, results, begin, arguments.verbose)
     if arguments.list:
         suite.show()
         return 0
-    left = len(todo) - len(done)
-    if not left:
+    if done == len(todo):
         _say(f"{path} is finished; --fresh measures again")
         return suite.status()
 
-    def keep() -> None:
-        write(path, report("suite", device, settings, suite.results, commit=arguments.commit))
-
     _say(
         f"{settings['suite']} suite on {device.info.name}: {len(todo)} steps in about "
-        f"{_clock(settings['budget'])}, to {path}"
-        + (f"; {len(done)} are there already" if done else "")
+        f"{_clock(settings['budget'])}, to {path}" + (f"; {done} are there already" if done else "")
     )
     try:
-        suite.run(keep)
+        suite.run()
     except KeyboardInterrupt:
         _say(
             f"interrupted after {len(suite.results)} of {len(todo)} steps; the same command goes on"
@@ -170,18 +161,14 @@ def _text(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-class _LateError(BaseException):
-    """A step takes too long; no benchmark catches it."""
-
-
 @dataclass
 class Suite:
     """The steps of a suite and what came out.
 
     Attributes
     ----------
-    results : list of dict
-        One for each step that is done or left out, as in the document.
+    results : Results
+        One for each step that is done or left out.
     begin : float
         When it began, by `time.perf_counter`.
     """
@@ -189,7 +176,7 @@ class Suite:
     device: Device
     settings: Mapping[str, Any]
     todo: Sequence[Step]
-    results: list[dict[str, Any]]
+    results: Results
     begin: float
     verbose: bool = False
     _speeds: dict[str, float] = field(default_factory=dict)
@@ -209,21 +196,20 @@ class Suite:
         """Seconds of the budget that are left."""
         return float(self.settings["budget"]) - self.gone
 
-    def run(self, keep: Callable[[], None]) -> None:
-        """Do what is not done yet; call ``keep`` after every step."""
+    def run(self) -> None:
+        """Do what is not done yet; write the document after every step."""
         done = {result["step"] for result in self.results}
         waiting = [step for step in self.todo if step.name not in done]
-        with _interrupts() as interrupts, tempfile.TemporaryDirectory() as folder:
-            self._speeds = plan.speeds(self.device)
+        with interrupts() as ctrl_c, tempfile.TemporaryDirectory() as folder:
+            self._speeds = speeds.speeds(self.device)
             while waiting:
                 result = self._step(waiting[0], waiting, Path(folder, "step.json"))
-                interrupts.check()
-                interrupts.later = True
+                ctrl_c.check()
+                ctrl_c.later = True
                 waiting.pop(0)
-                self.results.append(result)
-                keep()
-                interrupts.later = False
-                interrupts.check()
+                self.results.keep(result)
+                ctrl_c.later = False
+                ctrl_c.check()
 
     def _step(self, step: Step, waiting: Sequence[Step], output: Path) -> dict[str, Any]:
         """Do a step, or say why not."""
@@ -288,9 +274,9 @@ class Suite:
         told = io.StringIO()
         out = None if self.verbose else io.StringIO()
         try:
-            with _deadline(limit), _captured(out, told, self.verbose):
+            with deadline(limit), captured(out, told, self.verbose):
                 result["status"] = import_module(f"bench.{step.benchmark}").main(words)
-        except _LateError:
+        except LateError:
             result["left_out"] = f"the rest was stopped after {limit:.0f} s"
         except SystemExit as error:
             result["status"] = 2 if error.code else 0
@@ -309,7 +295,7 @@ class Suite:
 
     def show(self) -> None:
         """Print the command lines that a run would have if each step took its share."""
-        self._speeds = plan.speeds(self.device)
+        self._speeds = speeds.speeds(self.device)
         for step in self.todo:
             words, why = self._arguments(step, self._share(step, self.todo))
             text = shlex.join(["python", "-m", f"bench.{step.benchmark}", *words])
@@ -359,100 +345,6 @@ def _last_line(text: str) -> str:
     return wrong[0] if wrong else lines[-1]
 
 
-@contextmanager
-def _captured(out: TextIO | None, told: io.StringIO, verbose: bool) -> Iterator[None]:
-    """Keep what is printed to stderr, and to stdout unless ``out`` is None."""
-    with redirect_stdout(out or sys.stdout), redirect_stderr(_Both(told) if verbose else told):
-        yield
-
-
-class _Both(io.TextIOBase):
-    """Writes to the real stderr and to a buffer."""
-
-    def __init__(self, buffer: io.StringIO) -> None:
-        self._buffer, self._stream = buffer, sys.stderr
-
-    def write(self, text: str) -> int:
-        self._stream.write(text)
-        return self._buffer.write(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-
-@dataclass
-class _Interrupts:
-    """Whether Ctrl-C was pressed, also where a benchmark took it for an error of its own."""
-
-    pressed: bool = False
-    later: bool = False
-    """Do not interrupt now."""
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if it was pressed."""
-        if self.pressed:
-            raise KeyboardInterrupt
-
-    def handle(self, number: int, frame: FrameType | None) -> None:
-        """Take the signal."""
-        self.pressed = True
-        if not self.later:
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def _interrupts() -> Iterator[_Interrupts]:
-    """Take Ctrl-C in this block, unless somebody else does."""
-    found = _Interrupts()
-    default = signal.getsignal(signal.SIGINT)
-    ours = default is signal.default_int_handler and _in_main()
-    if ours:
-        signal.signal(signal.SIGINT, found.handle)
-    try:
-        yield found
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, default)
-
-
-@contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
-    """Raise `_LateError` in the block after so many seconds, where the system has such a clock."""
-    if not hasattr(signal, "setitimer") or not _in_main():
-        yield
-        return
-
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise _LateError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _in_main() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
-def slug(renderer: str) -> str:
-    """Return a renderer's name for a file name.
-
-    >>> slug("NVIDIA H100 80GB HBM3/PCIe/SSE2"), slug("llvmpipe (LLVM 15.0.6, 256 bits)")
-    ('nvidia-h100-80gb-hbm3', 'llvmpipe')
-    >>> slug("Mesa Intel(R) UHD Graphics 620 (KBL GT2)"), slug("zink Vulkan 1.3(llvmpipe (LLVM))")
-    ('mesa-intel-uhd-graphics-620', 'zink-vulkan-1-3-llvmpipe')
-    """
-    name = re.sub(r"\((R|TM)\)", "", renderer)
-    if not name.startswith("zink"):
-        name = re.split(r"[(/]", name)[0]
-    words = re.findall(r"[a-z0-9]+", re.sub(r"\(LLVM.*", "", name).lower())
-    return "-".join(words) or "device"
-
-
 def _clock(seconds: float) -> str:
     """Return seconds for a person.
 
@@ -468,11 +360,12 @@ def _say(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(
-        prog="python -m bench run",
-        description="Measure every paper's benchmark on a device, in minutes; the same command "
-        "goes on after an interruption.",
+    parser = options.parser(
+        "run",
+        "Measure every paper's benchmark on a device, in minutes; the same command goes on after "
+        "an interruption. The document is bench-DEVICE.json in this folder by default.",
     )
+    parser.prog = "python -m bench run"
     parser.add_argument(
         "names",
         nargs="*",
@@ -492,24 +385,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--engines", type=options.choices(KNOWN), metavar="NAME,...", help="these only"
     )
-    parser.add_argument("--device", type=options.device, help="index, or part of the name")
-    parser.add_argument(
-        "--devices",
-        type=options.indices,
-        default=[],
-        metavar="N,N,...",
-        help="compare the first of these with all of them as well",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE.json",
-        help="default bench-DEVICE.json in this folder",
-    )
+    parser.add_devices("compare the first of these with all of them as well")
     parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is in the file")
     parser.add_argument("--list", action="store_true", help="show the command lines, do not run")
     parser.add_argument("--verbose", action="store_true", help="show what the benchmarks print")
-    parser.add_argument("--commit", help="commit to write down where there is no git history")
     return parser
 
 

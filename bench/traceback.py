@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bench import options, pairs, workloads
-from bench.measure import Check, compare, measure, report, write
+from bench.document import Results
+from bench.measure import Check, compare, measure, tell_wrong
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.shader import ShaderError
 from glsw.engines import Blocked, Diagonal
 from glsw.engines.gl import ROWS
 from glsw.paths import Paths
@@ -50,12 +50,7 @@ class Way(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, 1 if a result was wrong, 2 if the input cannot be used."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except (OSError, ValueError, ImportError, DeviceError, ShaderError) as error:
-        print(f"bench.traceback: {error}", file=sys.stderr)
-        return 2
+    return options.run(_parser(), _run, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -73,23 +68,20 @@ def _run(arguments: argparse.Namespace) -> int:
         f"c: rows between two that are kept; a strip of diagonal has {workgroup * ROWS}\n"
     )
     print(HEADING)
-    results: list[dict[str, Any]] = []
+    results = Results("traceback", device, settings, arguments)
     for length in arguments.lengths:
         sequences = workloads.dna([length], length)
         batch = Batch.pairwise(sequences, workloads.relatives(sequences, 4, length))
         judge = _Judge(batch, device, arguments.budget)
         for way in _ways(length, workgroup):
             found = _measured(way, batch, judge, device, workgroup, arguments.budget)
-            results.append({"length": length, **way._asdict(), **found})
+            results.keep({"length": length, **way._asdict(), **found})
             _print_row(results[-1])
-            if arguments.output:
-                document = report("traceback", device, settings, results, commit=arguments.commit)
-                write(arguments.output, document)
         print()
     print(f"~: estimated from a part; what would take more than {arguments.budget:g} s is not run")
     if arguments.plot:
         plot(results, arguments.plot, device.info.name)
-    return pairs.tell_wrong([{"engines": {_name(each): each for each in results}}])
+    return tell_wrong((_name(each), each["check"]) for each in results)
 
 
 def _ways(length: int, workgroup: int) -> Iterator[Way]:
@@ -267,24 +259,16 @@ def plot(results: Sequence[Mapping[str, Any]], path: Path, device: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = options.parser(
         "traceback",
-        (__doc__ or "").splitlines()[0],
+        __doc__,
         5,
         "a way that would take longer is left out (default 5); the others are run twice at least, "
         "for about this long",
     )
-    parser.add_argument(
-        "--lengths",
-        type=options.counts,
-        default=[1000, 3000, 10_000, 30_000],
-        metavar="N,N,...",
-        help="of both sequences (default 1000,3000,10000,30000)",
-    )
-    parser.add_argument(
+    parser.add_counts("--lengths", [1000, 3000, 10_000, 30_000], "of both sequences")
+    parser.add_count(
         "--workgroup",
-        type=options.count,
-        metavar="N",
-        help="invocations of a work group of diagonal, each with 8 rows of a strip (default: 64, "
-        "or 8 on a software renderer)",
+        "invocations of a work group of diagonal, each with 8 rows of a strip (default: 64, or 8 "
+        "on a software renderer)",
     )
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw it with matplotlib")
     return parser

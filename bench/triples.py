@@ -19,8 +19,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import cpu3, pairs, workloads
-from bench.measure import Check, compare, cores
+from bench import cpu3, workloads
+from bench.machine import cores
+from bench.measure import Check, both, compare
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable
@@ -263,7 +264,7 @@ class Work:
                 path_score(self.scoring, self.triples[t], ends.end[t], outcome.moves(t))
                 for t in range(len(ends))
             ]
-            check = pairs.both(check, compare(scores, ends.score, "scores of the alignments"))
+            check = both(check, compare(scores, ends.score, "scores of the alignments"))
         return check
 
     def check_scores(self, engine: str, scores: Cells) -> Check:
@@ -338,20 +339,24 @@ def path_score(
 
 
 GPUI = "gpui"
-"""The engine `subtable` with the sub-tables of the paper."""
+
+
+class Gpui(Subtable):
+    """The engine `subtable` with the sub-tables of Sudo et al. 2012."""
+
+    name = GPUI
+
+    def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
+        super().__init__(scoring, device, shape=Shape(4, 8, 8, deep=4))
 
 
 def kind_of(name: str) -> type[Engine3]:
-    return Subtable if name == GPUI else ENGINES3[name]
+    return Gpui if name == GPUI else ENGINES3[name]
 
 
 def engine_on(name: str, scoring: Scoring3, device: Device | None) -> Engine3:
     kind = kind_of(name)
-    if kind.capabilities.requires is None:
-        return kind(scoring)
-    if name == GPUI:
-        return Subtable(scoring, device, shape=Shape(4, 8, 8, deep=4))
-    return kind(scoring, device)
+    return kind(scoring, device) if kind.capabilities.requires else kind(scoring)
 
 
 def table_of(engine: Engine3, triples: Batch) -> npt.NDArray[np.int32]:

@@ -5,13 +5,17 @@ All are drawn from a seed, so that two machines measure the same letters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import PROTEIN
+from glsw.batch import Batch
+from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import Record, read
 
 COMPOSITION = {
     **{"A": 8.25, "R": 5.53, "N": 4.06, "D": 5.45, "C": 1.37, "Q": 3.93, "E": 6.75, "G": 7.07},
@@ -76,8 +80,10 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
     return random.permutation(np.rint(drawn).astype(np.int64))
 
 
-def proteins(lengths: npt.ArrayLike, seed: int = 2006) -> Sequences:
-    """Return random proteins of these lengths and of Swiss-Prot's `COMPOSITION`.
+def proteins(
+    lengths: npt.ArrayLike, seed: int = 2006, composition: Mapping[str, float] = COMPOSITION
+) -> Sequences:
+    """Return random proteins of these lengths and this composition, by default Swiss-Prot's.
 
     Examples
     --------
@@ -85,8 +91,8 @@ def proteins(lengths: npt.ArrayLike, seed: int = 2006) -> Sequences:
     'LVNVEGSG'
     """
     residues = np.asarray(lengths, dtype=np.int64)
-    frequencies = np.array(list(COMPOSITION.values()))
-    letters = PROTEIN.encode("".join(COMPOSITION))
+    frequencies = np.array(list(composition.values()))
+    letters = PROTEIN.encode("".join(composition))
     random = np.random.default_rng(seed)
     drawn = random.choice(
         letters, size=int(residues.sum()), p=frequencies / frequencies.sum(), shuffle=False
@@ -188,6 +194,38 @@ def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     sizes = np.asarray(lengths, dtype=np.int64)
     drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)
     return Sequences(drawn, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def unrelated_pair(length: int) -> Batch:
+    """Return a pair of random DNA sequences of this length."""
+    query, target = dna([length, length], length)
+    return Batch.pairwise([query], [target])
+
+
+def encoded(
+    path: str | Path, alphabet: Alphabet = PROTEIN
+) -> Iterator[tuple[Record, npt.NDArray[np.uint8]]]:
+    """Yield the records of a FASTA file and their codes; unknown letters become X."""
+    for record in read(path):
+        yield record, alphabet.encode(record.letters, name=record.id, unknown="X")
+
+
+def from_file(path: str | Path, alphabet: Alphabet = PROTEIN) -> Sequences:
+    """Return the sequences of a FASTA file; unknown letters become X."""
+    return Sequences.of(codes for _, codes in encoded(path, alphabet))
+
+
+def shares(batch: Batch, count: int) -> list[range]:
+    """Return so many ranges of pairs, or fewer, with about as many cells each; none is empty.
+
+    >>> targets = [np.zeros(length, np.uint8) for length in (4, 2, 2)]
+    >>> shares(Batch.one_to_many(np.zeros(9, np.uint8), targets), 2)
+    [range(0, 1), range(1, 3)]
+    """
+    cells = np.append(0, np.cumsum(batch.query_lengths * batch.target_lengths))
+    inner = np.searchsorted(cells, cells[-1] * np.arange(1, count) / count)
+    bounds = np.unique([0, *inner.tolist(), len(batch)]).tolist()
+    return [range(*each) for each in pairwise(bounds)]
 
 
 def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences:

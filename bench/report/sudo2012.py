@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench import sudo2012
 from bench.report import figures
 from bench.report.blocks import Block, Notes, Section, Table, number, times
 from bench.report.documents import Collection
 from bench.report.figures import Band, Colours, Curve
 from bench.report.grid import Grid, cell, gcups, grouped, table
+from bench.sudo2012 import reached
+from bench.sudo2012_runs import PAPER, TASKS, VERSIONS
 
 SOURCE = "section 7.2 of the paper"
-_NAMES = {**sudo2012.VERSIONS, "subtable": "ours", "cpu": "CPU, one core"}
+_NAMES = {**VERSIONS, "subtable": "ours", "cpu": "CPU, one core"}
 _ORDER = ("gpui", "plane", "cpu", "subtable")
 _RATIOS = {
     "GPUI/CPU": ("gpui", "cpu"),
@@ -43,7 +44,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
                 size = (
                     size if result["triples"] == 1 else f"{result['triples']:,} triples of {size}"
                 )
-                row = (result["scoring"], f"{size}, {sudo2012.TASKS[result['task']]}")
+                row = (result["scoring"], f"{size}, {TASKS[result['task']]}")
                 aims.put(row, device, result, part)
             elif result["part"] == "devices":
                 count = len(result["devices"])
@@ -73,7 +74,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
 
 
 def _paper() -> Table:
-    facts = sudo2012.PAPER
+    facts = PAPER
     rates, derived = facts["gpui_gcups"], facts["derived"]
     rows = [
         ["GPUI, GCUPS", f"{number(rates['lowest'])} to {number(rates['highest'])}", SOURCE],
@@ -93,13 +94,13 @@ def _paper() -> Table:
             "derived: highest GPUI over highest GPUI/GPUN",
         ],
     ]
-    notes = ["Constants of bench/sudo2012.py; the paper's figures themselves are lost"]
+    notes = ["Constants of bench/sudo2012_runs.py; the paper's figures themselves are lost"]
     caption = f"The paper: {facts['gpu']}, {facts['cpu']}, lengths 8 to 512, table on the host"
     return Table(caption, ["what", "the paper", "source"], rows, notes)
 
 
 def _sorted(grid: Grid[Row, str]) -> list[Row]:
-    tasks: list[str] = list(sudo2012.TASKS)
+    tasks: list[str] = list(TASKS)
 
     def key(row: Row) -> tuple[int, int, int]:
         return (tasks.index(row[0]), row[1], _ORDER.index(row[2]) if row[2] in _ORDER else 9)
@@ -108,7 +109,7 @@ def _sorted(grid: Grid[Row, str]) -> list[Row]:
 
 
 def _heading(row: Row) -> str:
-    return f"{sudo2012.TASKS[row[0]]}, {row[1]:,} letters"  # type: ignore[index]
+    return f"{TASKS[row[0]]}, {row[1]:,} letters"  # type: ignore[index]
 
 
 def _rates(grid: Grid[Row, str], devices: list[str]) -> Table:
@@ -141,11 +142,11 @@ def _ratio(grid: Grid[Row, str], task: str, length: int, name: str, device: str)
 
 def _ratios(grid: Grid[Row, str], devices: list[str]) -> Table:
     names = [name for name in _RATIOS if _any(grid, name, devices)]
-    at_most = sudo2012.PAPER["at_most"]
+    at_most = PAPER["at_most"]
     head = ["length", *(f"{device}: {name}" for device in devices for name in names)]
     lines = []
     for task in dict.fromkeys(row[0] for row in _sorted(grid)):
-        lines.append([sudo2012.TASKS[task]])  # type: ignore[index]
+        lines.append([TASKS[task]])  # type: ignore[index]
         if task == "table":
             paper = (at_most.get(name) for name in names)
             texts = ["" if ratio is None else f"{ratio:.2f}" for ratio in paper]
@@ -166,7 +167,7 @@ def _any(grid: Grid[Row, str], name: str, devices: list[str]) -> bool:
 def _figures(grid: Grid[Row, str], devices: list[str], colours: Colours) -> list[Any]:
     drawn = []
     rows = _sorted(grid)
-    rates = sudo2012.PAPER["gpui_gcups"]
+    rates = PAPER["gpui_gcups"]
     for task in dict.fromkeys(row[0] for row in rows):
         lines = [
             Curve(
@@ -187,8 +188,8 @@ def _figures(grid: Grid[Row, str], devices: list[str], colours: Colours) -> list
         drawn.append(
             figures.curves(
                 f"sudo2012-{task}",
-                f"Sudo 2012, figure 12 redone: GCUPS by length, {sudo2012.TASKS[task]}",  # type: ignore[index]
-                f"Grey: the range of GPUI on a {sudo2012.PAPER['gpu']} ({SOURCE})."
+                f"Sudo 2012, figure 12 redone: GCUPS by length, {TASKS[task]}",  # type: ignore[index]
+                f"Grey: the range of GPUI on a {PAPER['gpu']} ({SOURCE})."
                 if bands
                 else "By the wall; the paper has only times with the whole table.",
                 lines,
@@ -219,7 +220,7 @@ def _several(grid: Grid[tuple[str, str, str], str]) -> Table:
     head += [
         f"{each}: {what}" for each in columns for what in ("one, GCUPS", "all, GCUPS", "times")
     ]
-    most = sudo2012.PAPER["two_devices"]
+    most = PAPER["two_devices"]
     extra = [
         f"the paper, two devices, GPUN with its table: about {most:g} times at all lengths "
         "(figure 13, section 7.2)",
@@ -242,7 +243,7 @@ def _speed_up(grid: Grid[tuple[str, str, str], str], colours: Colours) -> Any:
             name = f"{_NAMES.get(engine, engine)}, {work.partition(': ')[2]}"
             device = column.partition(" x ")[2]
             lines.append(Curve(device, name, [(int(row[1]), ratio) for row, ratio in points]))
-    most = sudo2012.PAPER["two_devices"]
+    most = PAPER["two_devices"]
     return figures.curves(
         "sudo2012-devices",
         "Sudo 2012, figure 13 redone: times as fast with several devices, the same triple on each",
@@ -276,4 +277,4 @@ def _aims(grid: Grid[tuple[str, str], str], devices: list[str]) -> Table:
 def _reached(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return ""
-    return {True: " ✓", False: " ✗", None: ""}[sudo2012.reached(found)]
+    return {True: " ✓", False: " ✗", None: ""}[reached(found)]

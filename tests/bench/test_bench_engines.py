@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import competitors, cpu3, energy, engines, workloads
+from bench import (
+    competitors,
+    cpu3,
+    energy,
+    engines,
+    engines_work,
+    pairs,
+    power_meters,
+    programs,
+    workloads,
+)
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import ENGINES, Diagonal, Fragment, Reference
@@ -28,7 +38,7 @@ ENERGY = {"joules_per_run", "watts", "idle_watts", "picojoules_per_cell", "tool"
 @pytest.fixture
 def bench(device, tmp_path, monkeypatch):
     """Run the benchmark with tiny sizes on one core: exit status and the document it wrote."""
-    monkeypatch.setattr(engines, "cores", lambda: 1)
+    monkeypatch.setattr(engines_work, "cores", lambda: 1)
 
     def bench(*arguments):
         output = tmp_path / "out.json"
@@ -88,7 +98,7 @@ def test_all_workloads(bench, device, capsys):
 
 
 def test_all_cores(bench, monkeypatch):
-    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines_work, "cores", lambda: 2)
     status, document = bench("--workloads", "pairs", "--engines", "diagonal", "--budget", "2")
     assert status == 0
     found = [(each["engine"], each["cores"]) for each in document["results"]]
@@ -138,7 +148,7 @@ def test_wrong_engines_have_no_time(bench, monkeypatch, capsys):
 
 def test_engines_judge_one_another(bench, monkeypatch):
     monkeypatch.setitem(ENGINES, "fragment", WrongLast)
-    monkeypatch.setattr(engines, "SAMPLE", {"search": 1.0, "pairs": 1.0})
+    monkeypatch.setattr(engines_work, "SAMPLE", {"search": 1.0, "pairs": 1.0})
     status, document = bench("--workloads", "pairs", "--engines", "diagonal,fragment")
     assert status == 1
     pairs = rows(document, "pairs")
@@ -148,7 +158,7 @@ def test_engines_judge_one_another(bench, monkeypatch):
 
 def test_wrong_peers_have_no_time(bench, monkeypatch, capsys):
     monkeypatch.setattr(
-        competitors.Biopython, "scores", lambda self, work: np.zeros(len(work), np.int32)
+        programs.Biopython, "scores", lambda self, work: np.zeros(len(work), np.int32)
     )
     status, document = bench("--workloads", "pairs", "--engines", "diagonal")
     assert status == 1
@@ -200,7 +210,7 @@ def test_too_long_is_refused(bench, monkeypatch):
 
 
 def test_long_estimates_follow_the_growth(device, monkeypatch):
-    work = engines.Long(800, device)
+    work = engines_work.Long(800, device)
     clock, lengths = [0.0], []
 
     def engine(power):
@@ -210,7 +220,7 @@ def test_long_estimates_follow_the_growth(device, monkeypatch):
 
         return SimpleNamespace(ends=ends)
 
-    monkeypatch.setattr(engines.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     assert work.estimate(engine(2), 100) == pytest.approx(64)
     assert work.estimate(engine(1), 100) == pytest.approx(8)
     assert work.estimate(engine(0.5), 100) == pytest.approx(2**0.5 * 4)
@@ -228,17 +238,17 @@ def test_estimates_from_parts(monkeypatch):
 
         return run, min(10**9, int(cells))
 
-    monkeypatch.setattr(engines.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     first = 10**9 / 4096
-    assert engines._estimate(part, 10**9, 1e9) == pytest.approx(4096, rel=0.01)
-    assert engines._estimate(part, 10**9, 100) == pytest.approx(64, rel=0.05)
+    assert engines_work.estimated(part, 10**9, 1e9) == pytest.approx(4096, rel=0.01)
+    assert engines_work.estimated(part, 10**9, 100) == pytest.approx(64, rel=0.05)
     assert sizes == [first] * 4 + [first * 8] * 2 + [first * 64] * 2
-    assert engines._estimate(part, 10**9, 1) == pytest.approx(4096, rel=0.01)
+    assert engines_work.estimated(part, 10**9, 1) == pytest.approx(4096, rel=0.01)
 
 
 def test_clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(engines.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     clock = engines.Clock(10, 5)
     assert clock.share() == 2
     now[0] = 6.0
@@ -259,8 +269,8 @@ def test_without_compute_shaders(run_under, tmp_path):
 
 
 def test_numpy_judges_where_nothing_else_can(device, monkeypatch):
-    work = engines.Long(60, SimpleNamespace(info=SimpleNamespace(compute=False)))
-    monkeypatch.setattr(engines.pairs, "BY_REFERENCE", 0)
+    work = engines_work.Long(60, SimpleNamespace(info=SimpleNamespace(compute=False)))
+    monkeypatch.setattr(pairs, "BY_REFERENCE", 0)
     work.prepare()
     assert work.judge.name == "rows of NumPy"
     assert work.check("fragment", work.run(Fragment(work.scoring, device))).passed
@@ -323,9 +333,9 @@ def test_peers_equal_the_reference(scoring, cores):
 
 def test_shares_have_as_many_cells():
     batch = Batch.one_to_many(np.zeros(3, np.uint8), workloads.dna([50, 10, 10, 10, 10, 10]))
-    assert competitors.shares(batch, 2) == [range(0, 1), range(1, 6)]
-    assert competitors.shares(batch, 100)[-1] == range(5, 6)
-    assert competitors.shares(batch, 1) == [range(0, 6)]
+    assert workloads.shares(batch, 2) == [range(0, 1), range(1, 6)]
+    assert workloads.shares(batch, 100)[-1] == range(5, 6)
+    assert workloads.shares(batch, 1) == [range(0, 6)]
 
 
 def test_beside_scales_what_is_too_long():
@@ -337,7 +347,7 @@ def test_beside_scales_what_is_too_long():
         part = batch.select(competitors.portion(batch, cells))
         return part, Reference(AFFINE_DNA).scores(part)
 
-    peer = competitors.Biopython(AFFINE_DNA)
+    peer = programs.Biopython(AFFINE_DNA)
     beside = partial(competitors.measured, peer, batch.cells, cut, judge="reference", trial=1000)
     result = beside(budget=1e-4, rate=0.15)
     assert asked == [pytest.approx(5000)]
@@ -356,16 +366,16 @@ def test_beside_scales_what_is_too_long():
 
 def test_joules():
     flat = [(0.1 * k, 50.0) for k in range(21)]
-    assert energy.joules(flat, 0.35, 1.35) == pytest.approx(50)
+    assert power_meters.joules(flat, 0.35, 1.35) == pytest.approx(50)
     ramp = [(0.1 * k, 100.0 * k) for k in range(11)]
-    assert energy.joules(ramp, 0.0, 1.0) == pytest.approx(500)
-    assert energy.joules(ramp, 0.25, 0.75) == pytest.approx(250)
-    assert energy.joules(flat, 1.81, 2.5) == pytest.approx(0.69 * 50)  # the last one holds
+    assert power_meters.joules(ramp, 0.0, 1.0) == pytest.approx(500)
+    assert power_meters.joules(ramp, 0.25, 0.75) == pytest.approx(250)
+    assert power_meters.joules(flat, 1.81, 2.5) == pytest.approx(0.69 * 50)  # the last one holds
     for few in ([], [(0.5, 1.0)], [(-1.0, 1.0), (0.5, 1.0), (2.0, 1.0)]):
-        assert energy.joules(few, 0.0, 1.0) is None
+        assert power_meters.joules(few, 0.0, 1.0) is None
 
 
-class Steady(energy.PowerMeter):
+class Steady(power_meters.PowerMeter):
     """A hundred watts by the clock."""
 
     tool = "steady"
@@ -377,7 +387,7 @@ class Steady(energy.PowerMeter):
         start = time.perf_counter()
         work()
         seconds = time.perf_counter() - start
-        return energy.Used(100 * seconds, seconds) if self.told else None
+        return power_meters.Used(100 * seconds, seconds) if self.told else None
 
 
 def test_meter():
@@ -465,7 +475,7 @@ def test_nvidia_smi_of_an_older_driver(card):
 
 
 def test_nvidia_smi_without_watts(card, monkeypatch):
-    monkeypatch.setattr(energy, "PATIENCE", 0.5)
+    monkeypatch.setattr(power_meters, "PATIENCE", 0.5)
     meter = energy.meter_for(card(silent=True))
     assert meter.measure(lambda: None, 0.01) is None
 
@@ -491,7 +501,7 @@ def test_which_card():
 
 @pytest.fixture
 def sys_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(energy, "_SYS", tmp_path)
+    monkeypatch.setattr(power_meters, "SYS", tmp_path)
 
     def put(path, text):
         file = tmp_path / path
@@ -512,7 +522,7 @@ def test_pci_address(sys_folder, tmp_path):
 
 
 def test_rapl(sys_folder, device, monkeypatch):
-    assert energy.rapl() is None
+    assert power_meters.rapl() is None
     counters = []
     for k, name in enumerate(("package-0", "package-1", "psys")):
         zone = f"class/powercap/intel-rapl:{k}"
@@ -526,7 +536,7 @@ def test_rapl(sys_folder, device, monkeypatch):
         counters[1].write_text("262144000000\n")
         counters[2].write_text("0\n")
 
-    power_meter = energy.rapl()
+    power_meter = power_meters.rapl()
     assert power_meter.used(work).joules == pytest.approx(2 + 1)
     assert energy.meter_for(None).tool == "RAPL"
     if device.info.software:
@@ -541,7 +551,7 @@ def test_rapl(sys_folder, device, monkeypatch):
     with pytest.raises(ValueError, match="of the engine"):
         power_meter.used(failing)
     counters[0].unlink()
-    assert energy.rapl() is None
+    assert power_meters.rapl() is None
 
 
 def test_sensors_of_a_card(sys_folder, monkeypatch):
@@ -559,4 +569,4 @@ def test_sensors_of_a_card(sys_folder, monkeypatch):
     found = energy.meter_for(amd).measure(lambda: counter.write_text("8000000"), 0)
     assert found.joules_per_run == pytest.approx(7)
     assert found.idle_watts == 0
-    assert energy.hwmon("") is None
+    assert power_meters.hwmon("") is None

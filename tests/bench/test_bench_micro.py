@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from bench import micro, micro_kernels, micro_loops, roofline
+from bench import micro, micro_kernels, micro_loops, micro_rates, roofline
 from bench.roofline import TRAFFIC, EngineRun, bound
 from glsw.device import shader
 
@@ -161,7 +161,7 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
 def test_scores_of_the_recurrence_stay_exact_in_half(linear):
     for size in (micro_loops.HARDWARE, micro_loops.SOFTWARE):
         for kind in ("half", "float"):
-            for rows, step in micro.SHAPES[kind]:
+            for rows, step in micro_rates.SHAPES[kind]:
                 _, best = micro_kernels.tables(rows, step, size.turns, linear, 2)
                 assert 0 < best < 2048
 

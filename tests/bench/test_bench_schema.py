@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import __main__, measure, schema
+from bench import __main__, machine, schema
+from bench.document import report
 
 RESULTS = sorted(Path(schema.__file__).with_name("results").glob("*.json"))
 
@@ -107,7 +108,7 @@ def suite(device, documents):
     """A suite of one step."""
     settings = {"suite": "quick", "names": ["lin2015"], "engines": None, "budget": 3.5}
     results = [STEP | {"results": documents["lin2015-llvmpipe.json"]["results"]}]
-    return measure.report("suite", device, settings | {"devices": []}, copy.deepcopy(results))
+    return report("suite", device, settings | {"devices": []}, copy.deepcopy(results))
 
 
 def test_suite(suite):
@@ -209,15 +210,15 @@ def test_cards(monkeypatch):
             }
         ),
     }
-    measure.cards.cache_clear()
+    machine.cards.cache_clear()
     asked = []
 
     def output(*command):
         asked.append(command)
         return told.get(command[0])
 
-    monkeypatch.setattr(measure, "_output", output)
-    first, second = measure.cards()
+    monkeypatch.setattr(machine, "output", output)
+    first, second = machine.cards()
     assert first == {
         "name": "NVIDIA H100 80GB HBM3",
         "driver": "580.159",
@@ -233,17 +234,17 @@ def test_cards(monkeypatch):
         ("no JSON", None),
         (None, None),
     ):
-        measure.cards.cache_clear()
+        machine.cards.cache_clear()
         told.pop("nvidia-smi", None)
         told["rocm-smi"] = text
-        found = measure.cards()
+        found = machine.cards()
         assert (found and [tuple(card.values()) for card in found]) == expected
-    measure.cards.cache_clear()
+    machine.cards.cache_clear()
 
 
 def test_file_modes_are_no_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "_ROOT", tmp_path)
-    assert measure._dirty(None) is None
+    monkeypatch.setattr(machine, "_ROOT", tmp_path)
+    assert machine.dirty(None) is None
     file = tmp_path / "glsw" / "x.py"
     file.parent.mkdir()
     file.write_text("1\n")
@@ -252,11 +253,11 @@ def test_file_modes_are_no_changes(tmp_path, monkeypatch):
         ["add", "."],
         ["-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "-m", "x"],
     ):
-        measure._output("git", "-C", str(tmp_path), *words)
-    if measure._git("rev-parse", "HEAD") is None:
+        machine.output("git", "-C", str(tmp_path), *words)
+    if machine.git("rev-parse", "HEAD") is None:
         pytest.skip("no git here")
-    assert measure._dirty(None) is False
+    assert machine.dirty(None) is False
     file.chmod(0o755)
-    assert measure._dirty(None) is False
+    assert machine.dirty(None) is False
     file.write_text("2\n")
-    assert measure._dirty(None) is True
+    assert machine.dirty(None) is True

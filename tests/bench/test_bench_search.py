@@ -2,12 +2,21 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import competitors, measure, nucleotides, search, workloads
+from bench import (
+    competitors,
+    measure,
+    nucleotides,
+    search,
+    search_comparisons,
+    search_work,
+    workloads,
+)
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Diagonal, Reference
@@ -23,7 +32,7 @@ EACH = ("--engines", "diagonal", "--tasks", "each,together")
 def bench(device, tmp_path):
     """Run the benchmark with two short queries: exit status and the document that it wrote."""
     fasta = tmp_path / "queries.fasta"
-    search._write_fasta(fasta, "q", workloads.queries([34, 20]))
+    search_comparisons._write_fasta(fasta, "q", workloads.queries([34, 20]))
 
     def bench(*arguments):
         output = tmp_path / "out.json"
@@ -72,9 +81,9 @@ def test_engines_side_by_side(bench, capsys):
 
 
 def test_peers_and_command(bench, monkeypatch, capsys):
-    monkeypatch.setattr(search, "cores", lambda: 1)
+    monkeypatch.setattr(search_comparisons, "cores", lambda: 1)
     words = ("--lengths", "none", "--tasks", "each,peers,command", "--engines", "diagonal")
-    status, document = bench(*words, "--peer-queries", "1")
+    status, document = bench(*words, "--competitor-queries", "1")
     assert status == 0
     (result,) = document["results"]
     for each in result["peers"]:
@@ -83,7 +92,7 @@ def test_peers_and_command(bench, monkeypatch, capsys):
     assert "parasail" in {each["peer"] for each in result["peers"]}
     command = result["command"]
     assert command["check"] == {**{"judge": "the engines", "pairs": 2, "wrong": 0, "first": None}}
-    assert len(command["seconds"]) == search.COMMANDS
+    assert len(command["seconds"]) == search_comparisons.COMMANDS
     assert command["allowed"] == pytest.approx(1.5 * result["runs"][0]["kernel"] + 2)
     assert command["indexed"] == (command["makedb"] is not None)
     assert "1.5 x kernels + 2 s" in capsys.readouterr().out
@@ -132,6 +141,8 @@ def test_engines_judge_one_another(bench, monkeypatch, capsys):
 class Narrow(Reference):
     """Has numbers to choose from."""
 
+    capabilities = replace(Reference.capabilities, number_types=("int32", "f16"))
+
     def __init__(self, scoring, device=None, *, number="auto"):
         if number == "f16":
             raise ValueError("number 'f16': no 16-bit floats here")
@@ -165,7 +176,7 @@ def several(wrong):
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_devices(bench, device, monkeypatch, capsys, wrong):
-    monkeypatch.setattr(search, "Aligner", several(wrong))
+    monkeypatch.setattr(search_comparisons, "Aligner", several(wrong))
     index = str(device.info.index)
     words = ("--engines", "diagonal", "--tasks", "devices", "--devices", f"{index},{index}")
     status, document = bench(*words, "--lengths", "none")
@@ -188,7 +199,7 @@ def test_command_is_judged(bench, monkeypatch, capsys):
         text = "query\trank\ttarget\tscore\nquery0\t1\tsubject1\t7\n"
         return subprocess.CompletedProcess(words, int(words[0] == "makedb"), text, "glsw: no\n")
 
-    monkeypatch.setattr(search, "_glsw", glsw)
+    monkeypatch.setattr(search_comparisons, "_glsw", glsw)
     words = ("--engines", "diagonal", "--tasks", "command", "--lengths", "none")
     status, document = bench(*words)
     assert status == 1
@@ -202,7 +213,7 @@ def test_command_is_judged(bench, monkeypatch, capsys):
 
 def test_database_of_a_file(bench, tmp_path):
     fasta = tmp_path / "db.fasta"
-    search._write_fasta(fasta, "s", workloads.proteins([5, 40, 17]))
+    search_comparisons._write_fasta(fasta, "s", workloads.proteins([5, 40, 17]))
     status, document = bench(
         *EACH, "--lengths", "none", "--entries", "none", "--database", str(fasta)
     )
@@ -231,7 +242,7 @@ def test_bad_input_is_one_line(arguments, message, capsys):
 
 def test_parts_have_all_subjects():
     made = workloads.many([9, 7, 7, 5, 3, 1])
-    subjects = search.Subjects("", "", made, np.empty(0, np.intp))
+    subjects = search_work.Targets("", "", made, np.empty(0, np.intp))
     assert subjects.parts(32)[0] is made
     for limit in (1, 8, 14, 31):
         parts = subjects.parts(limit)
@@ -269,7 +280,9 @@ def test_planted_score_high(lengths):
 def test_peers_equal_the_reference(cores, scoring):
     batch = Batch.one_to_many(workloads.queries([50])[0], workloads.many([90, 60, 60, 33, 9]))
     expected = Reference(scoring).scores(batch)
-    assert competitors.judge_in_32_bits(scoring, batch)[1].tolist() == expected.tolist()
+    for narrow in (True, False):
+        _, scores = competitors.judge(scoring, batch, in_32_bits=not narrow)
+        assert scores.tolist() == expected.tolist()
     for peer in competitors.on_cores(scoring, cores):
         with peer.prepared(batch) as work:
             scores = peer.scores(work)
@@ -290,22 +303,23 @@ def test_pyopal_is_for_every_matrix():
 def test_standard_queries_of_the_data(tmp_path, monkeypatch):
     folder = tmp_path / "queries"
     folder.mkdir()
-    search._write_fasta(folder / "standard20.fasta", "q", workloads.queries([9, 5, 7]))
+    search_comparisons._write_fasta(folder / "standard20.fasta", "q", workloads.queries([9, 5, 7]))
     arguments = search._parser().parse_args(["--queries-subset", "2"])
     monkeypatch.setenv("GLSW_DATA", str(tmp_path))
-    queries, origin = search._queries(arguments)
+    queries, origin = search_work.queries_of(arguments)
     assert [len(query.codes) for query in queries] == [5, 9]
     assert origin == "standard20.fasta"
     monkeypatch.delenv("GLSW_DATA")
-    queries, origin = search._queries(search._parser().parse_args([]))
+    queries, origin = search_work.queries_of(search._parser().parse_args([]))
     assert tuple(len(query.codes) for query in queries) == workloads.STANDARD
     assert origin == "generated"
 
 
 def test_judge_repeats_its_first_run():
-    query = search.Query("q", workloads.queries([30])[0])
+    query = search_work.Query("q", workloads.queries([30])[0])
     made = workloads.many([20] * 10)
-    judge = search.ScoreJudge(query, search.Subjects("", "", made, np.empty(0, np.intp)), 1)
+    targets = search_work.Targets("", "", made, np.empty(0, np.intp))
+    judge = search_work.ScoreJudge(query, targets, 1)
     assert judge.chosen.tolist() == [0, 9]
     scores = Reference(SCORING).scores(Batch.one_to_many(query.codes, made))
     assert judge.judge(scores, "a") == measure.Check("parasail", 2, 0)

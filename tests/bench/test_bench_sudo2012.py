@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from test_bench import check_document, check_timed
 
-from bench import cpu3, sudo2012, triples
+from bench import cpu3, sudo2012, sudo2012_devices, sudo2012_runs, triples
 from glsw.batch import Batch
+from glsw.device.device import DeviceError
 from glsw.engines.three import ENGINES3, Reference3
 from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
@@ -65,7 +66,7 @@ def parts(document, part):
 
 
 def some(scoring, letters, count=40, seed=1):
-    """Triples of up to 12 of the first letters, with empty ones among them."""
+    """Batch of up to 12 of the first letters, with empty ones among them."""
     random = np.random.default_rng(seed)
     return Batch.of(
         [random.integers(0, letters, length, np.uint8) for length in random.integers(0, 13, 3)]
@@ -74,7 +75,7 @@ def some(scoring, letters, count=40, seed=1):
 
 
 def related(letters, count=20, seed=2):
-    """Triples of words that are a longer one with letters left out."""
+    """Batch of words that are a longer one with letters left out."""
     random = np.random.default_rng(seed)
     words = [random.integers(0, letters, 30, np.uint8) for _ in range(count)]
     return Batch.of([word[random.random(30) > 0.15] for _ in range(3)] for word in words)
@@ -200,9 +201,9 @@ def test_wrong_on_several_devices():
     wrong[7] += 1
     assert work.check_scores("subtable", wrong).wrong == 1
     rates = [(1e9, 2e9), (1e9, 3e9), (2e9, 2e9)]
-    found = sudo2012._speed_up(10, work.check_scores("subtable", scores), rates)
+    found = sudo2012_devices._speed_up(10, work.check_scores("subtable", scores), rates)
     assert (found["one_gcups"], found["all_gcups"], found["speed_up"]) == (1, 2, 2)
-    found = sudo2012._speed_up(10, work.check_scores("subtable", wrong), rates)
+    found = sudo2012_devices._speed_up(10, work.check_scores("subtable", wrong), rates)
     assert found["one_gcups"] is found["all_gcups"] is found["speed_up"] is None
 
 
@@ -301,7 +302,7 @@ def test_quasi_natural_costs():
 
 
 def test_too_long_is_left_out(bench, monkeypatch, capsys):
-    monkeypatch.setattr(sudo2012, "PROBE", 2)
+    monkeypatch.setattr(sudo2012_runs, "PROBE", 2)
     status, document = bench("--engines", "subtable", "--longest", "0")
     assert status == 0
     for result in (*parts(document, "aims"), parts(document, "lengths")[0]["engines"]["subtable"]):
@@ -312,9 +313,9 @@ def test_too_long_is_left_out(bench, monkeypatch, capsys):
 
 
 def test_tables_need_memory(bench, monkeypatch, capsys):
-    monkeypatch.setattr(sudo2012, "TABLES", 5)
+    monkeypatch.setattr(sudo2012_runs, "TABLES", 5)
     for free, reason in ((None, "is not known"), (2**10, "0 GiB are free"), (2**20, None)):
-        monkeypatch.setattr(sudo2012, "_memory", lambda free=free: free)
+        monkeypatch.setattr(sudo2012_runs, "_memory", lambda free=free: free)
         status, document = bench("--engines", "reference", "--parts", "lengths")
         assert status == 0
         small, large = (result["engines"]["reference"] for result in document["results"][1:3])
@@ -329,7 +330,7 @@ def test_tables_need_memory(bench, monkeypatch, capsys):
 def test_a_device_that_cannot_is_left_out(bench, monkeypatch, capsys):
     class Refuses(Reference3):
         def best(self, triples, progress):
-            raise sudo2012.DeviceError("not enough memory on the card")
+            raise DeviceError("not enough memory on the card")
 
     monkeypatch.setitem(ENGINES3, "plane", Refuses)
     status, document = bench("--engines", "plane", "--parts", "aims")

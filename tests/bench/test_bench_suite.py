@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import glsw.device.shader
-from bench import __main__, lin2015, liu2006, measure, plan, scan2014, schema, suite
+from bench import __main__, lin2015, liu2006, machine, plan, scan2014, schema, speeds, suite
 
 pytest.importorskip("jsonschema", reason="the extra bench is not installed")
 
@@ -34,7 +34,7 @@ def path(tmp_path):
 @pytest.fixture
 def bench(device, path, monkeypatch, capsys):
     """``bench(words)``: status, document or None, stdout and stderr of ``bench run``."""
-    monkeypatch.setattr(plan, "speeds", lambda device: dict(SPEEDS))
+    monkeypatch.setattr(speeds, "speeds", lambda device: dict(SPEEDS))
 
     def bench(words):
         common = ["--device", str(device.info.index), "--output", str(path)]
@@ -214,8 +214,8 @@ def test_wrong_engine(bench, device, monkeypatch, capsys):
     ],
 )
 def test_another_document(bench, lin, path, monkeypatch, change, message):
-    monkeypatch.setattr(measure, "_dirty", lambda commit: False)
-    monkeypatch.setattr(measure, "_git", lambda *words: "1" * 40)
+    monkeypatch.setattr(machine, "dirty", lambda commit: False)
+    monkeypatch.setattr(machine, "git", lambda *words: "1" * 40)
     assert bench("--budget 50 lin2015")[0] == 0
     document = json.loads(path.read_text())
     for key, value in change.items():
@@ -421,7 +421,7 @@ def test_without_compute_shaders(info):
 
 
 def test_speeds(device):
-    found = plan.speeds(device, seconds=0.05)
+    found = speeds.speeds(device, seconds=0.05)
     assert set(found) == {"fragment", "diagonal", "lanes"}
     assert all(speed > 1e4 for speed in found.values())
 

@@ -1,0 +1,106 @@
+"""The document of a benchmark: what was measured, where and with which versions, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from bench import machine
+from glsw.device.device import Device
+
+SCHEMA = 2
+"""Version of the JSON files: schema.json says what is in them, README.md what it means."""
+
+
+class Results(list[dict[str, Any]]):
+    """Results of a benchmark, which `keep` also writes to the file of ``--output``.
+
+    Parameters
+    ----------
+    benchmark : str
+        Name of the module.
+    device : Device or None
+        What the engine ran on, None for the CPU alone.
+    settings : mapping
+        Sizes, scoring and options.
+    arguments : Namespace
+        Of the command line: ``output`` and ``commit``.
+    """
+
+    def __init__(
+        self,
+        benchmark: str,
+        device: Device | None,
+        settings: Mapping[str, Any],
+        arguments: argparse.Namespace,
+    ) -> None:
+        super().__init__()
+        self._facts = benchmark, device, settings
+        self._path: Path | None = arguments.output
+        self._commit: str | None = arguments.commit
+
+    def keep(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Append a result, write the file, and return the result."""
+        self.append(result)
+        self.save()
+        return result
+
+    def save(self) -> None:
+        """Write the file."""
+        if self._path:
+            write(self._path, self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole document."""
+        return report(*self._facts, self, commit=self._commit)
+
+
+def report(
+    benchmark: str,
+    device: Device | None,
+    settings: Mapping[str, Any],
+    results: list[Any],
+    *,
+    commit: str | None = None,
+) -> dict[str, Any]:
+    """Return the whole document: what was measured, where, with which versions.
+
+    Parameters
+    ----------
+    benchmark : str
+        Name of the module.
+    device : Device or None
+        What the engine ran on, None for the CPU alone.
+    settings : mapping
+        Sizes, scoring and options.
+    results : list
+        What the benchmark found, in its own form.
+    commit : str, optional
+        The commit, for a copy of the checkout without its history.
+    """
+    return {
+        "schema": SCHEMA,
+        "benchmark": benchmark,
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "commit": commit or machine.git("rev-parse", "HEAD"),
+        "dirty": machine.dirty(commit),
+        "device": None if device is None else machine.device_facts(device),
+        "cpu": {"model": machine.cpu_model(), "cores": machine.cores()},
+        "os": {"system": platform.system(), "machine": platform.machine()},
+        "versions": machine.versions(),
+        "settings": dict(settings),
+        "results": results,
+    }
+
+
+def write(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a report as JSON; whoever reads the file sees the old one or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(path.name + ".part")
+    draft.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)

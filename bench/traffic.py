@@ -1,0 +1,356 @@
+"""What each engine needs at least: bytes per cell, dispatches and draws, counted in its shaders.
+
+`TRAFFIC` has a function per engine; `bench.roofline` makes ceilings of what it returns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_STRIP = 8  # rows of an invocation of a sweep
+_BLOCK = 256  # columns of a block of scan
+_TEXELS = 2**21  # pairs times rows of a quad of `fragment`
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """A result of `bench.engines`, as far as it says what was done where.
+
+    Parameters
+    ----------
+    engine : str
+        As in `TRAFFIC`.
+    lengths : tuple of float
+        Letters of the query and, on average, of a target; or of three sequences.
+    count : int
+        Pairs or triples.
+    linear : bool
+    matching : bool
+        Whether scores are two numbers, a match and a mismatch.
+    best : float
+        The highest score of a pair of letters.
+    extend : float
+        What a further gap position costs.
+    ends : bool
+        Whether end cells were asked for.
+    software : bool
+    subgroup : int
+        Lanes of a subgroup, 0 without.
+    """
+
+    engine: str
+    lengths: tuple[float, ...]
+    count: int
+    linear: bool = True
+    matching: bool = True
+    best: float = 1
+    extend: float = 1
+    ends: bool = True
+    software: bool = False
+    subgroup: int = 0
+
+    @property
+    def gaps(self) -> str:
+        """Linear or affine."""
+        return "linear" if self.linear else "affine"
+
+
+class Traffic(NamedTuple):
+    """What an engine needs at least: bytes a cell, and commands for all cells.
+
+    Parameters
+    ----------
+    compute : str
+        The rate of `bench.micro` that is its recurrence alone.
+    shared, block, storage, texture : float
+        Bytes a cell from and to shared memory, uniform blocks, storage buffers, and textures.
+    dispatches, draws : int
+    words : bool
+        Whether it reads 16 bytes at a time from uniform blocks.
+    """
+
+    compute: str
+    shared: float = 0.0
+    block: float = 0.0
+    storage: float = 0.0
+    texture: float = 0.0
+    dispatches: int = 0
+    draws: int = 0
+    words: bool = False
+
+
+def _sweep(run: EngineRun) -> tuple[float, float]:
+    """Return the bytes a cell of sweep.glsl from shared memory and uniform blocks.
+
+    For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
+    and reads a letter (4). Scores: of a match and a mismatch nothing on software, else 4 bytes,
+    from a uniform block on software and from shared memory on hardware.
+    """
+    shared, block = _scores(run)
+    return (8 + 8 + 4) / _STRIP + shared, block
+
+
+def _scores(run: EngineRun) -> tuple[float, float]:
+    """Return the bytes of a score from shared memory and uniform blocks, see scoring.glsl."""
+    if not run.software:
+        return 4.0, 0.0
+    return 0.0, 0.0 if run.matching else 4.0
+
+
+def _diagonal(run: EngineRun) -> Traffic:
+    """Return what diagonal.comp needs.
+
+    A column of a strip: H and F of the strip above (8 bytes, but for the first strip), those below
+    (8), a letter. A dispatch has a strip of at most 4096 pairs (32 on software), see
+    `Diagonal._fill`.
+    """
+    m, _ = run.lengths
+    fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
+    height = _STRIP * (8 if run.software else fitting)
+    strips, together = math.ceil(m / height), 32 if run.software else 4096
+    shared, block = _sweep(run)
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared,
+        block=block,
+        storage=(8 * (strips - 1) + 9 * strips) / m,
+        dispatches=strips * math.ceil(run.count / together),
+    )
+
+
+def _blocked(run: EngineRun) -> Traffic:
+    """Return what blocked_leaning.comp needs.
+
+    A column of a strip: H and F above and below (8 bytes each), a letter. A tile of STEPS steps:
+    the 8 rows, 2 columns and the corner of each invocation, 8 bytes, in and out. Dispatches: see
+    `Blocked._lean`, for every pair.
+    """
+    m, n = run.lengths
+    lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
+    steps = 256 if run.software else lanes
+    rows = math.ceil(m / (lanes * _STRIP))
+    columns = math.ceil((math.ceil(n / 2) + lanes - 1) / steps)
+    shared, block = _sweep(run)
+    tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared,
+        block=block,
+        storage=(8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns,
+        dispatches=run.count * (columns + 2 * (rows - 1)),
+    )
+
+
+def _fragment(run: EngineRun) -> Traffic:
+    """Return what fragment.frag needs, with tiles of 8 x 8 cells.
+
+    A tile fetches texels of 16 bytes: the pair, 8 letters, 8 of the profile; from its neighbours
+    left and above their borders (H, with affine gaps another) and best cells (16 bytes, of scores
+    4), and a corner. A quad has at most 2**21 / m pairs and takes a draw a diagonal of tiles.
+    """
+    m, n = run.lengths
+    rows, columns = math.ceil(m / 8), math.ceil(n / 8)
+    beside = (columns - 1) / columns
+    above = (rows - 1) / rows
+    border = 16 * (1 if run.linear else 2) + (16 if run.ends else 4)
+    texels = 16 * 10 + border * (beside + above) + 16 * beside * above
+    quads = math.ceil(run.count * m / _TEXELS)
+    return Traffic(
+        f"fragment recurrence {run.gaps}",
+        texture=texels / 64,
+        draws=quads * (rows + math.floor(n / 8) - 1),
+    )
+
+
+def _columns(run: EngineRun) -> float:
+    """Return the bytes a cell of row_columns.glsl.
+
+    H', F and the prefix of the row above, and of this one: six times 4. The best score of the
+    column (4), a letter.
+    """
+    return 6 * 4 + 4 + 1
+
+
+def _scan_blocks(run: EngineRun) -> Traffic:
+    """Return what scan_blocks.comp and scan_carries.comp need: two dispatches a row.
+
+    Shared memory of up_down.glsl: an invocation writes 4 bytes and reads 4; UP takes 12 bytes for
+    each of 255 sums of 256 columns, DOWN 16.
+    """
+    shared, block = _scores(run)
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared + 8 + 28 * (_BLOCK - 1) / _BLOCK,
+        block=block,
+        storage=_columns(run),
+        dispatches=2 * math.floor(run.lengths[0]),
+    )
+
+
+def _scan_single(run: EngineRun) -> Traffic:
+    """Return what scan_single.comp and scan_step.comp need.
+
+    A row takes a dispatch, and one for each doubling of the reach up to the last column or to where
+    a gap costs more than any score, see `Scan._rows_in_steps`; each reads and writes 4 bytes a
+    cell.
+    """
+    m, n = run.lengths
+    farthest = n - 1
+    if run.extend:
+        farthest = min(farthest, run.best * min(m, n) // run.extend)
+    steps = int(farthest).bit_length()
+    shared, block = _scores(run)
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared,
+        block=block,
+        storage=_columns(run) + 8 * steps,
+        dispatches=math.floor(m) * (1 + steps),
+    )
+
+
+def _scan_fused(run: EngineRun) -> Traffic:
+    """Return what scan.comp needs, with blocks as `Scan._plan` cuts them.
+
+    A strip of rows of a block: H and F of the columns in and out (8 bytes each, not into the
+    first strip), a letter. A row of a block: H and E of the block before it, and its own. Without
+    subgroups a row of an invocation passes its last column in shared memory: it writes 8 bytes and
+    reads 4 numbers and one more, and as many as there are doublings.
+    """
+    m, n = run.lengths
+    group = run.subgroup or (8 if run.software else 32)
+    most = 32 if run.software else 16
+    each = min(most, max(4, 1 << (math.ceil(n / group) - 1).bit_length()))
+    blocks = math.ceil(n / (group * each))
+    rows = (256 if run.software else 64) if blocks > 1 else 512
+    strips = math.ceil(m / rows)
+    shared, block = _scores(run)
+    if not run.subgroup:
+        shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared,
+        block=block,
+        storage=(8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n,
+        dispatches=strips + blocks - 1,
+    )
+
+
+def _wavefront(run: EngineRun) -> Traffic:
+    """Return what wavefront.comp needs: a dispatch a diagonal.
+
+    A cell is 16 bytes; it is written, and read as a neighbour (H, E, F) and as a corner (H). The
+    best score of the row: 4 bytes.
+    """
+    m, n = run.lengths
+    shared, block = _scores(run)
+    return Traffic(
+        f"recurrence {run.gaps}",
+        shared=shared,
+        block=block,
+        storage=16 + 12 + 4 + 4,
+        dispatches=math.floor(m + n) - 1,
+    )
+
+
+def _lanes(number: str) -> Callable[[EngineRun], Traffic]:
+    """Return what lanes.comp needs with some kind of number; subjects share a lane but for int32.
+
+    Between strips H and F of a column, 8 bytes for a lane (16 with 32-bit floats), go out and come
+    in again; a strip reads each letter once. Rows of a strip as `Lanes._geometry` chooses them. A
+    row of a column reads its score from the query profile, see query_profile.glsl: 4 bytes, for two
+    subjects with 16-bit floats 2 each; from shared memory on hardware, on software from a uniform
+    block, where a match and a mismatch need nothing. On software a strip is a dispatch.
+    """
+    subjects = 1 if number == "int32" else 2
+    rate = {"int32": "recurrence", "f16": "recurrence half", "f32": "recurrence float"}[number]
+    border = 16 if number == "f32" else 8
+
+    def lanes(run: EngineRun) -> Traffic:
+        m, _ = run.lengths
+        if run.software:
+            height = 32
+        else:
+            chain = 8 if run.subgroup >= 8 else 1
+            options = range(8, 40 if number == "f16" else 32, 8)
+            height = chain * min(
+                options, key=lambda rows: (math.ceil(m / (rows * chain)) * (rows + 3), -rows)
+            )
+        strips = math.ceil(m / height)
+        profile = 2.0 if number == "f16" else 4.0
+        name = f"{rate} {run.gaps}" if number == "int32" else rate + " linear" * run.linear
+        return Traffic(
+            name,
+            shared=0.0 if run.software else profile,
+            block=profile if run.software and not run.matching else 0.0,
+            storage=(2 * border * (strips - 1) / subjects + strips) / m,
+            dispatches=strips if run.software else 1,
+            words=True,
+        )
+
+    return lanes
+
+
+def _subtable(run: EngineRun) -> Traffic:
+    """Return what subtable.comp needs, with the tiles that `_Forms` and `Form` choose for scores.
+
+    A row of a sub-table takes its words along j and along k from shared memory and leaves as many.
+    A tile loads and stores sides across j and k, and a plane of each invocation across i. A
+    dispatch is a diagonal plane of tiles, see `Plan.waves`.
+    """
+    length = run.lengths
+    side = 2 if run.software and not run.linear else 4
+    lanes_j, lanes_k = (8, 8) if run.software else (16, 8)
+    short, long = (16, 128) if run.software else (8, 32)
+    rows = long if length[0] > 2 * short else short
+    size = 4 if run.linear else 8
+    j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
+    tile = rows, side * lanes_j, side * lanes_k
+    tiles = [math.ceil(x / y) for x, y in zip(length, tile, strict=True)]
+    across = [
+        (side + 1) ** 2 * lanes_j * lanes_k,
+        rows * j_words * lanes_k,
+        rows * k_words * lanes_j,
+    ]
+    stored = sum(each * (2 - 1 / count) for each, count in zip(across, tiles, strict=True))
+    return Traffic(
+        f"recurrence3 {run.gaps}",
+        shared=2 * size * (j_words + k_words) / side**2,
+        storage=size * stored / math.prod(tile),
+        dispatches=sum(tiles) - 2,
+    )
+
+
+def _plane(run: EngineRun) -> Traffic:
+    """Return what plane.comp needs: a dispatch a diagonal plane.
+
+    A cell is 4 bytes, with affine gaps 32, and is written once; of the three planes before, H is
+    read once from each, or what the seven moves need: one, three and three numbers. The best score
+    of a j and k: 4 bytes.
+    """
+    cell, moves = (4, 3 * 4) if run.linear else (32, 7 * 4)
+    return Traffic(
+        f"recurrence3 {run.gaps}",
+        storage=cell + moves + 4,
+        dispatches=math.floor(sum(run.lengths)) - 2,
+    )
+
+
+TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
+    "diagonal": _diagonal,
+    "blocked": _blocked,
+    "fragment": _fragment,
+    "scan blocks": _scan_blocks,
+    "scan single-stage": _scan_single,
+    "scan fused": _scan_fused,
+    "wavefront": _wavefront,
+    "lanes int32": _lanes("int32"),
+    "lanes f16": _lanes("f16"),
+    "lanes f32": _lanes("f32"),
+    "subtable": _subtable,
+    "plane": _plane,
+}
+"""What each engine needs at least; those without OpenGL, and programs of others, have no entry."""

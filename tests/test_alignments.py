@@ -15,9 +15,10 @@ from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
 from glsw.mask import Mask
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import best_end, trace
+from glsw.traceback import trace
 from glsw.verbs import alignments
 
 TOY = custom("ABC")

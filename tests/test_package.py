@@ -32,6 +32,7 @@ ORDER = [
     "device",
     "statistics",
     "results",
+    "rows",
     "traceback",
     "engines",
     "search",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from glsw import traceback
 from glsw.engines.reference import best_cell, fill, first_best_cell
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.sequences.records import read
@@ -21,7 +22,6 @@ from glsw.traceback import (
     SOURCE,
     STOP,
     UP,
-    best_end,
     trace,
     walk,
 )

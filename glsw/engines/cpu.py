@@ -19,9 +19,9 @@ from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines.base import Capabilities, Engine, Progress, Ties
 from glsw.paths import BestCells
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import best_end
 
 if TYPE_CHECKING:
     import pyopal
@@ -41,7 +41,7 @@ class Cpu(Engine):
     database search", PLoS One 10), through pyopal. It starts with 8 bits and repeats pairs that
     overflow with 16 and 32, so that all scores are exact.
 
-    What the library cannot do is left to rows of NumPy, `glsw.traceback.best_end`, with less than
+    What the library cannot do is left to rows of NumPy, `glsw.rows.best_end`, with less than
     0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more than 2**32
     cells (so that these can be interrupted). A pair that shares its query with few others leaves
     most lanes idle; of 32 lanes one has 0.4 GCUPS.

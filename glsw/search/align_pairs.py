@@ -13,9 +13,10 @@ from glsw.engines.base import Progress, Ties
 from glsw.mask import Mask
 from glsw.paths import Ends
 from glsw.results import Alignment
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord
-from glsw.traceback import best_end, global_coordinates, trace
+from glsw.traceback import global_coordinates, trace
 
 
 def traced(

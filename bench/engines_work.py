@@ -24,9 +24,9 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Engine, engine_of
 from glsw.engines.three import ENGINES3, Engine3
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import best_end
 
 QUERY, LENGTH = 375, 512
 """Residues of the query of `Search`, and letters of each sequence of `Pairs`."""

@@ -5,8 +5,6 @@
 17
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
 from glsw.align import Aligner
 from glsw.align3 import Aligner3, align3
 from glsw.batch import Batch
@@ -24,10 +22,7 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record, read
 from glsw.verbs import align, alignments, score, score_matrix, search
 
-try:
-    __version__ = version("glsw")
-except PackageNotFoundError:  # a plain checkout
-    __version__ = "0+unknown"
+__version__ = "0.1.0"
 
 __all__ = [
     "DNA",

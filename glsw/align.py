@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
@@ -32,6 +31,8 @@ from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]

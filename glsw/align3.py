@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypedDict, overload
 
-import Bio.Align
-
 from glsw.align import Scores
 from glsw.aligner3 import Aligner3
 from glsw.engines.base import Progress
@@ -15,6 +13,7 @@ from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices
 
 if TYPE_CHECKING:
+    import Bio.Align
     from typing_extensions import Unpack
 
 __all__ = ["Aligner3", "align3", "alignments3", "score3"]

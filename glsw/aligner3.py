@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import islice
 from operator import methodcaller
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-import Bio.Align
 import numpy as np
 import numpy.typing as npt
 
@@ -24,6 +22,11 @@ from glsw.results3 import alignment_of
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices, PoolUser, run_tasks, task_count
 from glsw.sequences.records import Record
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import Bio.Align
 
 _Verb: TypeAlias = Literal["scores", "ends", "paths"]
 _Codes: TypeAlias = npt.NDArray[np.uint8]

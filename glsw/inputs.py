@@ -18,9 +18,9 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import MaskedError, QueryPreparation, Strand
 from glsw.sequences.records import EncodedRecord, Record, Single, Source, as_records, is_single
 
-OneSequence: TypeAlias = Single | os.PathLike[str]
+OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
-Targets: TypeAlias = Source | Database
+Targets: TypeAlias = "Source | Database"
 
 
 class InputEncoder:

@@ -3,83 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import starmap
-from typing import Any, TypeAlias, overload
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-import Bio.Align
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import MutableSeq, Seq, reverse_complement
-from Bio.SeqRecord import SeqRecord
 
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.scoring.gaps import EndGaps, GapCost
-from glsw.scoring.matrices import in_integer_units
+from glsw.scoring.biopython import ALPHABETS, matrix_of, scoring_of, state_of
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import Alphabet
 
-Letters: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord
-_ONE = str, bytes, bytearray, Seq, MutableSeq, SeqRecord
+if TYPE_CHECKING:
+    import Bio.Align
+    from Bio.Align import PairwiseAligner as _Biopython
+    from Bio.Seq import MutableSeq, Seq
+    from Bio.SeqRecord import SeqRecord
+else:  # Biopython's class joins when the first aligner is made: to import it takes long
+    _Biopython = object
 
-_PRINTABLE = "".join(chr(code) for code in range(33, 127))
-_ALPHABETS = tuple(
-    Alphabet(name, letters)
-    for name, letters in (
-        ("nucleotide", "ACGTN"),
-        ("letter", "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"),
-        ("printable", _PRINTABLE),
-    )
-)
-"""For scoring by match and mismatch: the first that has all letters is taken, case counts."""
-_PLACES = ("internal", "left", "right")
+Letters: TypeAlias = "str | bytes | Seq | MutableSeq | SeqRecord"
 
 
-class PairwiseAligner(Bio.Align.PairwiseAligner):
+class PairwiseAligner(_Biopython):
     """A `Bio.Align.PairwiseAligner` whose scores and alignments the engines compute.
 
-    It has all attributes of Biopython's class, with the same names, defaults and meanings: mode,
-    match_score and mismatch_score or substitution_matrix, wildcard, and gap scores by kind
-    (insertion, deletion) and place (internal, left, right).
+    Instances are of Biopython's class too, and have its attributes, with the same names, defaults
+    and meanings: mode, match_score and mismatch_score or substitution_matrix, wildcard, and gap
+    scores by kind (insertion, deletion) and place (internal, left, right).
 
     Parameters
     ----------
     scoring : Bio.Align.PairwiseAligner or str, optional
-        Take its attributes; or one of Biopython's settings: ``"blastn"``, ``"megablast"``,
-        ``"blastp"``.
+        An aligner whose attributes to take, or one of Biopython's settings: ``"blastn"``,
+        ``"megablast"``, ``"blastp"``.
     engine : str
-        A name in `glsw.engines.ENGINES`: ``auto``, ``reference``, ``fragment``, ``diagonal`` and
-        ``blocked`` align from end to end.
+        A name in `glsw.engines.ENGINES`. ``auto``, ``reference``, ``fragment``, ``diagonal`` and
+        ``blocked`` have mode "global".
     device : int, str or Device, optional
         As for `glsw.Aligner`.
     memory : int, optional
         As for `glsw.Aligner`.
     **attributes
-        Set as attributes, ``mode="local"`` for instance.
+        Attributes to set, such as ``mode="local"``.
 
     Raises
     ------
     ValueError
-        When it is used, with one line on what cannot be done: mode "fogsaa", gap scores above 0 or
-        given by functions, a gap that costs less to open than to extend, a gap at the right end
-        that costs more than one inside, scores with more than four decimals, letters outside the
-        substitution matrix or that are not printable ASCII. Nothing is left to Biopython's own
-        code.
+        When it is used with unsupported settings: mode "fogsaa", gap scores above 0 or given by
+        functions, a gap that costs less to open than to extend, a gap at the right end that costs
+        more than one inside, scores with more than four decimals, letters outside the substitution
+        matrix, or that are not printable ASCII. glsw never falls back to Biopython's
+        implementation.
     TypeError
-        Then too, for sequences that are not text, such as arrays of numbers and lists of codons.
+        When it is used with sequences that are not text, such as arrays of numbers and lists of
+        codons.
 
     Notes
     -----
-    Of several equally good alignments there is one, always the same, see `Aligner.align`; where
-    Biopython returns all, `align` returns this one. A local alignment ends where it first reaches
-    its score: Biopython has none that go on without gain. Every pair of sequences is aligned
-    exactly, in whole numbers; scores are returned as float, as Biopython does. Where gaps at the
-    left end cost other than at the right, Biopython 1.88's own code for linear gaps sometimes gives
-    another score than its alignments have (GAGT and TC with match 2, mismatch -3, gap_score -1 and
-    right_gap_score 0: 0.0, the alignments -1.0): here `score` is that of the alignments.
+    Biopython returns all of several equally good alignments; `align` returns one, always the same,
+    see `Aligner.align`. A local alignment ends where it first reaches its score, as in Biopython.
+    Scores are computed exactly, in integers, and returned as float. Where gaps at the left end cost
+    more than at the right, the score of Biopython 1.88 for linear gaps sometimes differs from that
+    of its alignments (GAGT and TC with match 2, mismatch -3, gap_score -1 and right_gap_score 0:
+    0.0 and -1.0); here `score` is that of the alignments.
 
     Examples
     --------
@@ -93,6 +83,14 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
     <BLANKLINE>
     """
 
+    def __new__(cls, *_: Any, **__: Any) -> PairwiseAligner:
+        """Return an aligner that is also one of Biopython's."""
+        from Bio.Align import PairwiseAligner as Biopython
+
+        kind: Any = cls
+        aligner: PairwiseAligner = Biopython.__new__(_with_biopython(kind))
+        return aligner
+
     def __init__(
         self,
         scoring: Bio.Align.PairwiseAligner | str | None = None,
@@ -102,14 +100,16 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         memory: int | None = None,
         **attributes: Any,
     ) -> None:
-        if scoring is not None and not isinstance(scoring, str | Bio.Align.PairwiseAligner):
+        from Bio.Align import PairwiseAligner as Biopython
+
+        if scoring is not None and not isinstance(scoring, str | Biopython):
             raise TypeError(
                 f"scoring must be a Bio.Align.PairwiseAligner or the name of its settings, "
                 f"not {type(scoring).__name__}"
             )
         super().__init__(scoring if isinstance(scoring, str) else None)  # type: ignore[no-untyped-call]
-        if isinstance(scoring, Bio.Align.PairwiseAligner):
-            self.__setstate__(_state(scoring))  # type: ignore[no-untyped-call]
+        if isinstance(scoring, Biopython):
+            self.__setstate__(state_of(scoring))  # type: ignore[no-untyped-call]
         for name, value in attributes.items():
             setattr(self, name, value)
         running = {"engine": engine, "device": device, "memory": memory}
@@ -139,7 +139,7 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         Parameters
         ----------
         targets, queries : sequence, or iterable of sequences
-            As many of both; a single sequence meets each of the other side.
+            Equal numbers of both; a single sequence is aligned with each of the other side.
         strand : {"+", "-"}
         """
         aligner, batch = self._batch(*_paired(targets, queries), strand)
@@ -162,10 +162,12 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         queries: Letters | Iterable[Letters],
         strand: str = "+",
     ) -> Iterator[Alignments]:
-        """Yield what `align` returns for many pairs, which are aligned at once.
+        """Yield the best alignments of many pairs at once, as `align` returns them.
 
         Parameters as in `score_many`.
         """
+        from Bio.Align import Alignment
+
         targets, queries = _paired(targets, queries)
         aligner, batch = self._batch(targets, queries, strand)
         found = traced(aligner.engine, batch, "conventional")
@@ -179,88 +181,34 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
             if self.mode == "local" and score <= 0:
                 yield Alignments(score, ())
                 continue
-            one = Bio.Align.Alignment([target, query], coordinates)  # type: ignore[no-untyped-call]
+            one = Alignment([target, query], coordinates)  # type: ignore[no-untyped-call]
             one.score = score  # type: ignore[attr-defined]
             yield Alignments(score, (one,))
 
     def scoring_for(self, alphabet: Alphabet | None = None, strand: str = "+") -> Scoring:
-        """Return what the attributes come to, for `glsw.Aligner` and the engines.
+        """Return the attributes as a `Scoring`, for `glsw.Aligner` and the engines.
 
         Parameters
         ----------
         alphabet : Alphabet, optional
             Of sequences scored by match and mismatch.
         strand : {"+", "-"}
-            On the minus strand left and right gap scores of Biopython's change places.
+            On the minus strand Biopython's left and right gap scores change places.
 
         Raises
         ------
         ValueError
             As in the class.
         """
-        if self.mode not in ("local", "global"):
-            raise ValueError(f"mode {self.mode!r}: 'local' or 'global' expected")
-        _state(self)
-        gaps = {
-            (place, kind): (
-                getattr(self, f"open_{place}_{kind}_score"),
-                getattr(self, f"extend_{place}_{kind}_score"),
-            )
-            for place in (_PLACES if self.mode == "global" else _PLACES[:1])
-            for kind in ("insertion", "deletion")
-        }
-        for (place, kind), scores in gaps.items():
-            if max(scores) > 0:
-                raise ValueError(f"{place} {kind} score {max(scores):g}: at most 0 expected")
-        matrix, alphabet = self._matrix(alphabet or _ALPHABETS[-1])
-        numbers = np.append(matrix.ravel(), list(gaps.values()))
-        units, scale = in_integer_units(numbers, "scores of letters and gaps")
-        costs = -units[matrix.size :].reshape(-1, 2)
-        whole = dict(zip(gaps, starmap(GapCost, costs.tolist()), strict=True))
-        insertion, deletion = whole["internal", "insertion"], whole["internal", "deletion"]
-        ends = None
-        if self.mode == "global":
-            left, right = ("left", "right") if strand == "+" else ("right", "left")
-            ends = EndGaps(
-                whole[left, "insertion"],
-                whole[left, "deletion"],
-                whole[right, "insertion"],
-                whole[right, "deletion"],
-            )
-        return Scoring(
-            units[: matrix.size].reshape(matrix.shape),
-            alphabet,
-            *deletion,
-            name="pairwise",
-            scale=scale,
-            insertion_open=insertion.open,
-            insertion_extend=insertion.extend,
-            end_gaps=ends,
-        )
-
-    def _matrix(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.float64], Alphabet]:
-        """Return the scores of a query letter (row) and a target letter, and the alphabet."""
-        given = self.substitution_matrix
-        if given is not None:
-            letters = getattr(given, "alphabet", None)
-            if not isinstance(letters, str):
-                raise ValueError(
-                    "substitution_matrix: a Bio.Align.substitution_matrices.Array over single "
-                    "letters expected"
-                )
-            return np.array(given, np.float64).T, Alphabet("matrix", letters)
-        matrix = np.full((len(alphabet), len(alphabet)), float(self.mismatch_score))
-        np.fill_diagonal(matrix, float(self.match_score))
-        if self.wildcard is not None and self.wildcard in alphabet.letters:
-            at = alphabet.letters.index(self.wildcard)
-            matrix[at], matrix[:, at] = 0, 0
-        return matrix, alphabet
+        return scoring_of(self, alphabet, strand)
 
     def _batch(
         self, targets: list[Letters], queries: list[Letters], strand: str
     ) -> tuple[Aligner, Batch]:
         if strand not in ("+", "-"):
             raise ValueError(f"strand {strand!r}: '+' or '-' expected")
+        from Bio.Seq import reverse_complement
+
         above = [_text(each, "target") for each in targets]
         below = [_text(each, "query") for each in queries]
         if strand == "-":
@@ -274,32 +222,32 @@ class PairwiseAligner(Bio.Align.PairwiseAligner):
         return aligner, batch
 
     def _key(self, texts: list[str], strand: str) -> tuple[Any, ...]:
-        """Return what an aligner is made of, and everything that it depends on."""
-        state = _state(self)
+        """Return the arguments of `_made`, and everything else that an aligner depends on."""
+        state = state_of(self)
         matrix = state.pop("substitution_matrix", None)
         used = set().union(*texts)
         if matrix is not None:
-            _, alphabet = self._matrix(_ALPHABETS[-1])
+            _, alphabet = matrix_of(self)
             if strange := used - set(alphabet.letters):
                 raise ValueError(
                     f"letter {min(strange)!r} is not in substitution_matrix ({alphabet.letters})"
                 )
             return strand, None, alphabet.letters, matrix.tobytes(), *state.items()
-        fitting = [each for each in _ALPHABETS if used <= set(each.letters)]
+        fitting = [each for each in ALPHABETS if used <= set(each.letters)]
         if not fitting:
-            strange = used - set(_PRINTABLE)
+            strange = used - set(ALPHABETS[-1].letters)
             raise ValueError(f"letter {min(strange)!r}: printable ASCII letters expected")
         return strand, fitting[0].name, None, None, *state.items()
 
     def _made(self, strand: str, alphabet: str | None, *_: object) -> Aligner:
-        chosen = next((each for each in _ALPHABETS if each.name == alphabet), None)
+        chosen = next((each for each in ALPHABETS if each.name == alphabet), None)
         return Aligner(self.scoring_for(chosen, strand), **self._running)
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self._running, _state(self))
+        return _rebuilt, (self._running, state_of(self))
 
 
-class Alignments(Sequence[Bio.Align.Alignment]):
+class Alignments(Sequence["Bio.Align.Alignment"]):
     """The alignments of a pair as `PairwiseAligner.align` returns them: one or none.
 
     Attributes
@@ -328,46 +276,53 @@ class Alignments(Sequence[Bio.Align.Alignment]):
         return f"<Alignments ({len(self)} {word}; score={self.score:g})>"
 
 
+@cache
+def _with_biopython(cls: Any) -> Any:
+    """Return a subclass that is also one of Biopython's aligner."""
+    from Bio.Align import PairwiseAligner as Biopython
+
+    if issubclass(cls, Biopython):
+        return cls
+    return type(cls.__name__, (cls, Biopython), {})
+
+
 def _rebuilt(running: dict[str, Any], state: dict[str, Any]) -> PairwiseAligner:
     aligner = PairwiseAligner(**running)
     aligner.__setstate__(state)  # type: ignore[no-untyped-call]
     return aligner
 
 
-def _state(aligner: Bio.Align.PairwiseAligner) -> dict[str, Any]:
-    """Return all attributes of an aligner."""
-    try:
-        state: dict[str, Any] = aligner.__getstate__()  # type: ignore[no-untyped-call]
-    except ValueError:
-        raise ValueError("gap scores given by functions: numbers expected") from None
-    return state
-
-
 def _paired(
     targets: Letters | Iterable[Letters], queries: Letters | Iterable[Letters]
 ) -> tuple[list[Letters], list[Letters]]:
     """Return as many targets as queries."""
-    above, below = ([each] if isinstance(each, _ONE) else list(each) for each in (targets, queries))
-    if isinstance(targets, _ONE):
+    one = _sequence_types()
+    above, below = ([each] if isinstance(each, one) else list(each) for each in (targets, queries))
+    if isinstance(targets, one):
         above *= len(below)
-    if isinstance(queries, _ONE):
+    if isinstance(queries, one):
         below *= len(above)
     if len(above) != len(below):
-        raise ValueError(f"{len(above)} targets and {len(below)} queries: as many of both expected")
+        raise ValueError(f"{len(above)} targets and {len(below)} queries: equal numbers expected")
     return above, below
 
 
+def _sequence_types() -> Any:
+    from Bio.Seq import MutableSeq, Seq
+    from Bio.SeqRecord import SeqRecord
+
+    return str, bytes, bytearray, Seq, MutableSeq, SeqRecord
+
+
 def _text(sequence: Letters, what: str) -> str:
-    """Return the letters of a sequence, which has some."""
-    letters = sequence.seq if isinstance(sequence, SeqRecord) else sequence
-    if isinstance(letters, bytes | bytearray):
-        letters = letters.decode("latin-1")
-    if not isinstance(letters, str | Seq | MutableSeq):
+    """Return the letters of a sequence; ValueError if it has none."""
+    if not isinstance(sequence, _sequence_types()):
         raise TypeError(
             f"{what} must be str, bytes, Seq, MutableSeq or SeqRecord, "
             f"not {type(sequence).__name__}"
         )
-    text = str(letters)
+    letters = getattr(sequence, "seq", sequence)  # of a SeqRecord
+    text = letters.decode("latin-1") if isinstance(letters, bytes | bytearray) else str(letters)
     if not text:
         raise ValueError(f"{what} has no letters")
     return text

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import Bio.Align
 import numpy as np
-from Bio.Seq import Seq
-from Bio.SeqRecord import SeqRecord
 
 from glsw.batch import Batch
 from glsw.paths import Paths
+from glsw.results.alignment import biopython_alignment
 from glsw.scoring.three import Scoring3
 from glsw.sequences.records import Record
+
+if TYPE_CHECKING:
+    import Bio.Align
 
 MARKS = "clustal_consensus"
 """The column annotation of an alignment that has the line of `marks`."""
@@ -22,13 +24,9 @@ def alignment_of(
     paths: Paths, triples: Batch, records: Sequence[Record], scoring: Scoring3
 ) -> Bio.Align.Alignment:
     """Return the first path as an alignment of the three records, with its score and `marks`."""
-    rows = [
-        SeqRecord(Seq(record.letters), id=record.id, description=record.description)
-        for record in records
-    ]
     coordinates = paths.coordinates(0) * scoring.alphabet.width
-    alignment = Bio.Align.Alignment(rows, coordinates)  # type: ignore[no-untyped-call]
-    alignment.score = scoring.display(int(paths.ends.score[0]))  # type: ignore[attr-defined]
+    score = scoring.display(int(paths.ends.score[0]))
+    alignment = biopython_alignment(records, coordinates, score)
     alignment.column_annotations = {MARKS: marks(paths, triples, scoring)}  # type: ignore[attr-defined]
     return alignment
 

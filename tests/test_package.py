@@ -196,6 +196,44 @@ def test_public_names() -> None:
     assert all(hasattr(glsw, name) for name in glsw.__all__)
 
 
+LATE = [
+    "Bio.Align",
+    "Bio.Data.CodonTable",
+    "Bio.Seq",
+    "Bio.SeqIO",
+    "Bio.SeqRecord",
+    "concurrent.futures",
+    "difflib",
+    "glfw",
+    "h5py",
+    "hashlib",
+    "html",
+    "importlib.metadata",
+    "matplotlib",
+    "multiprocessing",
+    "numpy.ma",
+    "numpy.random",
+    "pandas",
+    "platform",
+    "secrets",
+    "tempfile",
+    "tqdm",
+    "glsw.cli",
+    "glsw.series",
+]
+ADDED = """
+import sys, numpy, moderngl
+before = set(sys.modules)
+import glsw
+print(*sys.modules.keys() - before)
+"""
+
+
+def test_what_takes_long_is_imported_when_it_is_needed() -> None:
+    (added,) = python(ADDED, ROOT, ROOT)
+    assert set(added.split()) & set(LATE) == set()
+
+
 def test_version_is_the_installed_one() -> None:
     from importlib.metadata import version
 

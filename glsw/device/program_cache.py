@@ -14,12 +14,10 @@ other than single numbers and 2D textures are beyond it, and programs with those
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 import os
 import struct
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ LIMIT = 64 << 20
 
 _FORMAT = 1  # of the files and of what their names are made of
 _MAGIC = b"glsw program\n"
-_DIGEST = hashlib.sha256().digest_size
+_DIGEST = 32
 
 _GL_PROGRAM_BINARY_FORMATS = 0x87FE
 _GL_PROGRAM_BINARY_LENGTH = 0x8741
@@ -156,7 +154,13 @@ def name(device: Device, source: str) -> str:
     """Return the name of a program's file: other texts and drivers give other names."""
     info = device.info
     parts = (str(_FORMAT), info.vendor, info.name, info.version_string, source)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return _digest("\0".join(parts).encode()).hex()
+
+
+def _digest(content: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(content).digest()
 
 
 def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | None:
@@ -227,7 +231,7 @@ def read(file: Path) -> Binary | None:
         return None
     start = len(_MAGIC) + _DIGEST
     body = content[start:]
-    if content[:start] != _MAGIC + hashlib.sha256(body).digest():
+    if content[:start] != _MAGIC + _digest(body):
         return None
     (size,) = struct.unpack_from("<I", body)
     header = json.loads(body[4 : 4 + size])
@@ -246,10 +250,12 @@ def write(file: Path, binary: Binary, *, limit: int = LIMIT) -> None:
     limit : int, optional
         Bytes that all files of the folder may have after it.
     """
+    import tempfile
+
     described = {field: value for field, value in vars(binary).items() if field != "code"}
     header = json.dumps(described).encode()
     body = struct.pack("<I", len(header)) + header + binary.code
-    content = _MAGIC + hashlib.sha256(body).digest() + body
+    content = _MAGIC + _digest(body) + body
     if len(content) > limit:
         return
     with suppress(OSError):

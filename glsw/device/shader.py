@@ -12,7 +12,6 @@ came from is kept beside it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -289,6 +288,8 @@ def _read(name: str, asked_at: str, own: Path | None) -> str:
         return (folder / name).read_text(encoding="ascii")
     except (FileNotFoundError, IsADirectoryError):
         there = [file.relative_to(folder).as_posix() for file in folder.rglob("*.*")]
+        import difflib
+
         nearest = difflib.get_close_matches(name, there, n=1, cutoff=0)
         hint = f"; the nearest is {nearest[0]}" if nearest else ""
         raise ShaderError(f"{asked_at}no shader file {name} in {folder}{hint}") from None

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -152,6 +149,8 @@ class _Search:
 
     def run(self, threads: int) -> Iterator[tuple[npt.NDArray[np.intp], BestCells]]:
         """Yield numbers of pairs and their best cells, in any order."""
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
         jobs = list(self._jobs(threads))
         with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
             try:
@@ -207,6 +206,8 @@ class _Search:
 
 def _opal(scoring: Scoring) -> tuple[pyopal.Aligner | None, str]:
     """Return the library's aligner, None if it cannot have this scoring, and its version."""
+    from importlib.metadata import version
+
     try:
         import pyopal
         from scoring_matrices.lib import ScoringMatrix
@@ -235,6 +236,8 @@ def _cores() -> int:
 
 def _processor() -> str:
     """Return the name of the processor."""
+    import platform
+
     listed = Path("/proc/cpuinfo")
     if listed.exists():
         for line in listed.read_text(errors="replace").splitlines():

@@ -6,7 +6,6 @@ they count from 1 and include the last residue, unless a format has its own way.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
@@ -142,6 +141,8 @@ def _write_all(results: Iterable[SearchResult], stream: TextIO, form: Format, he
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
     known = list(known)
+    import difflib
+
     nearest = difflib.get_close_matches(name, known, n=1)
     hint = f", did you mean {nearest[0]}?" if nearest else "."
     return f"unknown {kind} {name!r}{hint} There are {', '.join(known)}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TextIO
-
-import Bio.Align
-from Bio.SeqRecord import SeqRecord
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from glsw.results3 import MARKS
 from glsw.sequences.records import Record
+
+if TYPE_CHECKING:
+    import Bio.Align
 
 COLUMNS = (
     "rank",
@@ -209,6 +209,9 @@ def _counts(result: Result3, alignment: Bio.Align.Alignment) -> tuple[int, int, 
 
 def _named(result: Result3, room: int | None = None) -> Bio.Align.Alignment | None:
     """Return the alignment with names that say where it is, perhaps of so many characters."""
+    import Bio.Align
+    from Bio.SeqRecord import SeqRecord
+
     found, width = result.alignment, result.width
     if found is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.results import text
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.records import EncodedRecord
+from glsw.sequences.records import EncodedRecord, Record
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -150,7 +151,7 @@ class Alignment:
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query with its score."""
         width = self.scoring.alphabet.width
-        return biopython_alignment(self, self.query.letters, self.coordinates * width)
+        return biopython_alignment((self.target, self.query), self.coordinates * width, self.score)
 
     def __str__(self) -> str:
         return text.of_alignment(self)
@@ -206,20 +207,17 @@ class Alignment:
 
 
 def biopython_alignment(
-    alignment: Alignment, query_letters: str, coordinates: _Int64
+    records: Sequence[Record], coordinates: _Int64, score: float
 ) -> Bio.Align.Alignment:
-    """Return an alignment as Biopython's, with these letters of the query and coordinates."""
+    """Return an alignment of Biopython's, with a row per record and a score."""
     from Bio.Align import Alignment as BiopythonAlignment
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 
-    records = [
-        SeqRecord(Seq(letters), id=record.id, description=record.description)
-        for record, letters in (
-            (alignment.target, alignment.target.letters),
-            (alignment.query, query_letters),
-        )
+    rows = [
+        SeqRecord(Seq(record.letters), id=record.id, description=record.description)
+        for record in records
     ]
-    made = BiopythonAlignment(records, coordinates)  # type: ignore[no-untyped-call]
-    made.score = alignment.score  # type: ignore[attr-defined]
+    made = BiopythonAlignment(rows, coordinates)  # type: ignore[no-untyped-call]
+    made.score = score  # type: ignore[attr-defined]
     return made

@@ -71,7 +71,8 @@ class Hsp:
         letters = reversed_strand(found.query.letters, self.context.rna)
         coordinates = found.coordinates * found.scoring.alphabet.width
         coordinates[1] = len(letters) - coordinates[1]
-        turned = biopython_alignment(found, letters, coordinates)
+        query = Record(found.query.id, found.query.description, letters)
+        turned = biopython_alignment((found.target, query), coordinates, found.score)
         if self.context.rna:
             turned.query.annotations["molecule_type"] = "RNA"
         return turned

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class NumberedRow:
 
 def preformatted(shown: object) -> str:
     """Return the text of an object as HTML."""
-    return f"<pre>{escape(str(shown))}</pre>"
+    return f"<pre>{_escaped(str(shown))}</pre>"
 
 
 def of_alignment(alignment: Alignment) -> str:
@@ -166,7 +165,7 @@ def table(result: SearchResult, width: int = WIDTH) -> str:
 def html_table(result: SearchResult) -> str:
     """Return the ranked list of hits as HTML, long ones cut."""
     heads, *rows = _listing(result)
-    text = [f"<p>{escape(_title(result))}</p>"]
+    text = [f"<p>{_escaped(_title(result))}</p>"]
     if rows:
         text += ["<table>", _html_row("th", [*heads, "description"])]
         for row, record in list(zip(rows, _described(result), strict=True))[:_MAX_HTML_ROWS]:
@@ -175,7 +174,7 @@ def html_table(result: SearchResult) -> str:
     if len(rows) > _MAX_HTML_ROWS:
         text.append(f"<p>and {len(rows) - _MAX_HTML_ROWS} more</p>")
     if result.statistics:
-        text.append(f"<p>E-values: {escape(result.statistics.name)}</p>")
+        text.append(f"<p>E-values: {_escaped(result.statistics.name)}</p>")
     return "\n".join(text)
 
 
@@ -241,4 +240,10 @@ def _with_description(line: str, description: str, width: int) -> str:
 
 
 def _html_row(kind: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
+    return f"<tr>{''.join(f'<{kind}>{_escaped(cell)}</{kind}>' for cell in cells)}</tr>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from functools import cache
 from importlib.util import find_spec
@@ -36,6 +35,8 @@ def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
         raise TypeError(f"a matrix is given by name (str), got {type(name).__name__}")
     names = {known.upper(): known for known in matrix_names()}
     if name.upper() not in names:
+        import difflib
+
         nearest = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.0)[0]
         raise ValueError(
             f"unknown matrix {name!r}, did you mean {names[nearest]}? "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from glsw.search.workers import Worker
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _MAX_PENDING_QUERIES = 256  # that meet the whole database before the first results are there
 _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database

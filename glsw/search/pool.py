@@ -10,7 +10,6 @@ import warnings
 import weakref
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
@@ -18,6 +17,8 @@ from glsw.engines.spec import EngineSpec
 from glsw.search.workers import AnswerT, DeviceProcess, Task, UserExecutor, Worker
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     from typing_extensions import Self
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
@@ -187,6 +188,8 @@ def run_tasks(
     RuntimeWarning
         If a device fails, or its process dies: another worker repeats its task.
     """
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+
     waiting = deque(range(len(tasks)))
     running: dict[Future[AnswerT], tuple[int, Worker]] = {}
     failed: set[int] = set()
@@ -230,6 +233,8 @@ def run_tasks(
 
 def _submitted(worker: Worker, task: Task[AnswerT]) -> Future[AnswerT]:
     """Begin with a task; an executor that is broken says so when the answer is asked for."""
+    from concurrent.futures import BrokenExecutor, Future
+
     try:
         return worker.submit(task)
     except BrokenExecutor as error:

@@ -6,19 +6,20 @@ makes its engine once and keeps it for the next task.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import signal
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, opened_before_fork
 from glsw.engines.spec import EngineSpec
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future, ProcessPoolExecutor
 
 AnswerT = TypeVar("AnswerT")
 Task: TypeAlias = Callable[[Any], AnswerT]
@@ -68,6 +69,8 @@ def _begin_process() -> None:
 
 
 def _follow_parent() -> None:
+    import multiprocessing
+
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
@@ -121,10 +124,15 @@ class DeviceProcess(_ExecutorWorker):
 
     @staticmethod
     def _new_executor() -> ProcessPoolExecutor:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         spawn = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin_process)
 
     def _start(self) -> None:
+        import multiprocessing
+
         before = set(multiprocessing.active_children())
         with _interrupts_blocked():
             self._ready = self._executor.submit(_start_engine, self._choice, os.getpid())
@@ -133,6 +141,8 @@ class DeviceProcess(_ExecutorWorker):
 
     def wait(self) -> None:
         """Wait until the engine is made; DeviceError if it cannot be."""
+        from concurrent.futures import BrokenExecutor
+
         try:
             self.where = self._ready.result()
         except BrokenExecutor:
@@ -171,6 +181,8 @@ class UserExecutor(_ExecutorWorker):
     slots = float("inf")
 
     def __init__(self, executor: Executor, choice: EngineSpec) -> None:
+        from concurrent.futures import Executor
+
         if not isinstance(executor, Executor):
             raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
         super().__init__(executor, _pickled(choice))
@@ -191,6 +203,8 @@ class ThisProcess(Worker):
 
     def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
         """Carry out a task at once."""
+        from concurrent.futures import Future
+
         done: Future[AnswerT] = Future()
         try:
             done.set_result(task(self._engine))

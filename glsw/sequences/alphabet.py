@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import complement
 
 _NONE = 255  # what the tables give for a letter outside the alphabet
 _LARGEST = 255
@@ -17,7 +16,7 @@ _NUCLEOTIDES = "ACGTURYSWKMBDHVN"
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 _BOTH_CASES = _NUCLEOTIDES + _NUCLEOTIDES.lower()
-_COMPLEMENTS = str.maketrans(_BOTH_CASES, complement(_BOTH_CASES))  # type: ignore[no-untyped-call]
+_COMPLEMENTS = str.maketrans(_BOTH_CASES, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
 @dataclass(frozen=True)

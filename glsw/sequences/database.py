@@ -44,7 +44,6 @@ from __future__ import annotations
 
 import operator
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -311,6 +310,8 @@ def makedb(
     Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
     sequence. The ``.part`` file that a killed process leaves there is no database.
     """
+    import tempfile
+
     if lower_case_mask:
         alphabet = alphabet.lower_case_masked()
     paths = [os.fspath(p) for p in ([sources] if isinstance(sources, _PATHS) else sources)]

@@ -7,12 +7,10 @@ import contextlib
 import json
 import mmap
 import os
-import secrets
 import struct
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any, TypeAlias
 
 import numpy as np
@@ -177,6 +175,8 @@ def _check_out(out: str, sources: list[str], force: bool) -> None:
 @contextlib.contextmanager
 def _appearing(path: str) -> Iterator[IO[bytes]]:
     """Give a file that takes its name when it is complete and on the disk, or vanishes."""
+    import secrets
+
     part = f"{path}.{secrets.token_hex(4)}.part"
     try:
         with open(part, "xb") as file:
@@ -294,10 +294,9 @@ def _gathered(
 
 
 def _program_version() -> str:
-    try:
-        return version("glsw")
-    except PackageNotFoundError:  # a plain checkout
-        return "0+unknown"
+    from glsw import __version__
+
+    return __version__
 
 
 def is_database(path: _Path) -> bool:

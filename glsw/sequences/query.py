@@ -10,9 +10,6 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from Bio import BiopythonWarning
-from Bio.Data import CodonTable
-from Bio.Seq import translate
 
 from glsw.sequences.alphabet import DNA, Alphabet, complement_of
 from glsw.sequences.records import Codes, EncodedRecord, Record
@@ -313,6 +310,10 @@ def _codons(genetic_code: int, alphabet: Alphabet) -> Codes:
     TypeError, ValueError
         If there is no such genetic code, or the alphabet is not one of proteins.
     """
+    from Bio import BiopythonWarning
+    from Bio.Data import CodonTable
+    from Bio.Seq import translate
+
     if isinstance(genetic_code, bool) or not isinstance(genetic_code, int):
         raise TypeError(f"genetic_code must be a number, not {type(genetic_code).__name__}")
     known = sorted(CodonTable.unambiguous_dna_by_id)

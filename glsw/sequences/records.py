@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from Bio.Seq import MutableSeq, Seq, UndefinedSequenceError
-from Bio.SeqRecord import SeqRecord
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import raw_records
+
+if TYPE_CHECKING:
+    from Bio.Seq import MutableSeq, Seq
+    from Bio.SeqRecord import SeqRecord
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -112,8 +115,8 @@ class EncodedRecord(Record):
         return len(self.codes) * self.alphabet.width
 
 
-Single: TypeAlias = str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]
-Source: TypeAlias = Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]
+Single: TypeAlias = "str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
+Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
 
 
 def read(path: str | os.PathLike[str]) -> Iterator[Record]:
@@ -206,7 +209,18 @@ def is_single(source: object) -> bool:
     """
     if isinstance(source, np.ndarray):
         return source.ndim == 1 and source.dtype.kind in "iu"
-    return isinstance(source, str | bytes | Seq | MutableSeq | SeqRecord | Record)
+    return isinstance(source, (str, bytes, Record, *_seq_types(), *_seq_record_type()))
+
+
+def _seq_types() -> tuple[type[Seq], ...]:
+    """Return the types of Biopython's sequences, which nothing has until Bio.Seq is imported."""
+    module = sys.modules.get("Bio.Seq")
+    return (module.Seq, module.MutableSeq) if module else ()
+
+
+def _seq_record_type() -> tuple[type[SeqRecord], ...]:
+    module = sys.modules.get("Bio.SeqRecord")
+    return (module.SeqRecord,) if module else ()
 
 
 _EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
@@ -230,7 +244,7 @@ def _record(item: object, name: str, alphabet: Alphabet | None) -> Record:
         if alphabet is None:
             raise ValueError(f"{name}: an array of codes needs an alphabet")
         return Record(name, "", alphabet.decode(item, name=name))
-    if isinstance(item, SeqRecord):
+    if isinstance(item, _seq_record_type()):
         nameless = item.id in (None, "", "<unknown id>")
         name = name if nameless else str(item.id)
         title = "" if item.description == "<unknown description>" else item.description or ""
@@ -240,9 +254,9 @@ def _record(item: object, name: str, alphabet: Alphabet | None) -> Record:
 
 
 def _letters(seq: object, name: str) -> str:
-    if not isinstance(seq, Seq | MutableSeq):
+    if not isinstance(seq, _seq_types()):
         raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
     try:
         return str(seq)
-    except UndefinedSequenceError:
+    except ValueError:  # UndefinedSequenceError
         raise ValueError(f"{name}: its letters are undefined, only its length is known") from None

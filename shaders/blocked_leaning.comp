@@ -1,9 +1,9 @@
 #version 430
 // Schedule: blocked anti-diagonals of leaning tiles, for score and ends. In blocked.comp the
-// invocations of a tile start and stop one after another; here a tile is STEPS steps of the sweep of
-// a whole strip, a parallelogram in which all are busy. The row above it comes from the tiles J and
-// J + 1 of the strip above (STEPS >= WORKGROUP), so those with J + 2 I = block_diagonal are
-// independent. What an invocation knows between two tiles stays in lanes.
+// invocations of a tile start and stop one after another; here a tile is STEPS steps of the sweep
+// of a whole strip, a parallelogram in which all are busy. The row above it comes from the tiles J
+// and J + 1 of the strip above (STEPS >= WORKGROUP), so those with J + 2 I = block_diagonal are
+// independent. The state of an invocation between two tiles stays in lanes.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
@@ -13,8 +13,12 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/sweep.glsl"
 #include "lib/best_of_group.glsl"
 
-layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };             // H, F above strip I, column j
-layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of strip I; then the score to beat
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove {
+    ivec2 row_above[];  // H, F above strip I, column j
+};
+layout(std430, binding = BEST_BINDING) buffer BestCells {
+    ivec4 best_cells[];  // of strip I; then the score to beat
+};
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer Lanes { ivec2 lanes[]; };
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
@@ -41,7 +45,7 @@ void main() {
         lane.corner = lanes[place + ROWS + STEP].x;
     }
     load_scores();
-    // What cannot beat the best of the tiles before need not be looked at.
+    // Only cells that beat the best of the tiles before count.
     Best best = better(best_from(best_cells[strip]), at_least(best_cells[tile_rows].x));
     sweep(pair, 0, n, begin, min(begin + STEPS, steps_over(n) + WORKGROUP - 1), lane, best);
     for (int r = 0; r < ROWS; ++r) lanes[place + r] = ivec2(lane.h[r], lane.e[r]);

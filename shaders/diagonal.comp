@@ -1,8 +1,8 @@
 #version 430
-// Schedule: a work group a pair, anti-diagonals in shared memory (Aymone 2022, section IV). A longer
-// query goes strip by strip, a dispatch each, the last row of a strip being the row above the next.
-// The rows between blocks of `spacing` strips stay, as checkpoints from which a block can be
-// computed again for its directions (section VI.ii).
+// Schedule: one work group per pair, anti-diagonals in shared memory (Aymone 2022, section IV). A
+// longer query goes strip by strip, one dispatch each, the last row of a strip being the row above
+// the next. The rows between blocks of `spacing` strips stay, as checkpoints from which a block can
+// be computed again for its directions (section VI.ii).
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
@@ -23,14 +23,16 @@ bool first_of_table;
 uint above_first, below_first, first_word;  // places in row_above and directions, of column 0
 
 ivec2 above_strip(int j) {
-    return first_of_table ? ivec2(above_of(pair, j), border_cell().f) : row_above[above_first + uint(j)];
+    if (first_of_table) return ivec2(above_of(pair, j), border_cell().f);
+    return row_above[above_first + uint(j)];
 }
 
 void below_strip(int j, ivec2 hf) { row_above[below_first + uint(j)] = hf; }
 
 uint direction_place(int j) { return first_word + next_word(j); }
 
-// The row between strips s - 1 and s: a checkpoint if a block begins there, else the one that rolls.
+// The row between strips s - 1 and s: a checkpoint if a block begins there, else the one that
+// rolls.
 uint row_place(int s) {
     int row = s % spacing == 0 ? s / spacing : 0;
     return pair.row_above + uint(row * pair.target_length);

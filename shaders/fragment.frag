@@ -1,8 +1,9 @@
 #version 330
-// Schedule: anti-diagonals by drawing (Liu et al. 2006, section 5, figures 5 to 10). Pass k draws one
-// quad over the live cells of diagonal k of N pairs: pixel x = row, y = pair, and rows are shifted by
-// their number, so that a diagonal is a column and the neighbours of (x, y) are x and x - 1 in the
-// textures of passes k - 1 and k - 2. A "cell" of the quad is a tile of TILE x TILE cells.
+// Schedule: anti-diagonals by drawing (Liu et al. 2006, section 5, figures 5 to 10). Pass k draws
+// one quad over the live cells of diagonal k of N pairs: pixel x = row, y = pair, and rows are
+// shifted by their number, so that a diagonal is a column and the neighbours of (x, y) are x and x
+// - 1 in the textures of passes k - 1 and k - 2. A "cell" of the quad is a tile of TILE x TILE
+// cells.
 #include "lib/batch.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/borders.glsl"

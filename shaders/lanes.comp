@@ -1,7 +1,7 @@
 #version 430
 // Schedule: many targets at once, each along its own columns. A lane has ROWS rows of the query in
-// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain compute
-// STEP columns each, those that the lane before has computed a step earlier. Strips follow one
+// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain
+// compute STEP columns each, which the lane before has computed a step earlier. Strips follow one
 // another; the last row of one is kept for the next.
 #include "lib/subgroups.glsl"
 #include "lib/number.glsl"
@@ -9,20 +9,24 @@ layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE readonly
 #include "lib/columns.glsl"
 #include "lib/chain.glsl"
+#include "lib/strip_borders.glsl"
+#include "lib/lane_scores.glsl"
 #include "lib/query_profile.glsl"
-#include "lib/recurrence.glsl"
+#include "lib/recurrence_column.glsl"
 
-layout(std430, binding = BORDERS_BINDING) coherent buffer Borders { Border borders[]; };
-layout(std430, binding = SCORES_BINDING) buffer BestScores { int best_scores[]; };
-layout(std430, binding = GROUPS_BINDING) readonly buffer Groups { uint group_borders[]; };  // the first of each
+layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
+    uint group_borders[];  // the first of each work group
+};
 uniform int first_group;
 uniform uint first_border;
 
 void main() {
-    int t = lane_in_chain(), chains = WORKGROUP / CHAIN, group = int(gl_WorkGroupID.x) + first_group;
+    int t = lane_in_chain(), chains = WORKGROUP / CHAIN;
+    int group = int(gl_WorkGroupID.x) + first_group;
     int slot = group * chains + lane() / CHAIN;
     Columns columns = slots[slot];
-    int longest = slots[group * chains + first_in_step() / CHAIN].words, steps = longest + CHAIN - 1;
+    int longest = slots[group * chains + first_in_step() / CHAIN].words;
+    int steps = longest + CHAIN - 1;
     uint border = group_borders[group] - first_border + uint(lane() / CHAIN);
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
@@ -32,14 +36,14 @@ void main() {
         uvec4 strip = query_profile_head();
         strips = strip.z;
         if (s == 0u) first_strip = strip.x;
-        bool has_above = strip.x > 0u && t == 0, has_below = strip.x + 1u < strip.y && t == CHAIN - 1;
-        Bits h[ROWS], e[ROWS], corner = bits(zero);  // bits: NVIDIA's compiler widens what is no integer
+        bool has_above = strip.x > 0u && t == 0;
+        bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;
+        // Bits, because NVIDIA's compiler widens all types but integers.
+        Bits h[ROWS], e[ROWS], corner = bits(zero);
         for (int r = 0; r < ROWS; ++r) h[r] = e[r] = bits(zero);
         Border above[STEP], next_above[STEP], below[STEP];
-        for (int c = 0; c < STEP; ++c) {
-            below[c] = next_above[c] = Border(bits(zero), bits(zero));
-            if (has_above) next_above[c] = borders[border + uint(c * chains)];
-        }
+        for (int c = 0; c < STEP; ++c) below[c] = next_above[c] = Border(bits(zero), bits(zero));
+        if (has_above) next_above = load_borders(border, 0, chains);
         uint next_word = word_of(columns, -t);
         for (int k = 0; k < steps; ++k) {
             uint word = next_word;
@@ -53,9 +57,7 @@ void main() {
                 diagonal[c] = from_bits(c == 0 ? corner : above[max(c - 1, 0)].h);
             }
             corner = above[STEP - 1].h;
-            if (has_above)
-                for (int c = 0; c < STEP; ++c)
-                    next_above[c] = borders[border + uint((min(k + 1, longest - 1) * STEP + c) * chains)];
+            if (has_above) next_above = load_borders(border, min(k + 1, longest - 1), chains);
             for (int r = 0; r < ROWS; ++r) {
                 Number left = from_bits(h[r]), gap = from_bits(e[r]);
                 for (int c = 0; c < STEP; ++c) {
@@ -68,17 +70,11 @@ void main() {
                 h[r] = bits(left);
                 e[r] = bits(gap);
             }
-            if (has_below && k >= CHAIN - 1)
-                for (int c = 0; c < STEP; ++c)
-                    borders[border + uint(((k - CHAIN + 1) * STEP + c) * chains)] = below[c];
+            if (has_below && k >= CHAIN - 1) store_borders(border, k - CHAIN + 1, chains, below);
         }
         memoryBarrierBuffer();
         barrier();
     }
     best = best_of_chain(best);
-    if (t == 0)
-        for (int k = 0; k < RESULTS; ++k) {
-            int place = slot * RESULTS + k;
-            best_scores[place] = max(value(best, k), first_strip > 0u ? best_scores[place] : 0);
-        }
+    if (t == 0) store_scores(slot, best, first_strip > 0u);
 }

@@ -1,5 +1,6 @@
 #version 430
-// Before `lanes`: deal the letters of targets into the words that lanes read, a work group a lane's
+// Before `lanes`: pack the letters of targets into the words that lanes read, one work group per
+// lane and its
 // targets.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -7,7 +8,9 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/columns.glsl"
 
 layout(std430, binding = LETTERS_BINDING) readonly buffer Letters { uint letter_words[]; };
-layout(std430, binding = TARGETS_BINDING) readonly buffer Targets { uvec2 targets[]; };  // first letter, length
+layout(std430, binding = TARGETS_BINDING) readonly buffer Targets {
+    uvec2 targets[];  // first letter, length
+};
 uniform int first_slot;
 
 uint code(uvec2 target, uint j) {
@@ -23,7 +26,8 @@ void main() {
         uint word = 0u;
         for (int c = 0; c < STEP; ++c)
             for (int k = 0; k < TARGETS; ++k)
-                word |= code(targets[slot * TARGETS + k], uint(at * STEP + c)) << 8 * (c * TARGETS + k);
+                word |= code(targets[slot * TARGETS + k], uint(at * STEP + c))
+                        << 8 * (c * TARGETS + k);
         column_words[columns.first + uint(at)] = word;
     }
 }

@@ -8,7 +8,9 @@ layout(local_size_x = LANES, local_size_y = LANES) in;
 #include "lib/scoring3.glsl"
 #include "lib/planes.glsl"
 
-layout(std430, binding = 3) buffer BestCells { ivec2 best_cells[]; };  // H and i, for each j and k
+layout(std430, binding = BEST_BINDING) buffer BestCells {
+    ivec2 best_cells[];  // H and i, for each j and k
+};
 uniform int diagonal;
 uniform ivec2 first_cell;
 

@@ -1,8 +1,8 @@
 #version 430
-// Schedule: a row at a time by a prefix maximum, as in scan_blocks.comp, but many rows a dispatch and
-// rows in registers (the future work of Lin et al. 2015 and of the 2014 paper). A work group has a
-// block of WORKGROUP * COLUMNS columns and computes `rows` rows of it. Each block is one such strip
-// behind its left neighbour, so that H and E left of it are there from the dispatch before.
+// Schedule: a row at a time by a prefix maximum, as in scan_blocks.comp, but many rows per dispatch
+// and rows in registers (the future work of Lin et al. 2015 and of the 2014 paper). A work group
+// has a block of WORKGROUP * COLUMNS columns and computes `rows` rows of it. Each block is one such
+// strip behind its left neighbour, so that H and E left of it are there from the dispatch before.
 #include "lib/subgroups.glsl"
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
@@ -10,18 +10,14 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/gap_scan.glsl"
 #include "lib/from_left.glsl"
+#include "lib/block_borders.glsl"
 #include "lib/best.glsl"
 #include "lib/best_of_group.glsl"
 
-// Of each pair H and F above the next strip, an ivec2 a column and one for the corner an invocation;
-// then, from `column_left` on, H and E right of the block that was last in a row, which the next one takes.
-layout(std430, binding = ROWS_BINDING) buffer Borders { ivec2 borders[]; };
 layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int next_strip;  // of block 0
 uniform int first_block;
 uniform int rows;
-uniform int stride;  // of a pair in borders
-uniform int column_left;
 uniform int blocks;  // of the longest target
 
 void main() {
@@ -36,14 +32,7 @@ void main() {
     int above = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
     int beside = p * stride + column_left;
     int h[COLUMNS], f[COLUMNS], letters[COLUMNS];
-    int corner = first_row == 0 ? border_cell().h : borders[above + COLUMNS * WORKGROUP].x;
-    for (int c = 0; c < COLUMNS; ++c) {
-        ivec2 hf = ivec2(border_cell().h, border_cell().f);
-        if (first_row > 0) hf = borders[above + c * WORKGROUP];
-        h[c] = hf.x;
-        f[c] = hf.y;
-        letters[c] = target_letter(pair, min(first + c, pair.target_length - 1));
-    }
+    int corner = load_row_above(pair, above, first, first_row == 0, h, f, letters);
     ivec2 border = ivec2(border_cell().h, border_cell().e);
     ivec2 next_left = block == 0 ? border : borders[beside + first_row];
     int next_letter = query_letter(pair, first_row);

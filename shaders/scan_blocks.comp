@@ -1,9 +1,9 @@
 #version 430
 // Schedule: a row at a time, E by a prefix maximum over blocks of WORKGROUP columns (Lin, Zhong and
-// Lin 2015, section 1.3). This is all of a row but the adjustment between blocks, scan_carries.comp:
-// it ends the row above by the fine adjustment (algorithm 5), computes F and H', and sweeps UP and
-// DOWN (algorithms 2 and 3). The paper shifts H' by (n - j) * gap_extend; here n is the end of the
-// block, so that rows of any length stay inside int32.
+// Lin 2015, section 1.3). This is all of a row but the adjustment between blocks,
+// scan_carries.comp: it ends the row above by the fine adjustment (algorithm 5), computes F and H',
+// and sweeps UP and DOWN (algorithms 2 and 3). The paper shifts H' by (n - j) * gap_extend; here n
+// is the end of the block, so that rows of any length stay inside int32.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

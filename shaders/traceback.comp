@@ -1,8 +1,8 @@
 #version 430
-// Traceback on the GPU, an invocation a pair (Aymone 2022, section IV; Lin et al. 2015, section 1.4):
-// from the end cell along the direction bits; runs of equal moves come back, the last one first.
-// In H its source is taken; a gap is closed rather than extended. A trace pauses above the block of
-// strips whose directions are there, and goes on when those of the next block are.
+// Traceback on the GPU, one invocation per pair (Aymone 2022, section IV; Lin et al. 2015, section
+// 1.4): from the end cell along the direction bits; runs of equal moves come back, the last one
+// first. In H its source is taken; a gap is closed rather than extended. A trace pauses above the
+// block of strips whose directions are there, and goes on when those of the next block are.
 layout(local_size_x = 32) in;
 #include "lib/pairs.glsl"
 #include "lib/recurrence.glsl"
@@ -15,7 +15,8 @@ layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; }
 uniform int pair_count;
 
 Trace trace_from(Best best) {
-    return best.score > 0 ? Trace(best.i + 1, best.d - best.i + 1, STOP, 0u) : Trace(0, 0, OVER, 0u);
+    if (best.score <= 0) return Trace(0, 0, OVER, 0u);
+    return Trace(best.i + 1, best.d - best.i + 1, STOP, 0u);
 }
 
 void main() {
@@ -30,7 +31,8 @@ void main() {
     int top = first_strip(trace) * WORKGROUP * ROWS;
     uint move = STOP, run = 0u;
     while (trace.gap != OVER && trace.i > top && trace.j > 0) {
-        int row = trace.i - 1 - top, strip = row / (WORKGROUP * ROWS), lane = row / ROWS % WORKGROUP;
+        int row = trace.i - 1 - top;
+        int strip = row / (WORKGROUP * ROWS), lane = row / ROWS % WORKGROUP;
         uint word = direction_word(strip, pair.target_length, lane, trace.j - 1);
         uint bits = directions[pair.directions + word] >> (4 * (row % ROWS));
         uint next = trace.gap != STOP ? trace.gap : bits & SOURCE;

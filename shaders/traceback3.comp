@@ -11,10 +11,10 @@ layout(local_size_x = 32) in;
 
 struct Walk { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H
 
-layout(std430, binding = 2) buffer Walks { Walk walks[]; };
-layout(std430, binding = 3) writeonly buffer Paths { uint paths[]; };
-layout(std430, binding = 4) readonly buffer Directions { uint direction_words[]; };
-layout(std430, binding = 6) buffer Masks { uint mask_words[]; };
+layout(std430, binding = WALKS_BINDING) buffer Walks { Walk walks[]; };
+layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };
+layout(std430, binding = DIRECTIONS_BINDING) readonly buffer Directions { uint direction_words[]; };
+layout(std430, binding = MASKS_BINDING) buffer Masks { uint mask_words[]; };
 uniform int triple_count;
 uniform int first_sub_table;  // along i
 

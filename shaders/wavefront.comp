@@ -1,13 +1,16 @@
 #version 430
 // Schedule: plain anti-diagonals over global memory, the method that the 2014 paper compares with
-// (section III, figure 5): a dispatch a diagonal, an invocation a cell; three diagonals take turns.
+// (section III, figure 5): one dispatch per diagonal, one invocation per cell;
+// three diagonals take turns.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 
-layout(std430, binding = ROWS_BINDING) buffer Diagonals { ivec4 cells[]; };  // H, E, F, by pair and row
+layout(std430, binding = ROWS_BINDING) buffer Diagonals {
+    ivec4 cells[];  // H, E, F, by pair and row
+};
 layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 uniform int diagonal;
 uniform int first_row;  // on the diagonal of the longest target

@@ -180,7 +180,7 @@ def test_recurrence_is_written_once() -> None:
 
 @with_subtests("path", SHADERS)
 def test_shader_is_short(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 100
+    assert len(path.read_text().splitlines()) <= 80
 
 
 def test_public_names() -> None:

@@ -14,7 +14,7 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
 
     >>> defines, uniforms = recurrence_of(Scoring.match_mismatch(2, -1, 5, 1).in_mode("semiglobal"))
     >>> defines, uniforms["gap_open"], uniforms["left_insertion"]
-    ({'FROM_END_TO_END': 1}, 5, (0, 0))
+    ({'GLOBAL_MODE': 1}, 5, (0, 0))
     """
     defines: dict[str, int] = {}
     uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open}
@@ -26,7 +26,7 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
         defines["SEPARATE"] = 1
         uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
     if scoring.end_gaps:
-        defines["FROM_END_TO_END"] = 1
+        defines["GLOBAL_MODE"] = 1
         uniforms["score_offset_terms"] = scoring.score_offset_terms
         uniforms |= {name: tuple(cost) for name, cost in scoring.end_gaps._asdict().items()}
     return defines, uniforms

@@ -2,6 +2,7 @@
 // so M is compared. Among equal scores the larger i + j wins, then the smaller i (Aymone 2022,
 // section IV, "conventional"): an order on cells, so the outcome does not depend on the schedule.
 // TIES_ANY ("pure"): the first one found wins.
+// Needs nothing; ENDS and TIES_ANY may be defined.
 #ifdef ENDS
 struct Best { int score, d, i; };  // d = i + j
 

@@ -9,7 +9,7 @@ Best better(Best a, Best b) {
     return (a.x != b.x ? a.x > b.x : smaller) ? a : b;
 }
 
-layout(std430, binding = 3) buffer BestCells { Best best_cells[]; };
+layout(std430, binding = BEST_BINDING) buffer BestCells { Best best_cells[]; };
 
 // A cell of a sub-table as one number, the larger the better: H, and by how little it lies behind.
 int behind(int x, int y, int z) { return ((x + y + z) * DEEP + x) * SIDE + y; }

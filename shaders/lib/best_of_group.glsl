@@ -1,4 +1,5 @@
 // The best cell of a work group by a tree in shared memory; every invocation must call it.
+// Needs best.glsl and WORKGROUP.
 shared Best candidates[WORKGROUP];
 
 Best best_of_group(Best mine) {

@@ -1,5 +1,7 @@
-// CHAIN lanes side by side, each with the rows below those of the lane before it. They hand on their
-// last row by subgroup operations, or else in shared memory; a lane alone has nobody to hand it to.
+// CHAIN lanes side by side, each with the rows below those of the lane before it. They hand on
+// their last row by subgroup operations, or else in shared memory; a lane alone has nobody to hand
+// it to.
+// Needs number.glsl, CHAIN and WORKGROUP.
 struct Border { Bits h, f; };  // of a column: H in a last row, F in the row below it
 
 #ifdef SUBGROUPS

@@ -1,11 +1,13 @@
-// What enters the columns of an invocation from the left in one row: H of the column before them and
-// E of the first. An invocation has COLUMNS columns, in the order of lane(), and gives of them
+// The values that enter the columns of an invocation from the left in one row: H of the column
+// before them
+// and E of the first. An invocation has COLUMNS columns, in the order of lane(), and gives of them
 //   last.x   H' of the last          H' = begin().h, all but E
 //   last.y   E behind the last, when no gap enters from the left
 // and all give `side`, the same for what lies left of the group. E is a prefix maximum,
 //   E(t) = max over u < t of last(u).y - (t - 1 - u) * COLUMNS * gap_extend,
 // and H follows from it: unless the gap opens at j, where H(j - 1) = H'(j - 1) is no less,
 // E(j - 1) = E(j) + gap_extend. WORKGROUP * COLUMNS * gap_extend + gap_open must fit into int32.
+// Needs recurrence.glsl, gap_scan.glsl, COLUMNS, NEAR and WORKGROUP.
 shared ivec2 lasts[2][WORKGROUP];
 int turn = 0;
 

@@ -1,8 +1,9 @@
-// Pairs that no alignment may have (Waterman and Eggert 1987): their M is minus infinity, while gaps
-// may pass. A pair's part of the mask is where the columns of each of its rows begin, and of one
-// empty row behind them; then these columns, row by row, ascending, with the largest int after each row.
-// As a sweep goes right, only the next forbidden column of each row is looked at. Without MASKED
-// nothing is forbidden.
+// Pairs that no alignment may have (Waterman and Eggert 1987): their M is minus infinity, while
+// gaps may pass. A pair's part of the mask is where the columns of each of its rows begin, and of
+// one empty row behind them; then these columns, row by row, ascending, with the largest int after
+// each row. As a sweep goes right, only the next forbidden column of each row is looked at. Without
+// MASKED nothing is forbidden.
+// Needs pairs.glsl and ROWS.
 #ifdef MASKED
 layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 

@@ -5,7 +5,7 @@
 const int MASK_WORDS = (CELLS + 31) / 32;
 const int FORBIDDEN = -0x20000000;
 #ifdef MASKED
-layout(std430, binding = 6) readonly buffer Masks { uint mask_words[]; };
+layout(std430, binding = MASKS_BINDING) readonly buffer Masks { uint mask_words[]; };
 uint forbidden[MASK_WORDS];
 
 void load_mask(uint first, ivec3 at, ivec2 count) {

@@ -1,9 +1,10 @@
-// What a lane computes with; this include comes first, for its extensions.
-//   NUMBER 0  a 32-bit integer: one target a lane
+// The number type of a lane; this include comes first, because of its extensions.
+//   NUMBER 0  a 32-bit integer: one target per lane
 //   NUMBER 1  a pair of 16-bit floats: two targets, or TWO_QUERIES; exact below LIMIT
 //   NUMBER 2  a pair of 32-bit floats, which stands in for 1 where that does not exist
 // A float is a score / LIMIT, so that a difference with a floor of 0 is a saturating one, which
 // costs nothing; scores from LIMIT on may be wrong. Bits are what is kept and shuffled.
+// Needs NUMBER.
 #if NUMBER == 0
 #define Number int
 #define Bits uint

@@ -2,7 +2,8 @@
 //   Pair pair_at(uint p)                      lengths, and where the pair's parts begin
 //   int query_letter(Pair, int i)             LETTERS below the last row
 //   int target_letter(Pair, int j)            LETTERS beyond the last column
-// A letter has 8 bits, four a word.
+// A letter has 8 bits, four per word.
+// Needs LETTERS.
 struct Pair {
     int query_length, target_length;
     uint query, target;  // first letter in its buffer

@@ -1,13 +1,13 @@
 // Whole cells in storage buffers: four diagonal planes, by j and k; with TABLE also H of all cells.
 // Needs Triple (triples.glsl) and Cell (recurrence3.glsl).
 #ifdef LINEAR
-layout(std430, binding = 2) buffer Planes { int planes[]; };
+layout(std430, binding = SIDES_BINDING) buffer Planes { int planes[]; };
 
 Cell stored_cell(uint at) { return Cell(planes[at]); }
 
 void store(uint at, Cell c) { planes[at] = c.h; }
 #else
-layout(std430, binding = 2) buffer Planes { ivec4 planes[]; };
+layout(std430, binding = SIDES_BINDING) buffer Planes { ivec4 planes[]; };
 
 Cell stored_cell(uint at) {
     ivec4 two = planes[2u * at], one = planes[2u * at + 1u];
@@ -29,7 +29,7 @@ Cell cell_at(Triple triple, int i, int j, int k) {
 }
 
 #ifdef TABLE
-layout(std430, binding = 4) writeonly buffer Table { int table[]; };
+layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Table { int table[]; };
 
 void store_cell(Triple triple, int i, int j, int k, Cell c) {
     store(place_of(triple, i, j, k), c);

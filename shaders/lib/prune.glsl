@@ -1,7 +1,8 @@
-// Block pruning (exact): a tile is left out when no path through it can reach the best score so far:
-// the highest H on its borders plus `gain` for each pair of residues still ahead. E and F on a border
-// are not above H there. Every invocation calls it; the best score counts as invocation 0 sees it.
-// Without PRUNE no tile is left out.
+// Block pruning (exact): a tile is left out when no path through it can reach the best score so
+// far: the highest H on its borders plus `gain` for each pair of residues still ahead. E and F on a
+// border are not above H there. Every invocation calls it; the best score counts as invocation 0
+// sees it. Without PRUNE no tile is left out.
+// Needs nothing; PRUNE may be defined.
 #ifdef PRUNE
 uniform int gain;  // the largest score of a pair of letters, at least 0
 shared int highest, beaten_by;

@@ -1,9 +1,11 @@
-// The query profile: for each strip and letter the scores of the rows of each lane, where the device
-// reads them fastest (QUERY_PROFILE): 0 two numbers, letters match or do not; 1 a uniform block; 2 shared
-// memory; 3 the storage buffer. A word has the scores of two rows with 16-bit floats, those of a row
-// of TWO_QUERIES, else that of a row. Four words of a lane lie together, those of the lanes of a
-// chain side by side: the eight lanes that shared memory serves at once never meet in a bank.
-// Before them stand the number of the strip, of all strips, and of those that are here.
+// The query profile: for each strip and letter the scores of the rows of each lane, where the
+// device reads them fastest (QUERY_PROFILE): 0 two numbers, letters match or do not; 1 a uniform
+// block; 2 shared memory; 3 the storage buffer. A word has the scores of two rows with 16-bit
+// floats, those of a row of TWO_QUERIES, else that of a row. Four words of a lane lie together,
+// those of the lanes of a chain side by side: the eight lanes that shared memory serves at once
+// never meet in a bank. Before them stand the number of the strip, of all strips, and of those that
+// are here.
+// Needs number.glsl, chain.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 #if QUERY_PROFILE == 0
 #include "lib/query_profile_compare.glsl"
 #else
@@ -16,7 +18,9 @@ void load_query_profile(int strip) {}
 
 uvec4 query_profile_at(int k) { return query_profile[k]; }
 #else
-layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer QueryProfile { uvec4 query_profile[]; };
+layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer QueryProfile {
+    uvec4 query_profile[];
+};
 #if QUERY_PROFILE == 2
 shared uvec4 strip_query_profile[SIZE];
 
@@ -46,7 +50,8 @@ Scores scores_of(ivec2 letters) {
     Scores s;
     for (int k = 0; k < TARGETS; ++k)
         for (int part = 0; part < PARTS; ++part)
-            s.words[k * PARTS + part] = query_profile_at(1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
+            s.words[k * PARTS + part] =
+                query_profile_at(1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
     return s;
 }
 

@@ -1,7 +1,11 @@
-// Instead of a profile: letters that are equal match. The letters of a strip are in a uniform block.
+// Instead of a profile: letters that are equal match. The letters of a strip are in a uniform
+// block.
+// Needs number.glsl and ROWS.
 uniform int match;
 uniform int mismatch;
-layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile { uvec4 head, query_letters[ROWS / 4]; };
+layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile {
+    uvec4 head, query_letters[ROWS / 4];
+};
 
 struct Scores { ivec2 letters; };
 

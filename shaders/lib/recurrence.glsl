@@ -1,23 +1,15 @@
 // Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2).
-// Query rows i, target columns j; the equations are written here and nowhere else:
+// Query rows i, target columns j; the equations are written here and in
+// recurrence_column.glsl only:
 //   E(i,j) = max(H(i,j-1) - gap_open, E(i,j-1) - gap_extend)      gap along the row
 //   F(i,j) = max(H(i-1,j) - gap_open, F(i-1,j) - gap_extend)      gap along the column
 //   M(i,j) = H(i-1,j-1) + s(i,j)                                  i and j aligned
 //   H(i,j) = max(0, M(i,j), E(i,j), F(i,j))
-// LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below them.
-// As H >= 0, no E or F inside the table is below -gap_open: that is minus infinity at the border.
-// cell() = finish(begin()): a schedule that learns E late calls the two halves.
-// SEPARATE: query letters opposite a gap (F, insertions) have costs of their own.
-uniform int gap_open;
-#ifndef LINEAR
-uniform int gap_extend;
-#endif
-#ifdef SEPARATE
-uniform int insertion_open, insertion_extend;
-#else
-#define insertion_open gap_open
-#define insertion_extend gap_extend
-#endif
+// LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below
+// them. As H >= 0, no E or F inside the table is below -gap_open: that is minus infinity at the
+// border. cell() = finish(begin()): a schedule that learns E late calls the two halves. Needs
+// nothing; recurrence_column.glsl has the same equations for a column of rows.
+#include "lib/gap_costs.glsl"
 
 // A cell and, as t, its H but for F: since gap_open >= gap_extend, F never gains from opening a gap
 // where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
@@ -63,35 +55,3 @@ Cell finish(Cell c, int e) {
 Cell cell(Cell diagonal, Cell left, Cell up, int s) {
     return finish(begin(diagonal, up, s), extend_gap(left.h, left.e));
 }
-#ifdef NUMBER
-
-// The same equations for a row of a column that is gone down, in any Number. E is at least 0 here, as
-// F may be, which changes no H. x is M, or max(M, E), in which no best score ends either.
-struct Costs { Number open, extend; };
-
-Costs costs() {
-#ifdef LINEAR
-    return Costs(number(gap_open, gap_open), number(gap_open, gap_open));
-#else
-    return Costs(number(gap_open, gap_open), number(gap_extend, gap_extend));
-#endif
-}
-
-#if NUMBER == 0
-Number aligned(Number m, Number e) { return m; }
-
-Number highest(Number x, Number e, Number f) { return max(max(x, e), f); }
-#else
-Number aligned(Number m, Number e) { return max(m, e); }
-
-Number highest(Number x, Number e, Number f) { return max(x, f); }
-#endif
-
-// From x, E and F of a cell to its H, E of the next column and F of the next row.
-void finish_row(out Number h, inout Number e, inout Number f, Number x, Costs cost) {
-    h = highest(x, e, f);
-    Number opened = reduced(h, cost.open);
-    e = floored(max(e - cost.extend, opened));
-    f = max(f - cost.extend, opened);
-}
-#endif

@@ -1,5 +1,6 @@
 // A column of a row in a storage buffer: the row above is ended by its E, then F and H' of this row
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
+// Needs pairs.glsl, scoring.glsl, recurrence.glsl, best.glsl and gap_scan.glsl.
 #include "lib/rows.glsl"
 
 layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };

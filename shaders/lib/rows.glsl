@@ -1,5 +1,6 @@
 // Rows in a storage buffer, for schedules that compute one in several dispatches: of each pair H'
 // (begin().h) and what the scan makes of it, for the row above and for this row by turns, and F.
+// Needs nothing.
 layout(std430, binding = ROWS_BINDING) buffer Rows { int values[]; };
 uniform int stride;  // columns of the longest target
 

@@ -1,8 +1,8 @@
 // Substitution scores in one of four places (SCORES), by what there is room for and what is fast:
-// 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by load_scores();
-// 3 a texture.
-// A query letter is given as profiled() returns it, once for many columns. No alignment survives
-// PADDING, the score of row LETTERS.
+// 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by
+// load_scores(); 3 a texture. A query letter is given as profiled() returns it, once for many
+// columns. No alignment survives PADDING, the score of row LETTERS.
+// Needs SCORES, LETTERS and WORKGROUP, with SCORES 0 AMBIGUOUS.
 #define PADDING (-0x7fffffff - 1)
 #if SCORES == 0
 uniform int match;
@@ -14,7 +14,8 @@ int profiled(int query) { return query < AMBIGUOUS ? query : -1; }
 
 int score(int query, int target) { return query == target ? match : mismatch; }
 #elif SCORES == 3
-layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;  // x = letter of the query, y = of the target
+// x = letter of the query, y = letter of the target
+layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
 
 void load_scores() {}
 
@@ -22,7 +23,9 @@ int profiled(int query) { return query; }
 
 int score(int query, int target) { return texelFetch(substitution, ivec2(query, target), 0).r; }
 #else
-layout(std140, binding = SUBSTITUTION_BINDING) uniform Substitution { ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4]; };
+layout(std140, binding = SUBSTITUTION_BINDING) uniform Substitution {
+    ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4];
+};
 
 int profiled(int query) { return query; }
 

@@ -1,9 +1,11 @@
 // Where alignments begin and end. Locally anywhere: H is 0 at the borders of the table, and any
-// aligned pair may be the last. With FROM_END_TO_END (global and semi-global) both sequences are
-// taken as a whole: the borders score gaps at the left ends, and the last cell is one of the last row
-// or column, behind which only a gap at the right end follows. All values are higher by an origin, so
-// that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py, origin).
-#ifdef FROM_END_TO_END
+// aligned pair may be the last. With GLOBAL_MODE (global and semi-global) both sequences are
+// taken as a whole: the borders score gaps at the left ends, and the last cell is one of the last
+// row or column, behind which only a gap at the right end follows. All values are higher by an
+// origin, so that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py,
+// origin).
+// Needs Pair (pairs.glsl or batch.glsl) and recurrence.glsl.
+#ifdef GLOBAL_MODE
 uniform ivec3 score_offset_terms;  // constant, a row, a column
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend
 
@@ -12,7 +14,8 @@ int gap_cost(ivec2 cost, int positions) {
 }
 
 int score_offset(Pair pair) {
-    return score_offset_terms.x + pair.query_length * score_offset_terms.y + pair.target_length * score_offset_terms.z;
+    ivec3 terms = score_offset_terms;
+    return terms.x + pair.query_length * terms.y + pair.target_length * terms.z;
 }
 
 // H in column -1 of row i, and in row -1 of column j.

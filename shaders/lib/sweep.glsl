@@ -1,10 +1,11 @@
 // A strip of WORKGROUP x ROWS rows moves over columns, an anti-diagonal of invocations a step
 // (Aymone 2022, section IV): invocation t has ROWS rows, and at step k the STEP columns from
-// first + (k - t) * STEP on. Of the three rolling anti-diagonals it keeps its own part of k - 1 (h, e)
-// and what it has seen of k - 2 (corner) in registers, and reads the last row of the invocation above
-// in shared memory. Behind the last column a step computes columns that nobody looks at.
-// What includes this defines where the row above the strip comes from and where its last row goes,
-// H and F of column j, and the place of the direction word of column j:
+// first + (k - t) * STEP on. Of the three rolling anti-diagonals it keeps its own part of k - 1 (h,
+// e) and what it has seen of k - 2 (corner) in registers, and reads the last row of the invocation
+// above in shared memory. Columns after the last one, which a step computes too, are never read.
+// Needs pairs.glsl, scoring.glsl, recurrence.glsl, best.glsl and directions.glsl, and definitions
+// of these: H and F of column j above the strip, where those of its last row go, and the position
+// of the direction word of column j.
 ivec2 above_strip(int j);
 void below_strip(int j, ivec2 hf);
 uint direction_place(int j);
@@ -12,45 +13,19 @@ uint direction_place(int j);
 #include "lib/mask.glsl"
 #include "lib/span.glsl"
 #include "lib/lane.glsl"
+#include "lib/windows.glsl"
 
-// H and F above: in column order above the strip, then on two diagonals below each invocation.
-const int RING = 2 * WORKGROUP * STEP;
-shared ivec2 above[2 * RING];
-shared int letter_window[RING];
-shared int to_beat;  // what the work group has found so far, at least 1
-
-int below_place(int k, int t) { return RING + ((k & 1) * WORKGROUP + t) * STEP; }
-
-int steps_over(int columns) { return (columns + STEP - 1) / STEP; }
+shared int to_beat;  // the best score of the work group so far, at least 1
 
 // Steps begin ... stop - 1 of a sweep over columns first ... end - 1; `begin` is a multiple of
 // WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
 void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
     int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
     if (t == 0) to_beat = max(best.score, 1);
-    // The windows hold the columns of the WORKGROUP steps before step k, and those after it; the next
-    // part is loaded WORKGROUP steps before it is needed.
-    ivec2 next_top[STEP];
-    uint next_word[STEP];
-    for (int c = 0; c < STEP; ++c) {
-        int at = begin * STEP + c * WORKGROUP + t, before = at - WORKGROUP * STEP;
-        next_top[c] = above_strip(min(first + at, end - 1));
-        next_word[c] = target_word(pair, first + at);
-        letter_window[before & (RING - 1)] = target_letter(pair, first + before);
-        above[below_place(begin - 1, t) + c] = lane.below[c];
-    }
+    Windows windows = first_windows(pair, first, end, begin, lane);
     Forbidden next_forbidden = forbidden_from(pair, lane.row, first);
     for (int k = begin; k < stop; ++k) {
-        if ((k & (WORKGROUP - 1)) == 0) {
-            for (int c = 0; c < STEP; ++c) {
-                int at = k * STEP + c * WORKGROUP + t, ahead = first + at + WORKGROUP * STEP;
-                above[at & (RING - 1)] = next_top[c];
-                letter_window[at & (RING - 1)] = letter_in(next_word[c], pair, first + at);
-                next_top[c] = above_strip(min(ahead, end - 1));
-                next_word[c] = target_word(pair, ahead);
-            }
-            barrier();
-        }
+        if ((k & (WORKGROUP - 1)) == 0) next_windows(windows, pair, first, end, k);
         if (uint(k - t) < uint(steps)) {
             int at = (k - t) * STEP, place = t == 0 ? at & (RING - 1) : below_place(k - 1, t - 1);
             int highest = to_beat - 1, ended[STEP * ROWS];

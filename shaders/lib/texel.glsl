@@ -1,4 +1,5 @@
 // TILE values in one RGBA32UI texel: 1 or 4 of 32 bits, or 8 of 16 bits, which keep their sign.
+// Needs TILE.
 #if TILE == 8
 void unpack(uvec4 texel, out int values[TILE]) {
     for (int k = 0; k < TILE; k += 2) {

@@ -1,8 +1,10 @@
 // A tile: the columns of sub-tables of a work group, ROWS cells long, and the planes that it gets
 // from its neighbours. Needs WORKGROUP, LANES_J, LANES_K, ROWS and AGAIN (1: from a kept plane on),
 // triples.glsl, sides3.glsl and lane3.glsl.
-layout(std430, binding = 2) buffer Sides { Side sides[]; };
-layout(std430, binding = 5) buffer Kept { Side kept[]; };  // across i, after every `spacing` tiles
+layout(std430, binding = SIDES_BINDING) buffer Sides { Side sides[]; };
+layout(std430, binding = KEPT_BINDING) buffer Kept {
+    Side kept[];  // across i, after every `spacing` tiles
+};
 uniform ivec3 wave;      // what the numbers of a tile add up to, and the first ones along j and k
 uniform int first_tile;  // along i, of this dispatch and those around it
 uniform int last_tile;

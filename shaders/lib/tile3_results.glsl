@@ -19,7 +19,9 @@ void store_best(Best mine) {
 }
 
 #ifdef TABLE
-layout(std430, binding = 4) writeonly buffer Table { int table[]; };  // of rows from first_tile on
+layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Table {
+    int table[];  // of rows from first_tile on
+};
 
 void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
     int row = i - first_tile * ROWS;
@@ -34,7 +36,9 @@ void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
 void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {}
 #endif
 #ifdef DIRECTIONS
-layout(std430, binding = 4) writeonly buffer Directions { uint direction_words[]; };
+layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Directions {
+    uint direction_words[];
+};
 
 void keep(uint words[WORDS], int at, int J, int K) {
     ivec3 place = sub_table(at, J, K) - ivec3(first_tile * DEPTH, 0, 0);

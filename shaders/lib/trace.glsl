@@ -1,6 +1,7 @@
 // Where the tracebacks of the pairs are: i residues of the query and j of the target are still
-// ahead, in H or in the gap `gap` (UP or LEFT), or the trace is over (`gap` is OVER). Directions are
-// there for a block of `spacing` strips at a time.
+// ahead, in H or in the gap `gap` (UP or LEFT), or the trace is over (`gap` is OVER). Directions
+// are there for a block of `spacing` strips at a time.
+// Needs directions.glsl, ROWS and WORKGROUP.
 struct Trace { int i, j; uint gap, runs; };
 
 const uint OVER = DIAGONAL;

@@ -9,8 +9,8 @@ struct Triple {
     uint directions, mask, path;  // first words
 };
 
-layout(std430, binding = 0) readonly buffer Letters { uint letter_words[]; };
-layout(std430, binding = 1) readonly buffer Triples { Triple triples[]; };
+layout(std430, binding = LETTERS_BINDING) readonly buffer Letters { uint letter_words[]; };
+layout(std430, binding = TRIPLES_BINDING) readonly buffer Triples { Triple triples[]; };
 const int NO_LETTER = LETTERS - 1;
 
 int letter(uint first, int length, int at) {

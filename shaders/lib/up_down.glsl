@@ -1,5 +1,6 @@
 // Prefix maximum over a work group by an UP and a DOWN sweep in shared memory (Lin et al. 2015,
 // algorithms 2 and 3); every invocation must call it. WORKGROUP is a power of two.
+// Needs WORKGROUP.
 struct Prefix { int before, total; };  // maximum over the invocations before this one, and over all
 
 shared int swept[WORKGROUP];

@@ -106,7 +106,7 @@ BINDINGS = binding_macros(
 )
 LINEAR = ({}, {"LINEAR": 1})
 SEPARATE = ({}, {"SEPARATE": 1})
-SPAN = ({}, {"FROM_END_TO_END": 1})
+SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
 TILES = (1, 4, 8)
 # Two numbers, a uniform block, shared memory, a texture.
@@ -235,7 +235,7 @@ def validator():
 
 def readable(name, defines):
     """Return the text of a program as the validator knows it, and where its lines come from."""
-    source, origins = assemble(name, defines, MICRO_SHADERS)
+    source, origins = assemble(name, BINDINGS | defines, MICRO_SHADERS)
     if defines.get("NUMBER") == 1:  # it has 16-bit floats as AMD has them, and from 4.5 on
         source = source.replace("#version 430", "#version 450")
         source = source.replace("#extension GL_NV_gpu_shader5 : enable", "")

@@ -3,7 +3,7 @@
 // cells.glsl, with the same results.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
-#include "lib/recurrence.glsl"
+#include "lib/recurrence_column.glsl"
 #include "micro/results.glsl"
 #include "micro/scores.glsl"
 

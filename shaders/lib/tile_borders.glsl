@@ -1,0 +1,55 @@
+// Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
+// its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
+// row (column) is kept. Needs pairs.glsl, directions.glsl and lane.glsl.
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove {
+    ivec2 row_above[];  // H, F above tile row I, column j
+};
+layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
+    ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
+};
+layout(std430, binding = KEPT_BINDING) writeonly buffer Kept { ivec2 kept[]; };
+uniform int tile_rows;
+uniform int row_spacing;
+uniform int column_spacing;
+
+Pair pair;
+int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
+uint first_word;         // of the directions, in column 0
+
+ivec2 above_strip(int j) { return row_above[j]; }
+
+void below_strip(int j, ivec2 hf) {
+    row_above[j] = hf;
+    if (kept_row >= 0) kept[kept_row + j] = hf;
+}
+
+uint direction_place(int j) { return first_word + next_word(j); }
+
+// Take the column left of the tile; return its highest H.
+int load_column_left(inout Lane lane) {
+    int highest = 0;
+    for (int r = 0; r < ROWS; ++r) {
+        ivec2 he = column_left[lane.row + r];
+        lane.h[r] = he.x;
+        lane.e[r] = he.y;
+        highest = max(highest, he.x);
+    }
+    return highest;
+}
+
+void store_column(Lane lane, int tile_column) {
+    int rows = tile_rows * WORKGROUP * ROWS, column = (tile_column + 1) / column_spacing;
+    int n = pair.target_length, place = tile_rows / row_spacing * n + n + column * rows;
+    for (int r = 0; r < ROWS; ++r) {
+        ivec2 he = ivec2(lane.h[r], lane.e[r]);
+        column_left[lane.row + r] = he;
+        if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = he;
+    }
+}
+
+int highest_above(int first, int end) {
+    int h = 0;
+    for (int j = first + int(gl_LocalInvocationIndex); j < end; j += WORKGROUP)
+        h = max(h, row_above[j].x);
+    return h;
+}

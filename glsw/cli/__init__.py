@@ -20,6 +20,8 @@ from glsw.cli import align, align3, devices, makedb, motifs, search
 from glsw.cli.messages import warnings_in_a_line
 from glsw.device.device import DeviceError
 from glsw.device.shader import ShaderError
+from glsw.sequences.alphabet import UnknownLetterError
+from glsw.sequences.database_file import NoDatabaseError
 
 ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 """Exit statuses; the last two are 128 and the number of the signal, as in a shell."""
@@ -32,6 +34,7 @@ _EPILOG = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process; return the exit status."""
+    arguments = argparse.Namespace()
     try:
         arguments = _parser().parse_args(argv)
         with warnings_in_a_line():
@@ -42,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("glsw: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (OSError, ValueError, DeviceError, ShaderError, MemoryError) as error:
-        print(f"glsw: {_one_line(error)}", file=sys.stderr)
+        print(f"glsw: {_one_line(error)}{_hint(error, arguments)}", file=sys.stderr)
         return ERROR
     return 0
 
@@ -76,6 +79,17 @@ def _parser() -> argparse.ArgumentParser:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
+
+
+def _hint(error: Exception, arguments: argparse.Namespace) -> str:
+    """Return the option that avoids an error, if the command has it."""
+    for kind, option, text in (
+        (UnknownLetterError, "unknown", "--unknown X maps such letters"),
+        (NoDatabaseError, "force", "--force overwrites it"),
+    ):
+        if isinstance(error, kind) and option in arguments:
+            return f"; {text}"
+    return ""
 
 
 def _one_line(error: Exception) -> str:

@@ -19,6 +19,10 @@ _BOTH_CASES = _NUCLEOTIDES + _NUCLEOTIDES.lower()
 _COMPLEMENTS = str.maketrans(_BOTH_CASES, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
+class UnknownLetterError(ValueError):
+    """A sequence has a letter outside the alphabet, and ``unknown`` is not given."""
+
+
 @dataclass(frozen=True)
 class Alphabet:
     """An ordered set of letters: letter ``letters[k]`` has code ``k``.
@@ -51,8 +55,8 @@ class Alphabet:
     >>> DNA.encode("ACxT", name="read 7")
     Traceback (most recent call last):
         ...
-    ValueError: read 7: letter 'x' at position 3 is not in the DNA alphabet (ACGTRYSWKMBDHVN); \
---unknown X maps such letters
+    glsw.sequences.alphabet.UnknownLetterError: read 7: letter 'x' at position 3 is not in the DNA \
+alphabet (ACGTRYSWKMBDHVN)
     >>> DNA.decode(DNA.encode("ACxT", unknown="N"))
     'ACNT'
     """
@@ -177,9 +181,10 @@ class Alphabet:
         ------
         TypeError
             If ``text`` is neither str nor bytes.
+        UnknownLetterError
+            If a letter is not in the alphabet, naming it and its position counted from 1.
         ValueError
-            If a letter is not in the alphabet, naming it and its position counted from 1;
-            if ``unknown`` is not in the alphabet; if the length is not a multiple of the width.
+            If ``unknown`` is not in the alphabet; if the length is not a multiple of the width.
 
         Examples
         --------
@@ -212,9 +217,9 @@ class Alphabet:
             at = int(np.argmax(strangers)) * self.width
             letter = text[at : at + self.width]
             shown = letter if isinstance(letter, str) else letter.decode("latin-1")
-            raise ValueError(
+            raise UnknownLetterError(
                 f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
-                f"alphabet ({self._listing(self.letters)}); --unknown X maps such letters"
+                f"alphabet ({self._listing(self.letters)})"
             )
         return np.where(strangers, np.uint8(replacement), codes)
 

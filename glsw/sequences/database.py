@@ -239,7 +239,7 @@ class Database:
                 f"that of the scoring is {_letters(alphabet)}"
             )
         if _masks(alphabet) and not _masks(self.alphabet):
-            raise ValueError(f"{self.path or 'the database'}: indexed without --lower-case-mask")
+            raise ValueError(f"{self.path or 'the database'}: lower case is not masked")
 
     def verify(self) -> None:
         """Read the whole file and raise ValueError unless each section has its checksum."""

@@ -37,6 +37,10 @@ _PATHS = (str, os.PathLike)
 # reading
 
 
+class NoDatabaseError(ValueError):
+    """A file that is no database would be overwritten, and ``force`` is not given."""
+
+
 class _File:
     """A file of this format, its preface and table of contents checked, and mapped."""
 
@@ -169,7 +173,7 @@ def _check_out(out: str, sources: list[str], force: bool) -> None:
         if source != "-" and os.path.samefile(source, out):
             raise ValueError(f"{out}: it is an input, and would be overwritten")
     if not force and not is_database(out):
-        raise ValueError(f"{out}: it exists and is no database; --force overwrites it")
+        raise NoDatabaseError(f"{out}: it exists and is no database")
 
 
 @contextlib.contextmanager

@@ -422,7 +422,7 @@ BAD = {
     "standard input twice": ("search - -", "standard input ('-') can be read only once"),
     "letter": (
         "search query.fasta letter.fasta --engine reference",
-        "bad: letter 'J' at position 5 is not in the protein alphabet",
+        "(ARNDCQEGHILKMFPSTWYVBZX*); --unknown X maps such letters",
     ),
     "letter of a query": (
         "search letter.fasta db.fasta --engine reference",
@@ -518,6 +518,10 @@ BAD = {
     "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),
     "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter 'J' at position 5"),
     "index over a file": ("makedb db.fasta query.fasta", "query.fasta: it exists and is no data"),
+    "index over another file": (
+        "makedb db.fasta query.fasta",
+        "no database; --force overwrites it",
+    ),
     "index over the input": ("makedb --force db.fasta db.fasta", "db.fasta: it is an input"),
     "index to standard output": ("makedb db.fasta -", "cannot go to standard output"),
     "unknown alphabet": (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
-from glsw.statistics.ncbi_tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS, Row
+from glsw.statistics.ncbi_tables import Row, blosum80, nucleotide_rows, protein_rows
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped
 
 
@@ -64,7 +64,7 @@ class FiniteSize:
 
     @staticmethod
     def of(row: Row, without_gaps: Row) -> FiniteSize:
-        """Return it from a row of `PROTEIN_ROWS` and the row for no gaps.
+        """Return it from a row of `protein_rows` and the row for no gaps.
 
         The shifts are twice the cost of a gap's first position times the difference of the slope
         without gaps and the one with them.
@@ -105,10 +105,10 @@ def costs_published_for(scoring: Scoring) -> tuple[str, list[str]] | None:
     None if there are none for the matrix, or not in these units.
     """
     if protein := _recognised(scoring):
-        return protein[0], [f"{row[0]:g}/{row[1]:g}" for row in PROTEIN_ROWS[protein[0]][1:]]
+        return protein[0], [f"{row[0]:g}/{row[1]:g}" for row in protein_rows()[protein[0]][1:]]
     if nucleotide := _substitution(scoring):
         (match, mismatch), _ = nucleotide
-        rows = NUCLEOTIDE_ROWS[match, mismatch].rows
+        rows = nucleotide_rows()[match, mismatch].rows
         costs = [f"{row[0]:g}/{row[1]:g}" for row in rows if row[:2] != (0, 0)]
         return f"{match}/{mismatch}", costs
     return None
@@ -118,10 +118,10 @@ def costs_published_for(scoring: Scoring) -> tuple[str, list[str]] | None:
 def _matrices() -> dict[bytes, str]:
     """Return the names of the matrices by their scores of amino acids."""
     found = {}
-    for name in PROTEIN_ROWS:
+    for name in protein_rows():
         matrix = np.zeros((20, 20), np.int32)
         if name == "BLOSUM80":
-            for k, row in enumerate(BLOSUM80):
+            for k, row in enumerate(blosum80()):
                 matrix[k, : k + 1] = matrix[: k + 1, k] = row
         else:
             matrix[:] = Scoring.named(name).matrix[:20, :20]
@@ -153,7 +153,7 @@ def _protein(scoring: Scoring) -> Constants | None:
         return None
     name, unit = found
     costs = (scoring.gap_open - scoring.gap_extend) / unit, scoring.gap_extend / unit
-    without_gaps, *rows = PROTEIN_ROWS[name]
+    without_gaps, *rows = protein_rows()[name]
     for row in rows:
         if row[:2] == costs:
             lambda_, k, h, alpha, beta = row[2:7]
@@ -173,7 +173,7 @@ def _substitution(scoring: Scoring) -> tuple[tuple[int, int], int] | None:
     if not np.array_equal(scores, np.where(np.eye(4, dtype=bool), match, mismatch)):
         return None
     pair = match // unit, mismatch // unit
-    return (pair, unit) if pair in NUCLEOTIDE_ROWS else None
+    return (pair, unit) if pair in nucleotide_rows() else None
 
 
 def _nucleotide(scoring: Scoring) -> Constants | None:
@@ -181,7 +181,7 @@ def _nucleotide(scoring: Scoring) -> Constants | None:
     if found is None:
         return None
     (match, mismatch), unit = found
-    known = NUCLEOTIDE_ROWS[match, mismatch]
+    known = nucleotide_rows()[match, mismatch]
     costs = (scoring.gap_open - scoring.gap_extend) / unit, scoring.gap_extend / unit
     name = f"{match}/{mismatch} {costs[0]:g}/{costs[1]:g}"
     greedy = 0, match / 2 - mismatch

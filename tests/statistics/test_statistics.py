@@ -30,7 +30,7 @@ from glsw.statistics import (
     ungapped_constants,
 )
 from glsw.statistics.finite_size import length_adjustment, search_space
-from glsw.statistics.ncbi_tables import BLOSUM80, NUCLEOTIDE_ROWS, PROTEIN_ROWS
+from glsw.statistics.ncbi_tables import blosum80, nucleotide_rows, protein_rows
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 UNPUBLISHED = Scoring.blast("BLOSUM62", 7, 3)
@@ -47,7 +47,7 @@ def ncbi(name, gapopen, gapextend):
     if name != "BLOSUM80":
         return Scoring.blast(name, gapopen, gapextend)
     matrix = np.zeros((20, 20), int)
-    for k, row in enumerate(BLOSUM80):
+    for k, row in enumerate(blosum80()):
         matrix[k, : k + 1] = matrix[: k + 1, k] = row
     return Scoring.from_array(matrix, "ARNDCQEGHILKMFPSTWYV", gapopen + gapextend, gapextend)
 
@@ -84,21 +84,21 @@ def test_every_row_is_recorded():
     recorded = {tuple(line[:4]) for line in PRINTED}
     rows = {
         ("blastp", name, str(row[0]), str(row[1]))
-        for name, rows in PROTEIN_ROWS.items()
+        for name, rows in protein_rows().items()
         for row in rows[1:]
     } | {
         ("blastn", f"{match}/{mismatch}", str(row[0]), str(row[1]))
-        for (match, mismatch), found in NUCLEOTIDE_ROWS.items()
+        for (match, mismatch), found in nucleotide_rows().items()
         for row in found.rows
     }
     assert rows <= recorded
     assert len(rows) == 88 + 60
 
 
-@pytest.mark.parametrize("name", PROTEIN_ROWS)
+@pytest.mark.parametrize("name", protein_rows())
 def test_without_gaps_the_constants_are_computed(name):
     lambda_, k, h = ungapped(ncbi(name, 40, 10))
-    row = PROTEIN_ROWS[name][0]
+    row = protein_rows()[name][0]
     assert lambda_ == pytest.approx(row[2], abs=1e-4)
     assert k == pytest.approx(row[3], rel=5e-3)
     assert h == pytest.approx(row[4], rel=5e-4)

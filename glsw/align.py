@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import all_pairs
+from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneSequence, Targets
@@ -148,14 +149,16 @@ class Aligner(PoolUser):
     def score(self, queries: Single, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
     @overload
     def score(self, queries: Source, targets: Source) -> Scores: ...
-    def score(self, queries: Source, targets: Source) -> int | float | Scores:
+    @overload
+    def score(self, queries: Batch) -> Scores: ...
+    def score(self, queries: Source | Batch, targets: Source | None = None) -> int | float | Scores:
         """Return the best score of each pair.
 
         Parameters
         ----------
         queries, targets : sequence, path or list of sequences
             One query and N targets give N pairs; N queries and N targets too, the first with the
-            first and so on.
+            first and so on. Or a `Batch` of N pairs alone.
 
         Returns
         -------
@@ -179,7 +182,7 @@ class Aligner(PoolUser):
             return self.scoring.display(int(scores[0]))
         return self.scoring.in_matrix_units(scores)
 
-    def ends(self, queries: Source, targets: Source) -> Ends:
+    def ends(self, queries: Source | Batch, targets: Source | None = None) -> Ends:
         """Return the best score of each pair and where its alignment ends.
 
         Parameters, units and errors as in `score`; a pair of single sequences gives arrays of

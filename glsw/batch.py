@@ -41,6 +41,54 @@ class Batch:
     ValueError
         If its shape is another one, an index is negative or too large, or masks do not fit.
 
+    Notes
+    -----
+    Engines compute the pairs of a batch together, which on a GPU is much faster than one by one. A
+    batch holds codes, the positions of letters in an alphabet, such as ``glsw.DNA.letters``.
+
+    To score N pairs from two NumPy arrays:
+
+    1. Choose a scoring; ``scoring.alphabet`` says which code is which letter.
+    2. Make codes. Arrays of uint8 codes, shape (N, m) and (N, n), are ready. Arrays of text, dtype
+       ``S`` or ``U``, are encoded with ``scoring.alphabet.encode``, one sequence at a time.
+    3. Put each side into `glsw.Sequences`, and both into a batch.
+    4. Give the batch to `glsw.Aligner.score`, or to `glsw.Aligner.ends` for the place where each
+       alignment ends.
+
+    >>> import numpy as np
+    >>> import glsw
+    >>> scoring = glsw.Scoring.match_mismatch(2, -3, gap_open=5, gap_extend=2)
+    >>> rng = np.random.default_rng(1)
+    >>> queries = rng.integers(0, 4, (100, 24), np.uint8)  # of A, C, G, T; or 10_000
+    >>> targets = queries.copy()
+    >>> targets[:, 12] = (targets[:, 12] + 1) % 4  # another letter in the middle of each
+    >>> sides = glsw.Sequences.of(queries), glsw.Sequences.of(targets)
+    >>> batch = glsw.Batch.pairwise(*sides)
+    >>> aligner = glsw.Aligner(scoring, engine="reference")
+    >>> scores = aligner.score(batch)  # shape (100,), int32
+    >>> scores.min(), scores.shape, scores.dtype
+    (np.int32(43), (100,), dtype('int32'))
+    >>> aligner.ends(batch).query_end[:3]
+    array([24, 24, 24], dtype=int32)
+
+    The same from arrays of text:
+
+    >>> words = np.array([b"ACGTT", b"GGATC"]), np.array([b"ACTT", b"GATC"])
+    >>> encode = scoring.alphabet.encode
+    >>> batch = glsw.Batch.pairwise(*([encode(word) for word in side.tolist()] for side in words))
+    >>> aligner.score(batch)
+    array([4, 8], dtype=int32)
+
+    Sequences of different lengths go into one `glsw.Sequences`: all codes in one array, and where
+    each sequence begins. Each is stored once; ``index`` says which are compared, here the first
+    query with both targets and the second with the first:
+
+    >>> queries = glsw.Sequences(np.array([0, 1, 2, 3, 2, 2, 0], np.uint8), np.array([0, 4, 7]))
+    >>> targets = glsw.Sequences.of([encode("ACG"), encode("GGA")])
+    >>> pairs = np.array([[0, 0], [0, 1], [1, 0]], np.int32)
+    >>> aligner.score(glsw.Batch((queries, targets), pairs)).tolist()
+    [6, 2, 2]
+
     Examples
     --------
     >>> import numpy as np

@@ -64,8 +64,13 @@ class InputEncoder:
         records = [self._one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         return Batch.of([map(self._encode, records)]), records
 
-    def batch(self, queries: Source, targets: Source) -> Batch:
+    def batch(self, queries: Source | Batch, targets: Source | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
+        if isinstance(queries, Batch) or targets is None:
+            if targets is not None or not isinstance(queries, Batch) or queries.k != 2:
+                raise TypeError("queries and targets, or a Batch of pairs alone, expected")
+            queries.check_codes(self._alphabet)
+            return queries
         query_codes = [
             self._preparation.contexts(record)[0].codes
             for record in self._records(queries, "query")

@@ -91,6 +91,23 @@ def test_all_scores_have_the_units_of_the_matrix(scoring, kind, expected):
     assert aligner.score(query, targets[0]) == aligner.align(query, targets[0]).score == expected[0]
 
 
+# Batches.
+
+
+def test_batches_of_codes_score_as_their_letters():
+    aligner = Aligner(Scoring.named("GONNET1992", 10, 0.5), engine="reference")
+    encode = aligner.scoring.alphabet.encode
+    queries, targets = ["HEAGAWGHEE", "MKV"], ["PAWHEAE", "MKVAW"]
+    batch = glsw.Batch.pairwise(map(encode, queries), map(encode, targets))
+    assert aligner.score(batch).tolist() == aligner.score(queries, targets).tolist()
+    assert aligner.ends(batch).end.tolist() == aligner.ends(queries, targets).end.tolist()
+    with pytest.raises(ValueError, match="code"):
+        aligner.score(glsw.Batch.pairwise([np.array([99], np.uint8)], [encode("MKV")]))
+    for wrong in ((batch, targets), (queries,), (glsw.Batch.of([[encode("MKV")] * 3]),)):
+        with pytest.raises(TypeError, match=r"queries and targets, or a Batch of pairs alone"):
+            aligner.score(*wrong)
+
+
 # Options.
 
 

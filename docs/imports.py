@@ -51,12 +51,10 @@ def imports() -> dict[str, set[str]]:
         room = room_of(path)
         found.setdefault(room, set()).update(imported_rooms(path) - {room})
     ordered: dict[str, set[str]] = {}
-    while len(ordered) < len(found):
-        ready = [
-            room for room in sorted(found) if room not in ordered and found[room] <= {*ordered}
-        ]
+    while left := {*found} - {*ordered}:
+        ready = [room for room in sorted(left) if found[room] <= {*ordered}]
         if not ready:
-            raise ValueError(f"imports go in a circle among {sorted({*found} - {*ordered})}")
+            raise ValueError(f"imports go in a circle among {sorted(left)}")
         ordered |= {room: found[room] for room in ready}
     return ordered
 

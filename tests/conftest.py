@@ -1,4 +1,12 @@
-"""What all tests share: one device, real data, and other OpenGL implementations."""
+"""What all tests share: one device, real data, and other OpenGL implementations.
+
+The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``engines``, ``search``,
+``statistics``, ``output``, ``series`` and ``cli``; ``test_NAME.py`` in this folder tests the module
+or the package of that name, and ``bench`` the benchmarks. ``cases`` and ``cases3`` have the pairs
+and triples that every engine is judged by, ``naive`` and ``naive3`` the definitions that the
+references are judged by, ``program`` starts the command line in a process of its own,
+``subtests`` makes one test of many near-equal cases, and ``failing`` has devices that fail.
+"""
 
 from __future__ import annotations
 

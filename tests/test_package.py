@@ -183,6 +183,11 @@ def test_shader_is_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 80
 
 
+@with_subtests("path", [*IMPORTS.modules(), *sorted((ROOT / "bench").rglob("*.py"))])
+def test_modules_have_at_most_400_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
 def test_public_names() -> None:
     import glsw
 

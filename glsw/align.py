@@ -20,13 +20,9 @@ from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
-from glsw.search.assemble import Query, search_results
-from glsw.search.limits import Limits, limits_for
-from glsw.search.parallel_scan import scan_database
+from glsw.search.database_search import search_database
+from glsw.search.limits import limits_for
 from glsw.search.pool import Devices, PoolUser
-from glsw.search.scan import ScanResult, check_longest
-from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
@@ -38,8 +34,6 @@ if TYPE_CHECKING:
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
-_CONTEXTS_ALIGNED_TOGETHER = 16
-"""Contexts of queries whose hits are aligned together where several devices have searched."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -362,24 +356,9 @@ class Aligner(PoolUser):
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
         asked = self._inputs.queries(query, strand, genetic_code)
         limits = limits._replace(strict=len(asked) == 1)
-        queries = Sequences.of([context.codes for each in asked for context in each.contexts])
         targets = self._inputs.database(database)
-        check_longest(self.engine, queries, targets)
-        ranking = limits.scanned(self.scoring, queries, targets)
-        found = scan_database(self._pool, queries, targets, ranking, progress, executor)
-        results = self._results(asked, found, targets, limits)
+        results = search_database(self._pool, asked, targets, limits, self.ties, progress, executor)
         return next(results) if is_single(query) else results
-
-    def _results(
-        self, asked: list[Query], found: Iterator[ScanResult], database: Database, limits: Limits
-    ) -> Iterator[SearchResult]:
-        """Yield the results of queries, of several at a time."""
-        several = self._pool.several
-        contexts = _CONTEXTS_ALIGNED_TOGETHER if several else self.engine.queries_at_once
-        at_once = max(1, contexts // max([1, *(len(each.contexts) for each in asked)]))
-        answered = ((query, list(islice(found, len(query.contexts)))) for query in asked)
-        while some := list(islice(answered, at_once)):
-            yield from search_results(self.engine, some, database, limits, self.ties)
 
 
 def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:

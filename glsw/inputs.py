@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.search.assemble import Query
+from glsw.search.selection import Query
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database

@@ -1,4 +1,4 @@
-"""Which hits and which of their alignments a search lists."""
+"""The limits of a search: which hits, and which of their alignments, a result lists."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
 
-_DEFAULT_MAX_EVALUE = 10.0  # E-value of the last alignment of a hit, if nothing else is said
-_MAX_LENGTH_PAIRS_TOGETHER = 2**20  # pairs of lengths whose E-values are computed together
+_DEFAULT_HSP_EVALUE = 10.0  # if neither an E-value nor a score ends the alignments of a hit
+_MAX_EVALUES_TOGETHER = 2**20
 
 
 class Limits(NamedTuple):
-    """What of the hits a result lists.
+    """The hits and alignments that a result lists.
 
     Parameters
     ----------
     ranking : Ranking
-        How many hits, and the least score of them and of their further alignments.
+        Maximum number of hits, and the least score of hits and of their further alignments.
     evalue : float, optional
-        The largest E-value of hits.
+        Largest E-value of hits.
     max_hsps : int or None
-        Alignments of a hit at most, None for all.
+        Maximum number of alignments per hit, None for all.
     statistics : str
         The method, see `glsw.statistics.for_search`.
-    further : float, optional
-        The largest E-value of further alignments of a hit.
+    hsp_evalue : float, optional
+        Largest E-value of further alignments of a hit.
     strict : bool
-        Whether a query without the statistics that are needed is an error, or else a warning.
+        Whether a query without the required statistics is an error; otherwise it is a warning.
     """
 
     ranking: Ranking
     evalue: float | None = None
     max_hsps: int | None = 1
     statistics: Method = "auto"
-    further: float | None = None
+    hsp_evalue: float | None = None
     strict: bool = True
 
-    def scanned(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
-        """Return what a scan has to keep for the hits to be among it.
+    def scan_ranking(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
+        """Return the ranking of a scan that keeps all hits within the limits.
 
-        With an E-value these are all sequences of at least the score that it asks for, where that
-        is known before, so that the best are taken of those that have the E-value.
+        With an E-value the scan keeps all targets that can have it, by score if statistics are
+        known beforehand; the best of those with the E-value are selected later.
         """
         if self.evalue is None:
             return self.ranking
@@ -66,12 +66,12 @@ class Limits(NamedTuple):
         least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
         return ranking._replace(min_score=max(ranking.min_score, least))
 
-    def missing_statistics(self, query: Record, what: str) -> None:
-        """Raise ValueError for a query alone, warn of one among others."""
+    def missing_statistics(self, query: Record, reason: str) -> None:
+        """Raise ValueError if the query is the only one, else warn."""
         if self.strict:
-            raise ValueError(f"query {query.id}: {what}")
-        left = "" if self.evalue is None else "; it has no hits"
-        warnings.warn(f"query {query.id}: {what}{left}", RuntimeWarning, stacklevel=2)
+            raise ValueError(f"query {query.id}: {reason}")
+        consequence = "" if self.evalue is None else "; it has no hits"
+        warnings.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning, stacklevel=2)
 
 
 def limits_for(
@@ -82,13 +82,13 @@ def limits_for(
     max_hsps: int | None,
     statistics: Method,
 ) -> Limits:
-    """Return limits from numbers in units of the matrix.
+    """Return the limits of a search, given numbers in units of the matrix.
 
     Raises
     ------
     TypeError, ValueError
-        If one of them cannot be, or is in vain: E-values where there are none for the scoring, all
-        alignments of a hit where neither an E-value nor a score ends them.
+        If a limit is invalid or cannot apply: an E-value without statistics for the scoring, all
+        alignments of a hit if neither an E-value nor a score ends them.
     """
     top, max_hsps = _count("top", top), _count("max_hsps", max_hsps)
     _check_number("min_score", min_score)
@@ -102,19 +102,19 @@ def limits_for(
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
         if max_hsps != 1:
-            raise ValueError(f"max_hsps {max_hsps}: from end to end there is 1 alignment of a hit")
+            raise ValueError(f"max_hsps {max_hsps}: 1 expected if alignments are not local")
         if evalue is not None or statistics not in ("auto", "none"):
-            raise ValueError("E-values are for local alignments, not for those from end to end")
+            raise ValueError("E-values exist for local alignments only")
         counted, statistics = None, "none"
     if evalue is not None:
         if statistics == "none":
-            raise ValueError(f"evalue {evalue:g}: no statistics are asked for")
+            raise ValueError(f"evalue {evalue:g}: statistics are 'none'")
         histogram_for(scoring, "fit")  # an error if there are none
     if statistics == "karlin-altschul":
         for_search(scoring, 1, 1, 1, method=statistics)
-    further = evalue
+    hsp_evalue = evalue
     if max_hsps is None and evalue is None and not min_score > 1:
-        further = _DEFAULT_MAX_EVALUE
+        hsp_evalue = _DEFAULT_HSP_EVALUE
         if counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available:
             raise ValueError(
                 "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
@@ -122,8 +122,8 @@ def limits_for(
             )
     width = None if counted is None else counted.width
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
-    evalue, further = (None if each is None else float(each) for each in (evalue, further))
-    return Limits(ranking, evalue, max_hsps, statistics, further)
+    evalue, hsp_evalue = (None if each is None else float(each) for each in (evalue, hsp_evalue))
+    return Limits(ranking, evalue, max_hsps, statistics, hsp_evalue)
 
 
 def _count(name: str, number: Any) -> int | None:
@@ -149,9 +149,9 @@ def least_score(
     targets: npt.NDArray[np.int64],
     scoring: Scoring,
 ) -> int:
-    """Return the least score that has this E-value with any of the lengths.
+    """Return the least score that has this E-value for any of the lengths.
 
-    As the least of `Statistics.cutoff`, found for all lengths together.
+    It is the minimum of `Statistics.cutoff`, found for all lengths together.
 
     Examples
     --------
@@ -166,9 +166,9 @@ def least_score(
     some, others = (np.unique(each[each > 0]) for each in (queries, targets))
     if not len(some) or not len(others):
         return 1
-    step = max(1, _MAX_LENGTH_PAIRS_TOGETHER // len(others))
+    step = max(1, _MAX_EVALUES_TOGETHER // len(others))
     rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
-    limit = evalue * (1 + 1e-9)  # rounding is not to leave out any
+    limit = evalue * (1 + 1e-9)  # rounding must not exclude any
 
     def enough(score: int) -> bool:
         scores = np.array([score])

@@ -86,7 +86,7 @@ def check(scoring: Scoring) -> None:
 (must be negative)
     """
     if not scoring.local:
-        raise ValueError("no local statistics exist: alignments are from end to end")
+        raise ValueError("no local statistics exist: the alignments are not local")
     scores, probabilities = score_probabilities(scoring)
     expected = float(scores @ probabilities)
     if expected > -_PRECISION * max(1, abs(int(scores[0]))):

@@ -22,10 +22,10 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
-from glsw.search import assemble
-from glsw.search.assemble import best_contexts
+from glsw.search import assemble, selection
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
+from glsw.search.selection import best_contexts
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Context, QueryPreparation
@@ -455,7 +455,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
         options |= {"top": 4, "evalue": values[len(values) // 2]}
         expected = rows(aligner.search(queries, targets, **options))
         assert rows(aligner.search(queries, targets, executor=executor, **options)) == expected
-    monkeypatch.setattr(assemble, "_MIN_HITS_TO_PREFILTER", 0)
+    monkeypatch.setattr(selection, "_MIN_HITS_TO_PREFILTER", 0)
     assert rows(aligner.search(queries, targets, **options)) == expected
 
 
@@ -465,17 +465,17 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     scoring = Scoring.blast()
     for evalue in (1e-3, 1, 50):
         limits = limits_for(scoring, 5, 1, evalue, 1, "auto")
-        ranking = limits.scanned(scoring, queries, database)
+        ranking = limits.scan_ranking(scoring, queries, database)
         statistics = for_search(scoring, 60, len(database), database.residues)
         targets = np.unique(database.sequences.lengths)[1:]
         cutoffs = [statistics.cutoff(evalue, each, targets).min() for each in queries.lengths]
         assert (ranking.top, ranking.min_score) == (None, min(cutoffs))
-    assert limits.scanned(scoring, Sequences.of([]), database).min_score == 1
-    assert limits.scanned(scoring, queries, Database.of([], PROTEIN)).min_score == 1
+    assert limits.scan_ranking(scoring, Sequences.of([]), database).min_score == 1
+    assert limits.scan_ranking(scoring, queries, Database.of([], PROTEIN)).min_score == 1
     counting = limits_for(NO_CONSTANTS, 5, 7, 1, 1, "auto")
-    assert counting.scanned(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
+    assert counting.scan_ranking(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
     plain = limits_for(scoring, 5, 7, None, 1, "auto")
-    assert plain.scanned(scoring, queries, database) == Ranking(5, 7)
+    assert plain.scan_ranking(scoring, queries, database) == Ranking(5, 7)
 
 
 @pytest.mark.realdata
@@ -669,7 +669,7 @@ def test_scores_are_only_counted_where_they_are_needed(monkeypatch: pytest.Monke
         ),
         (Scoring.match_mismatch(5, -4, 11, 2), {"evalue": 1}, "query query: no E-values: "),
         (NUCLEOTIDE, {"statistics": "fit"}, "query query: .* too few to fit statistics to"),
-        (NUCLEOTIDE, {"statistics": "none", "evalue": 1}, "evalue 1: no statistics are asked for"),
+        (NUCLEOTIDE, {"statistics": "none", "evalue": 1}, "evalue 1: statistics are 'none'"),
         (NUCLEOTIDE, {"statistics": "best"}, "unknown statistics 'best'; there are auto"),
         (NUCLEOTIDE, {"evalue": 0}, "evalue 0: more than 0 expected"),
         (NUCLEOTIDE, {"evalue": float("nan")}, "evalue nan: more than 0 expected"),
@@ -730,11 +730,11 @@ def test_proteins_have_one_strand() -> None:
     assert aligner.search("MKV", PROTEINS, strand="plus").hits
 
 
-def test_from_end_to_end_there_is_one_alignment() -> None:
+def test_global_search_gives_one_alignment_per_hit() -> None:
     aligner = Aligner(Scoring.blast().in_mode("semiglobal"), engine="reference")
     assert aligner.search("HEAGAWGHEE", ["PAWHEAE"])[0].evalue is None
     for options in ({"max_hsps": 2}, {"evalue": 1}, {"statistics": "fit"}):
-        with pytest.raises(ValueError, match=r"from end to end"):
+        with pytest.raises(ValueError, match=r"not local$|local alignments only$"):
             aligner.search("HEAGAWGHEE", ["PAWHEAE"], **options)
 
 

@@ -456,7 +456,7 @@ def test_sixty_scores_are_enough():
     [
         (Scoring.match_mismatch(5, -1, 8, 2), r"two random residues is \+0.5 \(must be negative\)"),
         (Scoring.match_mismatch(0.5, -0.1, 3, 1), r"two random residues is \+0.05 \(must be neg"),
-        (Scoring.named("BENNER22", 10, 1).in_mode("global"), "alignments are from end to end"),
+        (Scoring.named("BENNER22", 10, 1).in_mode("global"), "the alignments are not local"),
         (
             Scoring.from_array([[0, -1], [-1, 0]], "ab", 2, 1),
             "no two residues have a positive score",

@@ -7,6 +7,7 @@ Beyer 1976). Cubic time, so for short sequences only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,13 +87,22 @@ def coordinates(path, end):
     return np.array(points[::-1]).T
 
 
+def gap(scoring, kind, place):
+    """Return what a gap costs there: `kind` insertion or deletion, `place` left, right or None."""
+    if place is None or scoring.local:
+        return getattr(scoring, kind)
+    return getattr(scoring.end_gaps, f"{place}_{kind}")
+
+
 def path_score(query, target, scoring, coordinates):
-    """Score an alignment column by column."""
-    total = 0
-    for (j, i), (j_end, i_end) in zip(coordinates.T[:-1], coordinates.T[1:], strict=True):
-        if i == i_end or j == j_end:
-            total -= gap_cost(scoring, int(i_end - i + j_end - j))
-        else:
+    """Score an alignment, letter by letter and gap by gap."""
+    m, n, total = len(query), len(target), 0
+    for (j, i), (j_end, i_end) in pairwise(np.asarray(coordinates).T.tolist()):
+        if i < i_end and j < j_end:
             assert i_end - i == j_end - j
             total += sum(int(scoring.matrix[query[i + k], target[j + k]]) for k in range(i_end - i))
+            continue
+        kind, at, end = ("deletion", i, m) if i == i_end else ("insertion", j, n)
+        cost = gap(scoring, kind, "left" if at == 0 else "right" if at == end else None)
+        total -= cost.open + (max(i_end - i, j_end - j) - 1) * cost.extend
     return total

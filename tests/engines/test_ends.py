@@ -7,9 +7,9 @@ again.
 
 import dataclasses
 import os
-from itertools import pairwise
 
 import cases
+import naive
 import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner
@@ -66,28 +66,6 @@ def make(request, device):
 
 def pair(query, target):
     return Batch.pairwise([codes(*query)], [codes(*target)])
-
-
-def gap(scoring, kind, place):
-    """Return what a gap costs there: `kind` insertion or deletion, `place` left, right or None."""
-    if place is None or scoring.local:
-        return getattr(scoring, kind)
-    return getattr(scoring.end_gaps, f"{place}_{kind}")
-
-
-def path_score(query, target, scoring, coordinates):
-    """Count what an alignment scores, letter by letter and gap by gap."""
-    m, n, total = len(query), len(target), 0
-    for (j, i), (j_end, i_end) in pairwise(coordinates.T.tolist()):
-        if i == i_end:
-            place = "left" if i == 0 else "right" if i == m else None
-            total -= int(gap(scoring, "deletion", place).of(j_end - j))
-        elif j == j_end:
-            place = "left" if j == 0 else "right" if j == n else None
-            total -= int(gap(scoring, "insertion", place).of(i_end - i))
-        else:
-            total += int(scoring.matrix[query[i:i_end], target[j:j_end]].sum())
-    return total
 
 
 # The reference.
@@ -190,7 +168,7 @@ def biopython(scoring):
     aligner.substitution_matrix = matrix
     for kind in ("insertion", "deletion"):
         for place in ("internal", "left", "right"):
-            cost = gap(scoring, kind, None if place == "internal" else place)
+            cost = naive.gap(scoring, kind, None if place == "internal" else place)
             setattr(aligner, f"open_{place}_{kind}_score", -cost.open)
             setattr(aligner, f"extend_{place}_{kind}_score", -cost.extend)
     # Its code for linear gaps is wrong where left ends cost more: take that for affine ones.
@@ -382,7 +360,9 @@ def test_trace_with_any_memory(name):
             coordinates = global_coordinates(coordinates, len(query), len(target))
             assert coordinates[:, -1].tolist() == [len(target), len(query)]
         if len(query) and len(target):
-            assert path_score(query, target, case.scoring, coordinates) == case.expected.score[p]
+            assert (
+                naive.path_score(query, target, case.scoring, coordinates) == case.expected.score[p]
+            )
 
 
 @settings(deadline=None, max_examples=100)
@@ -392,7 +372,7 @@ def test_path_is_one_of_biopythons(query, target, scoring, memory):
     score, *end = int(ends.score[0]), int(ends.query_end[0]), int(ends.target_end[0])
     found, _ = trace(query, target, scoring, *end, memory=memory)
     found = global_coordinates(found, len(query), len(target))
-    assert path_score(query, target, scoring, found) == score
+    assert naive.path_score(query, target, scoring, found) == score
     decode = scoring.alphabet.decode
     theirs = biopython(scoring).align(decode(target), decode(query))
     if len(theirs) < 200:

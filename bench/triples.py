@@ -24,7 +24,7 @@ from bench.machine import cores
 from bench.measure import Check, both, compare
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable
+from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable, engine3_of
 from glsw.engines.three.tiles import Shape
 from glsw.paths import Ends
 from glsw.scoring.scoring import Scoring

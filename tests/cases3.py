@@ -14,7 +14,7 @@ import numpy as np
 from cases import AB, array, mutated
 
 from glsw.batch import Batch
-from glsw.engines.three import ENGINES3
+from glsw.engines.three import ENGINES3, engine3_of
 from glsw.engines.three.reference import Reference3, fill, trace
 from glsw.engines.three.tiles import Shape
 from glsw.paths import Ends, Paths
@@ -26,6 +26,7 @@ from glsw.series.mindist import mindist_scoring
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {
+    "auto": (),  # see test_auto
     "plane": ({},),
     "subtable": (
         {"shape": Shape(2, 2, 2, 1), "depth": 4, "packed": False, "spacing": 2},
@@ -103,7 +104,7 @@ def build(configuration, scoring, device, **more):
     name, options = configuration
     if name == Reference3.name:
         return Reference3(scoring)
-    return ENGINES3[name](scoring, device, **(options | more))
+    return engine3_of(ENGINES3[name], scoring, device, **(options | more))
 
 
 def judge(engine, case):

@@ -563,9 +563,9 @@ def test_executors_that_cannot_be(two, batch):
         ),
         (lambda _: Aligner3(unknown="J"), ValueError, "unknown letter 'J' is not in the protein"),
         (
-            lambda _: Aligner3(engine="auto"),
+            lambda _: Aligner3(engine="best"),
             ValueError,
-            f"unknown engine 'auto'; there are {', '.join(ENGINES3)}",
+            f"unknown engine 'best'; there are {', '.join(ENGINES3)}",
         ),
         (
             lambda _: Aligner3(engine="reference", memory=2**30),

@@ -92,7 +92,7 @@ def _disjoint(
     def result(rank: int, alignment: Bio.Align.Alignment | None) -> Result3:
         seconds = time.perf_counter() - start
         engine, width = aligner.engine, aligner.scoring.alphabet.width
-        ran = engine.name, engine.where, engine.memory_used
+        ran = engine.label, engine.where, engine.memory_used
         return Result3(records, rank, alignment, width, cells, seconds, *ran)
 
     for rank, alignment in enumerate(found, start=1):

@@ -69,34 +69,19 @@ class Capabilities:
         )
 
 
-class Engine(ABC):
-    """One schedule: the order in which the cells of the tables are visited.
-
-    All engines give the same scores and ends; `glsw.engines.reference` is the judge.
-
-    Parameters
-    ----------
-    scoring : Scoring
-        Substitution matrix and gap costs.
-    device : Device or None
-        Where to run; None for engines that need no OpenGL.
-    """
+class AnyEngine(ABC):
+    """Base of the engines of two and of three sequences: what each can do, and on which device."""
 
     name: ClassVar[str]
+    k: ClassVar[Literal[2, 3]]
+    """Sequences of an alignment."""
     capabilities: Capabilities = Capabilities()
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
-    rest: Callable[[Batch, Progress], npt.NDArray[np.int32]] | None = None
-    """Computes the scores of pairs that suit another engine better; the router sets it."""
 
-    def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
-        self.scoring = scoring
+    def __init__(self, device: Device | None) -> None:
         if self.capabilities.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
-        if not scoring.local and len(self.capabilities.modes) == 1:
-            raise ValueError(f"engine {self.name!r} aligns locally only")
-        if not self.capabilities.takes(scoring):
-            raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
         self._device = device
 
     @property
@@ -114,6 +99,39 @@ class Engine(ABC):
     def where(self) -> str:
         """What runs the engine, for results."""
         return self._device.info.name if self._device else "CPU"
+
+    def check(self, batch: Batch) -> None:
+        """Raise ValueError for a batch that the engine cannot compute; activate its device."""
+        if batch.k != self.k:
+            raise ValueError(f"engine {self.name!r} aligns {self.k} sequences, not {batch.k}")
+        if self._device:
+            self._device.activate()
+
+
+class Engine(AnyEngine):
+    """One schedule: the order in which the cells of the tables are visited.
+
+    All engines give the same scores and ends; `glsw.engines.reference` is the judge.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        Substitution matrix and gap costs.
+    device : Device or None
+        Where to run; None for engines that need no OpenGL.
+    """
+
+    k = 2
+    rest: Callable[[Batch, Progress], npt.NDArray[np.int32]] | None = None
+    """Computes the scores of pairs that suit another engine better; the router sets it."""
+
+    def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
+        super().__init__(device)
+        self.scoring = scoring
+        if not scoring.local and len(self.capabilities.modes) == 1:
+            raise ValueError(f"engine {self.name!r} aligns locally only")
+        if not self.capabilities.takes(scoring):
+            raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best score of each pair, in the mode of the scoring.
@@ -213,13 +231,10 @@ class Engine(ABC):
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
-        if batch.k != 2:
-            raise ValueError(f"engine {self.name!r} aligns two sequences, not {batch.k}")
+        super().check(batch)
         if batch.masks is not None and not (self.capabilities.masks and self.scoring.local):
             what = "" if self.scoring.local else " in global and semi-global alignments"
             raise ValueError(f"engine {self.name!r} takes no masks{what}")
-        if self._device:
-            self._device.activate()
         if len(batch):
             self.scoring.check(int(batch.query_lengths.max()), int(batch.target_lengths.max()))
 

@@ -82,4 +82,6 @@ class EngineSpec(NamedTuple):
         options = {} if self.memory is None else {"memory": self.memory}
         if isinstance(self.scoring, Scoring):
             return engine_of(kind, self.scoring, device, **options)
-        return kind(self.scoring, device, **options)
+        from glsw.engines.three import engine3_of
+
+        return engine3_of(kind, self.scoring, device, **options)

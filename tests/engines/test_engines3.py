@@ -586,3 +586,17 @@ def test_progress_counts_no_faces(name, device):
     counted = []
     build((name, {}), scoring, device).ends(triples, progress=counted.append)
     assert sum(counted) == 9 * 8 * 9
+
+
+def test_auto(device):
+    """Engines that compute cells only leave alignments to the router."""
+    available("auto", device)
+    case = CASES["identity 3 1"].part(slice(0, 12))
+    judge(build(("auto", {}), case.scoring, device), case)
+    assert build(("auto", {}), case.scoring, device).label == "auto: subtable"
+    assert build(("plane", {"memory": 2**20}), case.scoring, device).label == "plane"
+    plane = ENGINES3["plane"](case.scoring, device)
+    assert "alignment" not in plane.capabilities.tasks
+    for verb in (plane.paths, plane.disjoint):
+        with pytest.raises(ValueError, match="'plane' computes scores, ends and tables only"):
+            verb(case.triples)

@@ -1,22 +1,21 @@
-"""What every engine of three sequences is: a batch of triples in, scores, ends or paths out."""
+"""Base of the engines of three sequences: a batch of triples in, scores, ends or paths out."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.base import Capabilities, Progress, ignore
-from glsw.paths import Ends, Paths
+from glsw.engines.base import AnyEngine, Progress, ignore
+from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.three import Scoring3
 
 
-class Engine3(ABC):
+class Engine3(AnyEngine):
     """One schedule of the cells of three-dimensional tables.
 
     All engines give the same scores, ends, tables and paths; `Reference3` is the judge.
@@ -35,29 +34,13 @@ class Engine3(ABC):
         Where to run; None for engines that need no OpenGL.
     """
 
-    name: ClassVar[str]
-    capabilities: ClassVar[Capabilities] = Capabilities()
-    memory_used: int = 0
-    """Bytes that the largest chunk kept on the device beside the sequences, where counted."""
+    k = 3
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
+        super().__init__(device)
         if not isinstance(scoring, Scoring3):
             raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
         self.scoring = scoring
-        if self.capabilities.requires and device is None:
-            raise TypeError(f"engine {self.name!r} needs a device")
-        self._device = device
-
-    @property
-    def device(self) -> Device:
-        """The device of an engine that needs one."""
-        assert self._device is not None
-        return self._device
-
-    @property
-    def where(self) -> str:
-        """What runs the engine, for results."""
-        return self._device.info.name if self._device else "CPU"
 
     def scores(self, triples: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best local score of each triple.
@@ -89,8 +72,8 @@ class Engine3(ABC):
         return ends_of(self.best(triples, progress or ignore))
 
     @abstractmethod
-    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
-        """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1."""
+    def best(self, triples: Batch, progress: Progress) -> BestCells:
+        """Return the best cell of each triple, in the memory of a chunk of them."""
 
     @abstractmethod
     def tables(
@@ -101,11 +84,10 @@ class Engine3(ABC):
         Parameters and errors as in `scores`.
         """
 
-    @abstractmethod
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each triple; parameters and errors as in `scores`."""
+        raise self._aligns_not()
 
-    @abstractmethod
     def disjoint(
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[tuple[int, Paths]]:
@@ -115,17 +97,17 @@ class Engine3(ABC):
         three letters may end in a cell where one of an earlier alignment of the triple did; the
         next one is the best under that condition (after Waterman and Eggert 1987).
         """
+        raise self._aligns_not()
 
-    def check(self, triples: Batch) -> None:
+    def _aligns_not(self) -> Exception:
+        return ValueError(f"engine {self.name!r} computes scores, ends and tables only")
+
+    def check(self, batch: Batch) -> None:
         """Raise ValueError if the score of a triple could be 2^23 or more."""
-        if triples.k != 3:
-            raise ValueError(f"engine {self.name!r} aligns three sequences, not {triples.k}")
-        if self._device:
-            self._device.activate()
-        self.scoring.check(triples.lengths)
+        super().check(batch)
+        self.scoring.check(batch.lengths)
 
 
-def ends_of(best: npt.NDArray[np.int32]) -> Ends:
-    """Return the ends of best cells, shape (N, 4): score, i, j, k from 1."""
-    found = best[:, 0] > 0
-    return Ends(best[:, 0].copy(), np.where(found[:, None], best[:, 1:], 0).astype(np.int32))
+def ends_of(best: BestCells) -> Ends:
+    """Return the ends of the alignments that end in the best cells."""
+    return Ends(best.score, np.where(best.score[:, None] > 0, best.cell, 0).astype(np.int32))

@@ -14,6 +14,7 @@ from glsw.device.device import Device
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
     COMPUTE,
+    MAX_PAIRS_PER_DISPATCH,
     SUBSTITUTION,
     Binding,
     Programs,
@@ -24,15 +25,14 @@ from glsw.engines.gl import (
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
+from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 
 # Storage buffers. What no two programs need at once shares a binding.
 BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS")
-LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = BINDINGS
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = BINDINGS  # or the table in place of DIRECTIONS
 WALKS, PATHS = Binding("WALKS", SIDES.number), Binding("PATHS", BEST.number)
-TABLE = DIRECTIONS
-MOST_TRIPLES = 65535
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
 
@@ -68,7 +68,7 @@ class Compute3(Programs, Engine3):
     sequence then begins with a letter that aligns with none, see `Letters`.
     """
 
-    capabilities = Capabilities(requires=COMPUTE, memory=True)
+    capabilities = Capabilities(requires=COMPUTE, tasks=("score", "ends", "alignment"), memory=True)
     bindings = (*BINDINGS, WALKS, PATHS, SUBSTITUTION)
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
@@ -164,8 +164,8 @@ class Letters:
         chosen: npt.NDArray[np.intp],
         cells: npt.NDArray[np.int32],
         counts: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int32]:
-        """Return the best of the cells of each triple, shape (N, 4): score and i, j, k from 1.
+    ) -> BestCells:
+        """Return the best of the cells of each triple.
 
         ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple ``chosen[t]``.
         """
@@ -173,11 +173,8 @@ class Letters:
         score, d, i, j = cells.T
         order = np.lexsort((j, i, d, -score, owner))
         first = order[np.cumsum(counts) - counts]
-        found = np.stack([score, i, j, d - i - j], axis=1)[first]
-        found[:, 1:] += 1 - self.before
-        best: npt.NDArray[np.int32] = found.astype(np.int32)
-        best[best[:, 0] <= 0] = 0
-        return best
+        found = np.stack([i, j, d - i - j], axis=1)[first] + (1 - self.before)
+        return BestCells(np.maximum(score[first], 0), found.astype(np.int32))
 
 
 def chunks(
@@ -186,7 +183,7 @@ def chunks(
     """Cut triples into chunks that need at most ``room``, or are one; ``each`` is by number."""
     start = 0
     while start < len(order):
-        total = np.cumsum(each[order[start : start + MOST_TRIPLES]])
+        total = np.cumsum(each[order[start : start + MAX_PAIRS_PER_DISPATCH]])
         stop = start + max(1, int(np.searchsorted(total, room, "right")))
         yield order[start:stop]
         start = stop

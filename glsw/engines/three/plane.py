@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
-from glsw.engines.base import Progress, ignore
+from glsw.engines.base import Capabilities, Progress, ignore
+from glsw.engines.gl import COMPUTE
 from glsw.engines.three import compute
 from glsw.engines.three.compute import Compute3, Letters, chunks
-from glsw.engines.three.subtable import Subtable
-from glsw.paths import Paths
+from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
@@ -22,8 +22,8 @@ _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
 class Plane(Compute3):
     """Compute a diagonal plane of cells in a dispatch, a cell in an invocation ("GPUN").
 
-    This is the method without sub-tables that the paper compares with. It has no traceback of its
-    own: alignments are those of `Subtable`.
+    This is the method without sub-tables that the paper compares with. It does not align:
+    `engine3_of` leaves that to `Subtable`.
 
     Parameters
     ----------
@@ -32,6 +32,7 @@ class Plane(Compute3):
     """
 
     name = "plane"
+    capabilities = Capabilities(requires=COMPUTE, tasks=("score", "ends"), memory=True)
 
     def __init__(
         self, scoring: Scoring3, device: Device | None = None, *, memory: int = 2**30
@@ -41,32 +42,29 @@ class Plane(Compute3):
         self._lanes = _SOFTWARE_LANES if software else _HARDWARE_LANES
         self._defines |= {"LANES": self._lanes, "WORKGROUP": self._lanes**2}
         self._memory = memory
-        self._tracer = Subtable(scoring, device, memory=memory)
         self.memory_used = 0
 
-    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
+    def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         letters = self.letters_of(triples)
-        found = np.zeros((len(triples), 4), np.int32)
+        found = BestCells.zeros(len(triples), 3)
         sizes = letters.lengths[:, 1:].prod(axis=1)
         for chosen in chunks(letters.ordered(), sizes * self._bytes, self._room):
             self._fill(letters, chosen, progress)
             cells = self.download(compute.BEST, (np.int32, 2), int(sizes[chosen].sum()))
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
             for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
-                found[t] = self._best(letters, t, cells[start : start + sizes[t]])
+                found.put(np.array([t]), self._best(letters, t, cells[start : start + sizes[t]]))
         return found
 
     @staticmethod
-    def _best(letters: Letters, t: int, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def _best(letters: Letters, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
         """Return the best of the cells of a triple: H and i for each j and k."""
         at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
         score, i = cells[at].T
         j, k = np.divmod(at, letters.lengths[t, 2])
         candidates = np.stack([score, i + j + k, i, j], axis=1)
-        best: npt.NDArray[np.int32] = letters.best(np.array([t]), candidates, np.array([len(at)]))
-        first: npt.NDArray[np.int32] = best[0]
-        return first
+        return letters.best(np.array([t]), candidates, np.array([len(at)]))
 
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
@@ -81,22 +79,10 @@ class Plane(Compute3):
             table = np.empty((l, m, n), np.int32)
             if table.size:
                 self.device.activate()
-                self.reserve(compute.TABLE, table.nbytes)
+                self.reserve(compute.DIRECTIONS, table.nbytes)
                 self._fill(letters, np.array([t]), progress, TABLE=1)
-                self.download_into(compute.TABLE, table)
+                self.download_into(compute.DIRECTIONS, table)
             yield table[(slice(letters.before, None),) * 3]
-
-    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each triple, see `Subtable.paths`."""
-        paths = self._tracer.paths(triples, progress=progress)
-        self.memory_used = max(self.memory_used, self._tracer.memory_used)
-        return paths
-
-    def disjoint(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths]]:
-        """Yield the alignments of each triple that share no cell, see `Subtable.disjoint`."""
-        return self._tracer.disjoint(triples, progress=progress)
 
     @property
     def _room(self) -> int:
@@ -144,16 +130,14 @@ class Plane(Compute3):
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
         cells = int((lengths - letters.before).prod(axis=1).sum())
-        reported = 0
-        for part in self._throttle.slices(planes):
-            for d in part:
-                first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))
-                count = min(m, d + 1) - first[0], min(n, d + 1) - first[1]
-                program["diagonal"], program["first_cell"] = d, first
-                groups = [-(-each // self._lanes) for each in count]
-                program.run(groups[1], groups[0], len(chosen))
-                self.barrier()
-            done = cells * part.stop // planes
-            progress(done - reported)
-            reported = done
+
+        def step(d: int) -> None:
+            first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))
+            count = min(m, d + 1) - first[0], min(n, d + 1) - first[1]
+            program["diagonal"], program["first_cell"] = d, first
+            groups = [-(-each // self._lanes) for each in count]
+            program.run(groups[1], groups[0], len(chosen))
+            self.barrier()
+
+        self._throttle.run(planes, step, cells=cells, progress=progress)
         self.device.check("computing planes")

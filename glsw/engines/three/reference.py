@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.engines.base import Progress, ignore
+from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.engines.three.base import Engine3
-from glsw.paths import Ends, Paths
+from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.three import Scoring3
 
 MOVES = (7, 3, 5, 6, 1, 2, 4)
@@ -62,14 +62,15 @@ class Reference3(Engine3):
     """
 
     name = "reference"
+    capabilities = Capabilities(tasks=("score", "ends", "alignment"))
 
-    def best(self, triples: Batch, progress: Progress) -> _Int32:
+    def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         found = np.zeros((len(triples), 4), np.int32)
         for t in range(len(triples)):
             found[t] = best_cell(*_words(triples, t), self.scoring)
             progress(_cells(triples, t))
-        return found
+        return BestCells(found[:, 0], found[:, 1:])
 
     def tables(self, triples: Batch, *, progress: Progress | None = None) -> Iterator[_Int32]:
         """Yield H of each triple, see `Engine3.tables`."""

@@ -14,7 +14,7 @@ from glsw.engines.three import compute
 from glsw.engines.three.base import ends_of
 from glsw.engines.three.compute import Compute3, Letters, chunks
 from glsw.engines.three.tiles import Box, Form, Plan, Shape
-from glsw.paths import Paths
+from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _WALKERS = 32
@@ -76,14 +76,14 @@ class Subtable(Compute3):
 
     # scores and ends
 
-    def best(self, triples: Batch, progress: Progress) -> npt.NDArray[np.int32]:
+    def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         letters = self.letters_of(triples)
-        found = np.zeros((len(triples), 4), np.int32)
+        found = BestCells.zeros(len(triples), 3)
         for plan in self._plans(letters):
             self._prepare(plan)
             self._fill(plan, progress=progress)
-            found[plan.chosen] = self._best(plan)
+            found.put(plan.chosen, self._best(plan))
         return found
 
     def tables(
@@ -107,10 +107,10 @@ class Subtable(Compute3):
                 self.memory_used = max(self.memory_used, plan.bytes + slab * tile)
                 for first in range(0, plan.tiles, slab):
                     part = table[first * rows : (first + slab) * rows]
-                    self.reserve(compute.TABLE, part.nbytes)
+                    self.reserve(compute.DIRECTIONS, part.nbytes)
                     box = Box(first, min(first + slab, plan.tiles))
                     self._fill(plan, box, TABLE=1, progress=progress)
-                    self.download_into(compute.TABLE, part)
+                    self.download_into(compute.DIRECTIONS, part)
             yield table[(slice(letters.before, None),) * 3]
 
     # alignments
@@ -119,11 +119,12 @@ class Subtable(Compute3):
         """Return the best local alignment of each triple, traced back on the device."""
         self.check(triples)
         letters = self.letters_of(triples)
-        found = np.zeros((len(triples), 4), np.int32)
+        found = BestCells.zeros(len(triples), 3)
         runs = [np.empty(0, np.uint32)] * len(triples)
         for plan in self._plans(letters, trace=True):
             self._prepare(plan)
-            found[plan.chosen], traced = self._traced(plan, progress or ignore)
+            best, traced = self._traced(plan, progress or ignore)
+            found.put(plan.chosen, best)
             for t, path in zip(plan.chosen, traced, strict=True):
                 runs[t] = path
         return Paths.of(ends_of(found), runs)
@@ -146,21 +147,21 @@ class Subtable(Compute3):
                 self._prepare(plan)
                 masks.bind_to_storage_buffer(compute.MASKS.number)
                 best, runs = self._traced(plan, progress)
-                if best[0, 0] <= 0:
+                if not best.score[0]:
                     break
                 yield t, Paths.of(ends_of(best), runs)
 
     def _traced(
         self, plan: Plan, progress: Progress
-    ) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.uint32]]]:
+    ) -> tuple[BestCells, list[npt.NDArray[np.uint32]]]:
         """Compute the tables of a plan and walk back from the best cells."""
         masked = 1 if plan.masked else None
         whole = plan.spacing >= plan.tiles
         self._fill(plan, DIRECTIONS=1 if whole else None, MASKED=masked, progress=progress)
         best = self._best(plan)
         walks = np.zeros(len(plan.chosen), _WALK)
-        walks["at"] = best[:, 1:] + plan.letters.before
-        walks["over"] = best[:, 0] <= 0
+        walks["at"] = best.cell + plan.letters.before
+        walks["over"] = best.score == 0
         self.reserve(compute.PATHS, 4 * int(plan.paths.sum()))
         while not walks["over"].all():
             first = 0
@@ -293,20 +294,18 @@ class Subtable(Compute3):
             self.reserve(binding, 0)
         waves = plan.waves(box)
         cells = plan.cells * (box.stop - box.first) // plan.tiles
-        reported = 0
-        for part in self._throttle.slices(waves):
-            for wave in part:
-                first = [max(0, wave + 2 - deep - other) for other in patches[::-1]]
-                groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
-                program["wave"] = wave, *first
-                program.run(groups[0], groups[1], len(plan.chosen))
-                self.barrier()
-            done = cells * part.stop // waves
-            progress(done - reported)
-            reported = done
+
+        def step(wave: int) -> None:
+            first = [max(0, wave + 2 - deep - other) for other in patches[::-1]]
+            groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
+            program["wave"] = wave, *first
+            program.run(groups[0], groups[1], len(plan.chosen))
+            self.barrier()
+
+        self._throttle.run(waves, step, cells=cells, progress=progress)
         self.device.check("computing sub-tables")
 
-    def _best(self, plan: Plan) -> npt.NDArray[np.int32]:
+    def _best(self, plan: Plan) -> BestCells:
         """Return the best cell of each triple of a plan, see `Engine3.best`."""
         counts = plan.patches.prod(axis=1)
         cells = self.download(compute.BEST, (np.int32, 4), int(counts.sum()))

@@ -355,8 +355,7 @@ def kind_of(name: str) -> type[Engine3]:
 
 
 def engine_on(name: str, scoring: Scoring3, device: Device | None) -> Engine3:
-    kind = kind_of(name)
-    return kind(scoring, device) if kind.capabilities.requires else kind(scoring)
+    return engine3_of(kind_of(name), scoring, device)
 
 
 def table_of(engine: Engine3, triples: Batch) -> npt.NDArray[np.int32]:

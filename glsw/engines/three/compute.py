@@ -29,9 +29,11 @@ from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 
-# Storage buffers. What no two programs need at once shares a binding.
+# Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
 BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS")
-LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = BINDINGS  # or the table in place of DIRECTIONS
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = (
+    BINDINGS  # or the table in place of DIRECTIONS
+)
 WALKS, PATHS = Binding("WALKS", SIDES.number), Binding("PATHS", BEST.number)
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""

@@ -102,6 +102,12 @@ class EndGaps(NamedTuple):
         """Return the (negative) score of the rest: this many rows or columns, one of both 0."""
         return -(self.right_insertion.of(rows) + self.right_deletion.of(columns))
 
+    def score_offset_terms(self, insertion: GapCost, deletion: GapCost) -> tuple[int, int, int]:
+        """Return the terms of `Scoring.score_offset`: a constant, one per row, one per column."""
+        rows, columns = (self.left_insertion, insertion), (self.left_deletion, deletion)
+        constant = 1 + sum(cost.open for cost in (*rows, *columns, insertion, deletion))
+        return constant, sum(cost.extend for cost in rows), sum(cost.extend for cost in columns)
+
     def check(self, insertion: GapCost, deletion: GapCost, scale: int) -> None:
         """Raise ValueError if a cost is out of range, or more at a right end than inside."""
         for name, cost in zip(self._fields, self, strict=True):

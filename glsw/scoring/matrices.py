@@ -88,20 +88,92 @@ def read_matrix(path: Path) -> tuple[list[list[float]], tuple[str, ...]]:
     return matrix, tuple(letters)
 
 
+def checked_matrix(matrix: object, alphabet: Alphabet) -> npt.NDArray[np.int32]:
+    """Return a matrix of integers that fits an alphabet, read-only."""
+    _check_alphabet(alphabet)
+    if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "iu":
+        kind = getattr(matrix, "dtype", type(matrix).__name__)
+        raise TypeError(f"matrix must be an array of integers, got {kind}")
+    if matrix.shape != (len(alphabet), len(alphabet)):
+        raise ValueError(
+            f"matrix has shape {matrix.shape}, the {alphabet.name} alphabet "
+            f"needs ({len(alphabet)}, {len(alphabet)})"
+        )
+    largest = max(int(matrix.max()), -int(matrix.min()))
+    if largest > MAX_UNITS:
+        raise ValueError(f"matrix entry of size {largest} is more than {MAX_UNITS}")
+    checked = np.array(matrix, dtype=np.int32, order="C")
+    checked.setflags(write=False)
+    return checked
+
+
+def matrix_of_array(
+    matrix: npt.ArrayLike, letters: str | tuple[str, ...], name: str
+) -> tuple[npt.NDArray[np.float64], Alphabet]:
+    """Return a matrix of numbers, shape (A, A), and the alphabet of its letters."""
+    if not isinstance(letters, str | tuple | list):
+        raise TypeError(f"letters must be str or a tuple of str, got {type(letters).__name__}")
+    alphabet = alphabet_of(letters if isinstance(letters, str) else tuple(letters), name)
+    try:
+        array = np.asarray(matrix)
+    except ValueError:
+        raise ValueError(f"matrix {name} has rows of different lengths") from None
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"matrix {name} must hold numbers, got {array.dtype}")
+    if array.shape != (len(alphabet), len(alphabet)):
+        raise ValueError(
+            f"matrix {name} has shape {array.shape}, its {len(alphabet)} letters "
+            f"need ({len(alphabet)}, {len(alphabet)})"
+        )
+    if len(wrong := np.argwhere(~np.isfinite(array))):
+        row, column = wrong[0]
+        entry = f"{alphabet.letters[row]} to {alphabet.letters[column]}"
+        raise ValueError(f"matrix {name} has {array[row, column]} for {entry}")
+    if array.dtype.kind == "f":
+        array = array.astype(str)  # the shortest decimal: 0.1 also where it is a float32
+    return array.astype(np.float64), alphabet
+
+
+def match_matrix(match: float, mismatch: float, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return the scores of equal and of different letters; ambiguous letters never match."""
+    same, other = checked_number("match", match), checked_number("mismatch", mismatch)
+    if same <= other:
+        raise ValueError(f"match {match} must be more than mismatch {mismatch}")
+    if same <= 0:
+        raise ValueError(f"match {match} must be more than 0, or nothing aligns")
+    _check_alphabet(alphabet)
+    matrix = np.full((len(alphabet), len(alphabet)), other)
+    for k, letter in enumerate(alphabet.letters):
+        if letter not in alphabet.ambiguous:
+            matrix[k, k] = same
+    return matrix
+
+
 def blastn_matrix(match: int, mismatch: int) -> npt.NDArray[np.float64]:
     """Return blastn's scores of all pairs of letters of `DNA`, ambiguous ones included.
 
-    As ``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``.
+    As ``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``: with no base in common a
+    mismatch; else the mean of one match and d - 1 mismatches, rounded half away from 0, where d is
+    the number of bases of the more ambiguous of the two letters. N never scores above 0.
     """
+    for word, value in (("match", match), ("mismatch", mismatch)):
+        if not checked_number(word, value).is_integer():
+            raise ValueError(f"{word} {value}: a whole number expected, as in blastn")
+    match_matrix(match, mismatch, DNA)  # raises errors
     bases = np.array([[base in values for base in "ACGT"] for values in _BASES])
     common = (bases[:, None] & bases).any(axis=2)
     several = np.maximum.outer(bases.sum(axis=1), bases.sum(axis=1))
-    mean = ((several - 1) * mismatch + match) / several
+    mean = ((several - 1) * int(mismatch) + int(match)) / several
     matrix: npt.NDArray[np.float64] = np.where(
         common, np.trunc(mean + np.copysign(0.5, mean)), mismatch
     )
     matrix[-1] = matrix[:, -1] = np.minimum(matrix[-1], 0)
     return matrix
+
+
+def _check_alphabet(alphabet: object) -> None:
+    if not isinstance(alphabet, Alphabet):
+        raise TypeError(f"alphabet must be an Alphabet, got {type(alphabet).__name__}")
 
 
 def checked_number(name: str, value: object) -> float:

@@ -11,25 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.gaps import (
-    EndGaps,
-    FreeEnds,
-    GapCost,
-    Mode,
-    check_gap,
-    checked_cost,
-    from_blast,
-)
-from glsw.scoring.matrices import (
-    MAX_DECIMALS,
-    MAX_UNITS,
-    alphabet_of,
-    blastn_matrix,
-    checked_number,
-    in_integer_units,
-    published,
-    read_matrix,
-)
+from glsw.scoring import matrices
+from glsw.scoring.gaps import EndGaps, FreeEnds, GapCost, Mode, check_gap, checked_cost, from_blast
+from glsw.scoring.matrices import MAX_DECIMALS
 from glsw.sequences.alphabet import DNA, Alphabet
 
 _INT32 = 2**31 - 1
@@ -67,9 +51,6 @@ class Scoring:
     >>> scoring = Scoring.blast("BLOSUM62", 11, 1)
     >>> scoring.gap_open, scoring.gap_extend, scoring.linear
     (12, 1, False)
-    >>> w = scoring.alphabet.letters.index("W")
-    >>> int(scoring.matrix[w, w])
-    11
     >>> gonnet = Scoring.named("GONNET1992", gap_open=10, gap_extend=0.5)
     >>> gonnet.scale, gonnet.gap_open, gonnet.gap_extend, gonnet.display(1234)
     (10, 100, 5, 123.4)
@@ -86,29 +67,16 @@ class Scoring:
     end_gaps: EndGaps | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.alphabet, Alphabet):
-            raise TypeError(f"alphabet must be an Alphabet, got {type(self.alphabet).__name__}")
-        letters = len(self.alphabet)
-        if not isinstance(self.matrix, np.ndarray) or self.matrix.dtype.kind not in "iu":
-            kind = getattr(self.matrix, "dtype", type(self.matrix).__name__)
-            raise TypeError(f"matrix must be an array of integers, got {kind}")
-        if self.matrix.shape != (letters, letters):
-            raise ValueError(
-                f"matrix has shape {self.matrix.shape}, the {self.alphabet.name} alphabet "
-                f"needs ({letters}, {letters})"
-            )
-        largest = max(int(self.matrix.max()), -int(self.matrix.min()))
-        if largest > MAX_UNITS:
-            raise ValueError(f"matrix entry of size {largest} is more than {MAX_UNITS}")
+        matrix = matrices.checked_matrix(self.matrix, self.alphabet)
+        object.__setattr__(self, "matrix", matrix)
         for word in ("gap_open", "gap_extend", "scale"):
-            number = checked_number(word, getattr(self, word))
+            number = matrices.checked_number(word, getattr(self, word))
             if number != int(number):
                 raise ValueError(f"{word} must be a whole number, got {number}")
             object.__setattr__(self, word, int(number))
         if self.scale not in [10**k for k in range(MAX_DECIMALS + 1)]:
-            raise ValueError(
-                f"scale must be a power of ten up to {10**MAX_DECIMALS}, got {self.scale}"
-            )
+            largest = 10**MAX_DECIMALS
+            raise ValueError(f"scale must be a power of ten up to {largest}, got {self.scale}")
         if (self.insertion_open is None) != (self.insertion_extend is None):
             raise ValueError("insertion_open and insertion_extend are given together")
         check_gap(self.deletion, self.scale)
@@ -117,9 +85,6 @@ class Scoring:
             if not isinstance(self.end_gaps, EndGaps):
                 raise TypeError(f"end_gaps must be EndGaps, got {type(self.end_gaps).__name__}")
             self.end_gaps.check(self.insertion, self.deletion, self.scale)
-        matrix = np.array(self.matrix, dtype=np.int32, order="C")
-        matrix.setflags(write=False)
-        object.__setattr__(self, "matrix", matrix)
 
     @classmethod
     def named(cls, name: str = "BLOSUM62", gap_open: float = 12, gap_extend: float = 1) -> Scoring:
@@ -132,14 +97,12 @@ class Scoring:
 
         Examples
         --------
-        >>> Scoring.named("nuc.4.4", 10, 10).linear
-        True
         >>> Scoring.named("BLOSUM26")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
         ValueError: unknown matrix 'BLOSUM26', did you mean BLOSUM62? There are BENNER22, ...
         """
-        name, matrix, alphabet = published(name)
+        name, matrix, alphabet = matrices.published(name)
         return cls._scaled(matrix, alphabet, gap_open, gap_extend, name)
 
     @classmethod
@@ -154,8 +117,6 @@ class Scoring:
 
         Parameters
         ----------
-        name : str
-            As in :meth:`named`.
         existence, extension : float
             A gap of k positions costs ``existence + k * extension``: 11 and 1, BLAST's "11/1", are
             ``gap_open=12, gap_extend=1``.
@@ -196,17 +157,7 @@ class Scoring:
         >>> scoring.matrix[:3, :3].tolist()
         [[2, -3, -3], [-3, 2, -3], [-3, -3, 2]]
         """
-        same, other = checked_number("match", match), checked_number("mismatch", mismatch)
-        if same <= other:
-            raise ValueError(f"match {match} must be more than mismatch {mismatch}")
-        if same <= 0:
-            raise ValueError(f"match {match} must be more than 0, or nothing aligns")
-        if not isinstance(alphabet, Alphabet):
-            raise TypeError(f"alphabet must be an Alphabet, got {type(alphabet).__name__}")
-        matrix = np.full((len(alphabet), len(alphabet)), other)
-        for k, letter in enumerate(alphabet.letters):
-            if letter not in alphabet.ambiguous:
-                matrix[k, k] = same
+        matrix = matrices.match_matrix(match, mismatch, alphabet)
         name = f"match {match} mismatch {mismatch}"
         return cls._scaled(matrix, alphabet, gap_open, gap_extend, name)
 
@@ -221,10 +172,8 @@ class Scoring:
     ) -> Scoring:
         """Return the scoring of blastn for DNA, ambiguous letters included.
 
-        Letters that stand for several bases score as in blastn
-        (``BlastScoreBlkNuclMatrixCreate`` in NCBI's ``blast_stat.c``): with no base in common a
-        mismatch; else the mean of one match and d - 1 mismatches, rounded half away from 0, where
-        d is the number of bases of the more ambiguous of the two letters. N never scores above 0.
+        Letters that stand for several bases score as in blastn, see
+        `glsw.scoring.matrices.blastn_matrix`.
 
         Parameters
         ----------
@@ -249,12 +198,9 @@ class Scoring:
         >>> scoring.matrix[[a, a, r, n], [a, r, r, n]].tolist()
         [2, -1, -1, -2]
         """
-        for word, value in (("match", match), ("mismatch", mismatch)):
-            if not checked_number(word, value).is_integer():
-                raise ValueError(f"{word} {value}: a whole number expected, as in blastn")
-        cls.match_mismatch(match, mismatch, 0, 0)  # raises errors
+        matrix = matrices.blastn_matrix(match, mismatch)
         costs, name = from_blast(existence, extension, others), f"DNA {match:g}/{mismatch:g}"
-        return cls._scaled(blastn_matrix(int(match), int(mismatch)), DNA, *costs, name)
+        return cls._scaled(matrix, DNA, *costs, name)
 
     @classmethod
     def from_array(
@@ -276,23 +222,8 @@ class Scoring:
         >>> Scoring.from_array([[1.5, -1], [0, 2]], "ab", 3, 1).matrix.tolist()
         [[15, -10], [0, 20]]
         """
-        if not isinstance(letters, str | tuple | list):
-            raise TypeError(f"letters must be str or a tuple of str, got {type(letters).__name__}")
-        alphabet = alphabet_of(letters if isinstance(letters, str) else tuple(letters), name)
-        try:
-            array = np.asarray(matrix)
-        except ValueError:
-            raise ValueError(f"matrix {name} has rows of different lengths") from None
-        if array.dtype.kind not in "iuf":
-            raise TypeError(f"matrix {name} must hold numbers, got {array.dtype}")
-        if array.shape != (len(alphabet), len(alphabet)):
-            raise ValueError(
-                f"matrix {name} has shape {array.shape}, its {len(alphabet)} letters "
-                f"need ({len(alphabet)}, {len(alphabet)})"
-            )
-        if array.dtype.kind == "f":
-            array = array.astype(str)  # the shortest decimal: 0.1 also where it is a float32
-        return cls._scaled(array.astype(np.float64), alphabet, gap_open, gap_extend, name)
+        array, alphabet = matrices.matrix_of_array(matrix, letters, name)
+        return cls._scaled(array, alphabet, gap_open, gap_extend, name)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], gap_open: float, gap_extend: float) -> Scoring:
@@ -308,7 +239,7 @@ class Scoring:
         ValueError
             If the file has another format, naming file and line.
         """
-        matrix, letters = read_matrix(Path(path))
+        matrix, letters = matrices.read_matrix(Path(path))
         return cls.from_array(matrix, letters, gap_open, gap_extend, name=Path(path).name)
 
     @classmethod
@@ -321,14 +252,9 @@ class Scoring:
         name: str,
     ) -> Scoring:
         """Return a scoring in integer units."""
-        if len(wrong := np.argwhere(~np.isfinite(matrix))):
-            row, column = wrong[0]
-            entry = f"{alphabet.letters[row]} to {alphabet.letters[column]}"
-            raise ValueError(f"matrix {name} has {matrix[row, column]} for {entry}")
         costs = checked_cost("gap_open", gap_open), checked_cost("gap_extend", gap_extend)
-        units, scale = in_integer_units(
-            np.append(matrix.ravel(), costs), f"{name} with its gap costs"
-        )
+        numbers = np.append(matrix.ravel(), costs)
+        units, scale = matrices.in_integer_units(numbers, f"{name} with its gap costs")
         opening, extension = units[-2:].tolist()
         return cls(units[:-2].reshape(matrix.shape), alphabet, opening, extension, name, scale)
 
@@ -338,16 +264,12 @@ class Scoring:
 
         The letters that do, the unambiguous ones, are the first of the alphabet.
 
-        Examples
-        --------
         >>> Scoring.match_mismatch(2, -1, 1, 1).match_and_mismatch
         (2, -1, 4)
         >>> Scoring.blast("BLOSUM62").match_and_mismatch is None
         True
         """
-        letters = len(self.matrix)
-        match = int(self.matrix[0, 0])
-        mismatch = int(self.matrix[0, -1]) if letters > 1 else match
+        match, mismatch = int(self.matrix[0, 0]), int(self.matrix[0, -1])
         matching = int((self.matrix.diagonal() == match).sum())
         expected = np.full_like(self.matrix, mismatch)
         expected[range(matching), range(matching)] = match
@@ -372,12 +294,7 @@ class Scoring:
         For other costs use ``dataclasses.replace(scoring, end_gaps=EndGaps(...))`` with
         `glsw.scoring.gaps.EndGaps`.
 
-        Examples
-        --------
-        >>> scoring = Scoring.match_mismatch(2, -1, 2, 1)
-        >>> scoring.local, scoring.in_mode("global").local
-        (True, False)
-        >>> scoring.in_mode("semiglobal", free="target").end_gaps.left_deletion
+        >>> Scoring.blast().in_mode("semiglobal", free="target").end_gaps.left_deletion
         GapCost(open=0, extend=0)
         """
         return replace(self, end_gaps=EndGaps.for_mode(mode, self.insertion, self.deletion, free))
@@ -421,10 +338,7 @@ class Scoring:
         """The terms of `score_offset`: a constant, one per row and one per column."""
         if self.end_gaps is None:
             return 0, 0, 0
-        rows = self.end_gaps.left_insertion, self.insertion
-        columns = self.end_gaps.left_deletion, self.deletion
-        constant = 1 + sum(cost.open for cost in (*rows, *columns, *rows[1:], *columns[1:]))
-        return constant, sum(cost.extend for cost in rows), sum(cost.extend for cost in columns)
+        return self.end_gaps.score_offset_terms(self.insertion, self.deletion)
 
     def score_offset(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the number that engines add to every cell of tables of m rows and n columns.

@@ -92,7 +92,7 @@ class InputEncoder:
         One that is masked as a whole raises an error if it is the only one, or else has none.
         """
         preparation = QueryPreparation(self._alphabet, strand, genetic_code, *self._masks)
-        records = as_records(source, what="query", alphabet=preparation.letters)
+        records = as_records(source, what="query", alphabet=preparation.query_alphabet)
         queries = []
         for record in records:
             try:

@@ -38,7 +38,7 @@ def compare(
     read = preparation(arguments, scoring)
     check_output(arguments.output, arguments.query, arguments.target)
     queries, targets = _inputs(arguments.query, arguments.target, one_each)
-    width = read.letters.width
+    width = read.query_alphabet.width
     cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
     with (
         Aligner(

@@ -1,7 +1,7 @@
 """Writers of results by name: each takes one result at a time and writes it in one go.
 
-Coordinates leave the program here: inside they count from 0 and are half-open, in what is written
-they count from 1 and include the last residue, unless a format has its own way.
+Coordinates leave the program here: inside they count from 0 and are half-open; written they count
+from 1 and include the last residue, unless a format has its own convention.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMATS: Mapping[str, Format] = {
     "pairwise": Format(pairwise.write),
     "table": Format(table.write),
     "tsv": _TSV,
-    **{name: blast_tab.form(comments=comments) for name, comments in _TABULAR.items()},
+    **{name: blast_tab.tabular_format(comments=comments) for name, comments in _TABULAR.items()},
     "sam": _SAM,
     "paf": Format(paf.write),
     "jsonl": Format(jsonl.write),
@@ -53,7 +53,7 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     Raises
     ------
     ValueError
-        If there is no such format or column, naming the nearest; if the format has no columns.
+        If the format or column does not exist, naming the nearest; if the format has no columns.
 
     Examples
     --------
@@ -74,7 +74,7 @@ blast-tab, blast-tab-comments, sam, paf, jsonl
     for column in columns:
         if column not in (known := ["std", *blast_tab.COLUMNS]):
             raise ValueError(_unknown(f"column of {name}", column, known))
-    return blast_tab.form(columns, comments=_TABULAR[name])
+    return blast_tab.tabular_format(columns, comments=_TABULAR[name])
 
 
 def write(
@@ -84,18 +84,18 @@ def write(
     *,
     targets: Iterable[Record] | Database | None = None,
 ) -> None:
-    """Write the results of one query or of several, each when it is there.
+    """Write the results of one query or of several, each as soon as it is computed.
 
     Parameters
     ----------
     results : SearchResult or iterable of SearchResult
     to : text stream or path
-        What to write to; a file is overwritten.
+        The output; a file is overwritten.
     format : str
         See `format_of`.
     targets : Database or iterable of Record, optional
-        What was searched, for a format whose header names all targets (SAM). Without it all
-        results are waited for and the targets among them are named.
+        The searched sequences, for a format whose header names all targets (SAM). Without them
+        the header waits for all results and names their targets.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def write(
     query 1	target 1	5	2	5
     query 2	target 1	3	3	5
     """
-    form = format_of(format)
+    chosen = format_of(format)
     if isinstance(results, SearchResult):
         results = [results]
-    header = form.header
+    header = chosen.header
     if not isinstance(header, str):
         if targets is None:
             results = list(results)
@@ -117,9 +117,9 @@ def write(
         header = header(names_and_lengths(targets), "")
     if isinstance(to, str | os.PathLike):
         with open(to, "w", encoding="utf-8") as stream:
-            _write_all(results, stream, form, header)
+            _write_all(results, stream, chosen, header)
     else:
-        _write_all(results, to, form, header)
+        _write_all(results, to, chosen, header)
 
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
@@ -129,14 +129,16 @@ def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[st
     return ((record.id, len(record)) for record in targets)
 
 
-def _write_all(results: Iterable[SearchResult], stream: TextIO, form: Format, header: str) -> None:
+def _write_all(
+    results: Iterable[SearchResult], stream: TextIO, chosen: Format, header: str
+) -> None:
     stream.write(header)
-    written, write_one = 0, form.begin()
+    written, write_one = 0, chosen.begin()
     for result in results:
         write_one(result, stream)
         written += 1
-    if form.footer:
-        stream.write(form.footer(written))
+    if chosen.footer:
+        stream.write(chosen.footer(written))
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What BLAST's formats have in common: which way round a pair is shown, and how numbers look."""
+"""Common parts of BLAST's formats: orientation of pairs, and numbers as BLAST prints them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def percent(part: int, whole: int) -> int:
 
 
 def evalue_text(evalue: float, *, digits: int = 0) -> str:
-    """Return an E-value as BLAST prints it, with so many decimals where it is small.
+    """Return an E-value as BLAST prints it, with ``digits`` decimals where it is small.
 
     >>> [evalue_text(e) for e in (1e-200, 2.34e-20, 0.0234, 0.234, 2.34, 23.4)]
     ['0.0', '2e-20', '0.023', '0.23', '2.3', '23']

@@ -30,13 +30,13 @@ STANDARD = (
 """The columns called ``std``, which are the default."""
 
 
-def form(columns: Sequence[str] = ("std",), *, comments: bool = False) -> Format:
+def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False) -> Format:
     """Return the format with some columns: `COLUMNS`, or ``std`` for `STANDARD`.
 
     Raises
     ------
     ValueError
-        If there is no such column.
+        If a column does not exist.
 
     Notes
     -----
@@ -50,7 +50,7 @@ def form(columns: Sequence[str] = ("std",), *, comments: bool = False) -> Format
     >>> import sys
     >>> from glsw import Aligner
     >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"])
-    >>> form(["qseqid", "sseqid", "score", "btop"]).write(result, sys.stdout)
+    >>> tabular_format(["qseqid", "sseqid", "score", "btop"]).write(result, sys.stdout)
     query	target 1	16	2G-2
     """
     names = [name for word in columns for name in (STANDARD if word == "std" else (word,))]
@@ -87,7 +87,7 @@ def form(columns: Sequence[str] = ("std",), *, comments: bool = False) -> Format
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """What a line is about."""
+    """The pair that a line shows."""
 
     result: SearchResult
     hit: Hit
@@ -148,7 +148,7 @@ def _coverage(hsps: Sequence[Hsp]) -> int:
 
 
 class _Column(NamedTuple):
-    """What the comments call a column, and its value."""
+    """The title of a column in the comments, and its value."""
 
     title: str
     value: Callable[[_Line], object]

@@ -1,4 +1,4 @@
-"""What a format of results is."""
+"""The parts of an output format."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Format(NamedTuple):
     write : callable
         A `Write` of any result by itself.
     header : str or callable
-        What stands once before all results; a `Header` if that depends on the targets.
+        The text before all results; a `Header` if that depends on the targets.
     footer : callable, optional
-        ``footer(results)`` is what stands after so many results.
+        ``footer(results)`` is the text after all results, given their number.
     writer : callable, optional
         ``writer()`` returns a `Write` that remembers the results before, where these matter.
     """

@@ -72,8 +72,8 @@ class Writer:
     The first pair is primary. A further one that shares more than half of its place on the query,
     or of the other's, with one that is not secondary is secondary (0x100); else it is
     supplementary (0x800). On the minus strand (0x10) the reverse complement of the query stands
-    there. SEQ is always the whole query, what is not aligned soft-clipped, and MAPQ 255: not known.
-    Letters that SAM does not have, such as the stop ``*``, are N, in proteins X, and characters of
+    there. SEQ is always the whole query, soft-clipped where not aligned, and MAPQ 255: unknown.
+    Letters that SAM does not have, for example the stop ``*``, are N, in proteins X; characters of
     names that it does not have are ``_``.
 
     A translated query is the protein of its frame, and never on the minus strand.

@@ -19,7 +19,7 @@ _SHOWN: Mapping[str, Callable[[Any], str]] = {
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
-    r"""Write the lines without the header; what is not known is left empty.
+    r"""Write the lines without the header; unknown values are empty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What users get: alignments, and the hits of a search."""
+"""Results: alignments, and the hits of a search."""
 
 from glsw.results.alignment import Alignment
 from glsw.results.hits import COLUMNS, Hit, Hsp, SearchResult

@@ -39,7 +39,7 @@ class Alignment:
         row 0 in the target, row 1 in the query, as in :class:`Bio.Align.Alignment`. K = 1 for an
         empty alignment.
     scoring : Scoring
-        What it was scored with.
+        The scoring that gave the score.
 
     Examples
     --------

@@ -25,12 +25,12 @@ class Hsp:
     Parameters
     ----------
     alignment : Alignment
-        Of what was searched, see ``context``, and the target.
+        Of the query in this context and the target.
     context : Context
     bits : float, optional
         Score in bits, None if no statistics are known.
     evalue : float, optional
-        How many such scores are expected by chance in a search like this one.
+        Number of alignments with this score or more expected by chance in this search.
     """
 
     alignment: Alignment
@@ -55,7 +55,7 @@ class Hsp:
 
     @property
     def query_step(self) -> int:
-        """By how much places on the query grow with each residue: 1 or -1, translated 3 or -3."""
+        """Difference of the places of neighbouring residues: 1 or -1, translated 3 or -3."""
         return self.context.strand * (3 if self.context.frame else 1)
 
     def to_biopython(self) -> Bio.Align.Alignment:
@@ -118,7 +118,7 @@ class Hit:
 
     @property
     def evalue(self) -> float | None:
-        """How many scores as good as the best one are expected by chance."""
+        """Number of alignments with the best score or more expected by chance."""
         return self.hsps[0].evalue
 
     @property
@@ -146,13 +146,13 @@ class SearchResult:
     seconds : float
         Wall time of scoring and alignment.
     engine, device : str
-        What computed the scores.
+        Engine and device that computed the scores.
     sequences, residues : int
         Size of the database.
     memory : int
-        Bytes of device memory that the largest chunk took beside the sequences, where counted.
+        Bytes of device memory that the largest chunk took besides the sequences, where counted.
     statistics : Statistics, optional
-        What bit scores and E-values come from.
+        Source of bit scores and E-values.
     """
 
     query: Record
@@ -212,7 +212,7 @@ class SearchResult:
     def to_dataframe(self) -> Any:
         """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
 
-        Its columns are `COLUMNS`; what is not known of bits and E-values is NaN.
+        Its columns are `COLUMNS`; unknown bits and E-values are NaN.
 
         Raises
         ------
@@ -268,14 +268,14 @@ COLUMNS = (
     "cigar",
     "description",
 )
-"""What `SearchResult.rows` and the format tsv say of each high-scoring pair.
+"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair.
 
 ``hsp`` numbers the pairs of a hit from 1, the best. ``bits`` and ``evalue`` may be unknown.
 ``identity`` is in percent of the ``columns`` of the alignment; ``positives`` score above 0;
 ``gaps`` counts columns. ``strand`` is that of the query, + or -, ``frame`` its reading frame, 0 if
 it was not translated. Starts and ends count from 1 and include the last residue; those of the query
 are places on the query as given, where on the minus strand the start stands behind the end.
-Lengths are those of the whole sequences. ``cigar`` reads what was searched, which on the minus
-strand is the reverse complement of the query, relative to the target (``=`` equal, ``X`` different,
+Lengths are those of the whole sequences. ``cigar`` describes the searched query, on the minus
+strand its reverse complement, relative to the target (``=`` equal, ``X`` different,
 ``I`` only in the query, ``D`` only in the target). ``description`` is the target's.
 """

@@ -30,7 +30,7 @@ class Alphabet:
     Parameters
     ----------
     name : str
-        What error messages call it.
+        Its name in error messages.
     letters : str or tuple of str
         At most 255 distinct letters of equal width, printable ASCII. A letter is one
         character, or three in an alphabet of codons.
@@ -173,7 +173,7 @@ alphabet (ACGTRYSWKMBDHVN)
         text : str or bytes
             The sequence, without white space.
         name : str
-            What error messages call the sequence.
+            Name of the sequence in error messages.
         unknown : str, optional
             The letter of the alphabet that all others become; without it they are an error.
 
@@ -353,7 +353,7 @@ def _spell_nucleotides(letters: str) -> bool:
 
 
 def _single_bytes(text: str | bytes) -> bytes:
-    """Return one byte per character, 0 (in no alphabet) for what is not ASCII."""
+    """Return one byte per character, 0 (in no alphabet) unless it is ASCII."""
     if isinstance(text, bytes):
         return text
     try:

@@ -284,7 +284,7 @@ def makedb(
     sources : path, or iterable of paths
         FASTA or FASTQ, plain or gzip; ``"-"`` is standard input.
     out : path
-        The file to write. It appears when it is complete; until then, and if anything fails,
+        The file to write. It appears when it is complete; until then, and after an error,
         a database of this name stays as it was.
     alphabet : Alphabet
         The letters: those of the scoring that will be used, in the same order.

@@ -306,7 +306,7 @@ def _program_version() -> str:
 def is_database(path: _Path) -> bool:
     """Return whether a path is a file that begins as those of :func:`makedb` do.
 
-    What is no regular file, such as a pipe, is not read.
+    Only regular files are read, a pipe is not.
     """
     if not os.path.isfile(path):
         return False

@@ -34,7 +34,7 @@ class RawRecord(NamedTuple):
     lines : list of bytes
         One after the other they are the letters.
     file : str
-        What error messages call the file.
+        Name of the file in error messages.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Contexts of a query: what is searched for it, its strands or frames, with letters masked."""
+"""Preparation of queries: their strands or reading frames, with masked letters."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PreparedQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryPreparation:
-    """How queries are read, before they are compared with anything.
+    """How queries become the sequences that are searched: strands, translation, masks.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class QueryPreparation:
     Raises
     ------
     ValueError
-        If the alphabet does not allow for what is asked, or there is no such code.
+        If the alphabet has no strands, translation or mask, or the code does not exist.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class QueryPreparation:
             low_complexity("", self.alphabet)
 
     @property
-    def letters(self) -> Alphabet:
+    def query_alphabet(self) -> Alphabet:
         """The alphabet of queries as given."""
         return self.alphabet if self.genetic_code is None else DNA
 
@@ -159,7 +159,7 @@ class QueryPreparation:
         return len(self.signs) * (1 if self.genetic_code is None else len(FRAMES))
 
     def residues(self, length: int) -> int:
-        """Return the residues of all contexts of a query of so many letters.
+        """Return the residues of all contexts of a query of this length.
 
         >>> from glsw.sequences.alphabet import PROTEIN
         >>> QueryPreparation(DNA).residues(100)
@@ -174,7 +174,7 @@ class QueryPreparation:
         """Return the contexts of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
 
         Codons that may mean several amino acids become what Biopython makes of them, mostly X;
-        what is left after the last whole codon is dropped.
+        letters after the last whole codon are dropped.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class QueryPreparation:
             wildcard = self.alphabet.encode(letter or "")
             residues = sum(len(each.codes) for each in made)
             if residues and all((each.codes == wildcard).all() for each in made):
-                length = len(record.letters) // self.letters.width
+                length = len(record.letters) // self.query_alphabet.width
                 raise MaskedError(f"query {record.id}: all {length} residues are masked")
         return made
 
@@ -308,7 +308,7 @@ def _codons(genetic_code: int, alphabet: Alphabet) -> Codes:
     Raises
     ------
     TypeError, ValueError
-        If there is no such genetic code, or the alphabet is not one of proteins.
+        If the genetic code does not exist, or the alphabet is not one of proteins.
     """
     from Bio import BiopythonWarning
     from Bio.Data import CodonTable

@@ -163,7 +163,7 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
         A str is always letters and a path object always a file. A one-dimensional array of
         integers is codes.
     what : str
-        What error messages and the ids of nameless sequences call it, such as "query".
+        Name of the sequences in error messages, and id of those without, for example "query".
     alphabet : Alphabet, optional
         The letters of codes.
 

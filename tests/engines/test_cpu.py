@@ -3,6 +3,8 @@
 import gzip
 import subprocess
 import sys
+import threading
+from concurrent.futures import Future
 
 import cases
 import numpy as np
@@ -136,11 +138,17 @@ def test_long_pairs_go_to_the_host(monkeypatch):
 
 @pytest.mark.usefixtures("small_jobs")
 def test_interruption_leaves_the_other_jobs(monkeypatch):
-    done = []
-    cells_of = module._Search._cells_of
-    monkeypatch.setattr(
-        module._Search, "_cells_of", lambda *args: done.append(1) or cells_of(*args)
-    )
+    done, interrupted = [], threading.Event()
+    cells_of, cancel = module._Search._cells_of, Future.cancel
+
+    def counted(*args):
+        done.append(1)
+        if len(done) > 10:  # the others wait until the first is cancelled
+            interrupted.wait()
+        return cells_of(*args)
+
+    monkeypatch.setattr(module._Search, "_cells_of", counted)
+    monkeypatch.setattr(Future, "cancel", lambda self: interrupted.set() or cancel(self))
 
     def interrupt(cells):
         raise KeyboardInterrupt

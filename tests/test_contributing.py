@@ -1,0 +1,44 @@
+"""CONTRIBUTING.md: the engine that it adds step by step is right."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import cases
+import pytest
+from program import ROOT
+from subtests import with_subtests
+
+import glsw.device.shader
+from glsw.engines.many_groups import ManyGroupsEngine
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    return found
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """The class of the engine, whose shader lies among the others."""
+    folder = tmp_path / "shaders"
+    shutil.copytree(ROOT / "shaders", folder)
+    (folder / "row_by_row.comp").write_text(block("glsl"))
+    monkeypatch.setattr(glsw.device.shader, "root", lambda: folder)
+    names: dict[str, type[ManyGroupsEngine]] = {}
+    exec(block("python"), names)
+    return names["RowByRow"]
+
+
+@with_subtests("case", [cases.CASES[name].part(slice(80, None, 2)) for name in cases.FEW])
+def test_engine(engine, device, case):
+    made = engine(case.scoring, device)
+    assert f"shaders/{made.name}.comp" in TEXT
+    cases.judge(made, case)
+
+
+def test_lines_are_short():
+    assert max(map(len, TEXT.splitlines())) <= 100

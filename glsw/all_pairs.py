@@ -10,8 +10,8 @@ import numpy.typing as npt
 from glsw.engines.base import Engine, Progress
 from glsw.sequences.encoded import Sequences
 
-_BLOCKS = 16
-"""Blocks of queries of a symmetric matrix: the larger part of half of it is not computed."""
+_BLOCKS_OF_SYMMETRIC_MATRIX = 16
+"""Blocks of queries: each meets itself and shorter ones, so that nearly half is saved."""
 
 
 def score_matrix(
@@ -27,8 +27,8 @@ def score_matrix(
     ----------
     engine : Engine
     queries, targets : Sequences
-        N and M of them; without targets each query meets each query, and pairs whose score does
-        not depend on their order are computed once.
+        N and M of them. Without targets the queries are compared with each other, each pair once
+        if the scoring does not depend on the order of a pair.
     progress : callable, optional
         As in `Engine.scan`.
 
@@ -53,7 +53,9 @@ def score_matrix(
     found = np.empty((len(queries), len(queries)), np.int32)
     # The longest first: each block meets itself and all shorter ones.
     cells = np.cumsum(ordered.lengths)
-    bounds = np.searchsorted(cells, cells[-1] * np.arange(1, _BLOCKS) / _BLOCKS).tolist()
+    bounds = np.searchsorted(
+        cells, cells[-1] * np.arange(1, _BLOCKS_OF_SYMMETRIC_MATRIX) / _BLOCKS_OF_SYMMETRIC_MATRIX
+    ).tolist()
     bounds = sorted({0, *bounds, len(queries)})
     for start, stop in pairwise(bounds):
         block, rest = ordered.part(slice(start, stop)), ordered.part(slice(start, None))

@@ -1,9 +1,9 @@
 """The command line: ``glsw search``, ``align``, ``align3``, ``motifs``, ``makedb``, ``devices``.
 
-Options in, writers out; what happens between is `Aligner` and `Aligner3`. Errors are one line on
-stderr and exit status 2. Results of a query are written and flushed before the next query starts;
-a file for them is opened when the first result is there, so that bad input leaves no file, or the
-old one, and what was written of finished queries stays when a later one is interrupted.
+Commands turn options into arguments of `Aligner` and `Aligner3`, and results into files. An error
+is one line on stderr, with exit status 2. The results of a query are written before the next query
+starts, so that those of finished queries stay if a later one is interrupted. The file for results
+is opened when the first result is there: bad input leaves no file, or the old one.
 
 Each command is a module with ``add(command)``, which declares its options, and ``run(arguments)``.
 """
@@ -101,4 +101,6 @@ def _one_line(error: Exception) -> str:
         text = str(error).partition("\n")[0]  # the driver's log follows
     else:
         text = str(error)
+        for ours, theirs in (("existence", "gapopen"), ("extension", "gapextend")):
+            text = text.replace(f"{ours} must be", f"{theirs} must be")
     return " ".join(text.splitlines())

@@ -1,4 +1,4 @@
-"""The command ``glsw align``: two sequences, once or several times."""
+"""The command ``glsw align``: alignments of two sequences."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from glsw.sequences.records import Record
 
 def add(command: Command) -> None:
     """Add the command with its options."""
-    parser = command("align", run, "align two sequences, once or several times")
+    parser = command("align", run, "align two sequences")
     parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
-    parser.add_argument("target", metavar="TARGET", help="likewise")
+    parser.add_argument("target", metavar="TARGET", help="a file of one sequence")
     add_scoring(parser)
     add_masks(parser)
     add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
@@ -33,13 +33,13 @@ def add(command: Command) -> None:
     add_output(
         parser,
         ALIGNMENT_FORMATS,
-        "pairwise: text; tsv, blast-tab: a line of columns; sam; paf; jsonl",
+        "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl",
         partial(format_in, formats=ALIGNMENT_FORMATS),
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Align the sequences of two files, write each alignment when it is there."""
+    """Align the sequences of two files; write each alignment when it is computed."""
     compare(arguments, _disjoint, _as_given, one_each=True)
 
 
@@ -54,7 +54,7 @@ def _disjoint(
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterator[SearchResult]:
-    """Yield a result for each alignment of the one pair when it is there, or one without any."""
+    """Yield a result per alignment of the pair, or one result without hits if there is none."""
     (query,), (target,) = queries, targets
     found = aligner.alignments(
         query,

@@ -1,4 +1,4 @@
-"""The command ``glsw align3``: three sequences, once or several times."""
+"""The command ``glsw align3``: alignments of three sequences."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ from glsw.sequences.alphabet import DNA
 from glsw.sequences.records import Record, as_records
 
 IDENTITY = 1, -1
-"""Match and mismatch of three letters unless given (Sudo et al. 2012)."""
+"""Default match and mismatch of three letters (Sudo et al. 2012)."""
 IDENTITY_GAPS = 0, 1
-"""Gap costs with them unless given, in BLAST's words."""
+"""Default gap costs with them, in BLAST's words."""
 
 
 def add(command: Command) -> None:
     """Add the command with its options."""
-    parser = command("align3", run, "align three sequences, once or several times")
+    parser = command("align3", run, "align three sequences")
     parser.add_argument("a", metavar="A", help=f"a file of one sequence: {FILES}")
-    parser.add_argument("b", metavar="B", help="likewise")
-    parser.add_argument("c", metavar="C", help="likewise")
+    parser.add_argument("b", metavar="B", help="a file of one sequence")
+    parser.add_argument("c", metavar="C", help="a file of one sequence")
     _add_scoring(parser)
     add_several(parser, "column of two or three residues")
     add_running(parser, several=False, engines=ENGINES3, engine="subtable")
     add_output(
         parser,
         FORMATS3,
-        "text: three rows and below them * for equal letters, : for those of which any two score "
-        "above 0, . for those of which two do; clustal; fasta: rows with gaps; tsv: a line of "
-        "columns",
+        "text: three rows, and below them * if all letters are equal, : if any two score above 0, "
+        ". if some two do; clustal; fasta: rows with gaps; tsv: one line per alignment",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Align the sequences of three files; what is cheap to find wrong comes first."""
+    """Align the sequences of three files; cheap checks come first."""
     scoring = _scoring_of(arguments)
     paths = arguments.a, arguments.b, arguments.c
     check_output(arguments.output, *paths)
@@ -79,7 +78,7 @@ def _disjoint(
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterator[Result3]:
-    """Yield a result for each alignment when it is there, or one without any."""
+    """Yield a result per alignment, or one result without an alignment if there is none."""
     found = aligner.alignments(
         *records,
         max_alignments=arguments.max_alignments or None,
@@ -122,9 +121,9 @@ def _scoring_of(arguments: argparse.Namespace) -> Scoring3:
 def _add_scoring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "scoring",
-        "sum-of-pairs: a column scores what its three pairs of letters do, and each of the two "
+        "sum-of-pairs: a column scores the sum of its three pairs of letters; each of the two "
         "pairs of a letter and a gap costs. identity: a column scores match if its "
-        "three letters are equal, else mismatch; gap costs are per column, whether it has one gap "
+        "three letters are equal, else mismatch; gap costs are per column, with one gap "
         "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
         "gapextend, each further one gapextend.",
     )
@@ -132,13 +131,13 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         "--scheme",
         choices=SCHEMES,
         default="sum-of-pairs",
-        help="what scores a column (sum-of-pairs)",
+        help="the scoring of a column (sum-of-pairs)",
     )
     group.add_argument(
         "--alphabet",
         metavar="NAME",
         type=alphabet,
-        help="letters that identity compares: dna, protein, or a matrix whose letters are others "
+        help="the alphabet with identity: dna, protein, or the name of a matrix with other letters "
         "(dna)",
     )
     add_costs(

@@ -1,4 +1,4 @@
-"""The command ``glsw devices``: what OpenGL offers."""
+"""The command ``glsw devices``: a list of the OpenGL devices."""
 
 from __future__ import annotations
 

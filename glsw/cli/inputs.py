@@ -10,10 +10,10 @@ from glsw.sequences.database import Database
 from glsw.sequences.records import Record
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
-"""What they may be, for help on arguments."""
+"""Kinds of files, for help on arguments."""
 
 Targets: TypeAlias = list[Record] | Database
-"""What queries are compared with."""
+"""The sequences that queries are compared with."""
 
 
 def check_standard_input(*paths: str) -> None:
@@ -30,5 +30,5 @@ def only(path: str, records: Targets) -> Record:
 
 
 def lengths(aligner: Aligner | Aligner3, *records: Record) -> list[int]:
-    """Return how many letters of the aligner's alphabet each sequence has."""
+    """Return the number of letters of each sequence in the alphabet of the aligner."""
     return [len(record) // aligner.scoring.alphabet.width for record in records]

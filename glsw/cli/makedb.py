@@ -1,4 +1,4 @@
-"""The command ``glsw makedb``: sequences indexed once."""
+"""The command ``glsw makedb``: an index of sequences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from glsw.sequences.database import makedb
 
 def add(command: Command) -> None:
     """Add the command with its options."""
-    parser = command("makedb", run, "index sequences once, for searches that start at once")
+    parser = command("makedb", run, "index sequences, for searches that start at once")
     parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
     parser.add_argument("out", metavar="OUT", help="the database to write")
     parser.add_argument(
@@ -27,13 +27,13 @@ def add(command: Command) -> None:
         metavar="NAME",
         type=alphabet,
         default=PROTEIN,
-        help="protein, dna (for --dna, --match and --mismatch), or a matrix whose letters are "
-        "others, such as GONNET1992 (protein)",
+        help="protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
+        "letters, such as GONNET1992 (protein)",
     )
     parser.add_argument(
         "--unknown",
         metavar="X",
-        help="take letters outside the alphabet for this one; without it they are an error",
+        help="replace letters outside the alphabet by this one; without it they are an error",
     )
     parser.add_argument(
         "--lower-case-mask",
@@ -48,7 +48,7 @@ def add(command: Command) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the database, and how much is in it to stderr."""
+    """Write the database, and its size to stderr."""
     start = time.perf_counter()
     with tqdm(
         total=_bytes(arguments.source),
@@ -75,6 +75,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _bytes(paths: Iterable[str]) -> int | None:
-    """Return the size of files, None if it is not known beforehand."""
+    """Return the size of files, None if it is not known in advance."""
     files = [Path(path) for path in paths]
     return sum(f.stat().st_size for f in files) if all(f.is_file() for f in files) else None

@@ -20,7 +20,7 @@ Command: TypeAlias = Callable[
 def add_several(
     parser: argparse.ArgumentParser, what: str, least: int | None = 1, note: str = "1"
 ) -> None:
-    """Add how many alignments are wanted, of which no two share ``what``, and their least score."""
+    """Add the number of alignments, of which no two share ``what``, and their least score."""
     group = parser.add_argument_group("alignments")
     group.add_argument(
         "--max-alignments",
@@ -58,8 +58,7 @@ def add_running(
         "--memory",
         metavar="SIZE",
         type=size,
-        help="device memory that parts of a database, or what is kept of tables, may take, "
-        "such as 512M or 2G",
+        help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
@@ -72,7 +71,7 @@ def add_output(
 ) -> None:
     """Add the format, of which the first is the default, and the file.
 
-    A format is one of the names, or what ``kind`` makes of the text.
+    A format is one of the names, or the result of ``kind`` for a text.
     """
     group = parser.add_argument_group("output")
     first = next(iter(formats))
@@ -86,5 +85,5 @@ def add_output(
         "--output",
         metavar="FILE",
         default="-",
-        help="write results here instead of to standard output",
+        help="write results to this file instead of standard output",
     )

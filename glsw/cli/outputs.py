@@ -1,4 +1,4 @@
-"""Results on standard output or in a file, which is opened when the first result is there."""
+"""Output of results, on standard output or in a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from glsw.sequences.records import Record
 
 
 def check_output(output: str, *inputs: str) -> None:
-    """Raise an error now if a file for results could not be opened later."""
+    """Raise an error if a file for results could not be opened later."""
     if output == "-":
         return
     path = Path(output)
@@ -54,9 +54,9 @@ def write(
     bar: tqdm[NoReturn],
     targets: Iterable[Record] | Database = (),
 ) -> None:
-    """Write each result when it is there, and after the last one a summary to stderr.
+    """Write each result when it is computed, and after the last one a summary to stderr.
 
-    Some formats name all ``targets`` before the first result.
+    The file is opened when the first result is there. Some formats list all ``targets`` before it.
     """
     header = form.header
     if not isinstance(header, str):
@@ -106,6 +106,6 @@ def opened(output: str) -> Iterator[TextIO]:
 
 
 def _drop_stdout() -> None:
-    """Send what is left in the buffer nowhere: Python flushes it at exit, which would fail."""
+    """Discard the rest of the buffer: Python flushes it at exit, which would fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What ``glsw search`` and ``glsw align`` have in common: two files in, results out."""
+"""The common part of ``glsw search`` and ``glsw align``: two files in, results out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from glsw.sequences.records import Record, as_records
 Task: TypeAlias = Callable[
     [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]
 ]
-"""What a command does with an aligner, queries and targets."""
+"""The work of a command with an aligner, queries and targets."""
 
 
 def compare(
@@ -33,7 +33,7 @@ def compare(
     *,
     one_each: bool = False,
 ) -> None:
-    """Compare the sequences of two files; what is cheap to find wrong comes first."""
+    """Compare the sequences of two files; cheap checks come first."""
     scoring = scoring_of(arguments)
     read = preparation(arguments, scoring)
     check_output(arguments.output, arguments.query, arguments.target)

@@ -1,4 +1,4 @@
-"""Options for the scoring of two sequences, and the scoring that they stand for."""
+"""Options for the scoring of two sequences, and the `Scoring` made from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glsw.scoring.scoring import Scoring
 
 PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
-"""Gap costs unless given, in BLAST's words."""
+"""Default gap costs, in BLAST's words."""
 
 
 def add_scoring(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +26,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dna",
         action="store_true",
-        help="DNA or RNA scored as in blastn, ambiguous letters too; --match 2 --mismatch -3 "
-        "unless given",
+        help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3)",
     )
     group.add_argument(
         "--mode",
@@ -40,18 +39,18 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
         "--ties",
         choices=TIES,
         default=TIES[0],
-        help="which of several best alignments: the one that ends last, or any (conventional)",
+        help="which of equally good alignments: the one that ends last, or any (conventional)",
     )
 
 
 def add_masks(parser: argparse.ArgumentParser) -> None:
-    """Add what is masked."""
+    """Add the masks."""
     group = parser.add_argument_group("masking", "Masked letters score like X or N.")
     group.add_argument("--lower-case-mask", action="store_true", help="mask lower-case letters")
     group.add_argument(
         "--mask-low-complexity",
         action="store_true",
-        help="mask stretches of low complexity in queries: DUST for DNA, tantan for proteins",
+        help="mask regions of low complexity in queries: DUST for DNA, tantan for proteins",
     )
 
 
@@ -62,7 +61,7 @@ def add_costs(
     gapopen: str = "",
     gapextend: str = "",
 ) -> None:
-    """Add what scoring of two and of three sequences have in common, with more help on it."""
+    """Add the options that scorings of two and of three sequences share, with more help."""
     group.add_argument(
         "--matrix",
         metavar="NAME",
@@ -95,12 +94,12 @@ def add_costs(
     group.add_argument(
         "--unknown",
         metavar="X",
-        help="take letters outside the alphabet for this one; without it they are an error",
+        help="replace letters outside the alphabet by this one; without it they are an error",
     )
 
 
 def scoring_of(arguments: argparse.Namespace) -> Scoring:
-    """Return the scoring that was asked for; `ValueError` if options exclude one another."""
+    """Return the scoring of the options; `ValueError` if some exclude one another."""
     match, mismatch = arguments.match, arguments.mismatch
     if (match is None) != (mismatch is None):
         raise ValueError("--match and --mismatch are given together or not at all")

@@ -28,7 +28,7 @@ def add(command: Command) -> None:
     parser = command("search", run, "rank the sequences of a database by their best alignment")
     parser.add_argument("query", metavar="QUERY", help=f"one or more queries: {FILES}")
     parser.add_argument(
-        "target", metavar="DB", help=f"sequences to search: {FILES}; or what makedb wrote"
+        "target", metavar="DB", help=f"sequences to search: {FILES}; or a database of makedb"
     )
     add_scoring(parser)
     _add_strands(parser)
@@ -44,29 +44,29 @@ def add(command: Command) -> None:
         "--evalue",
         metavar="E",
         type=number,
-        help="hits with at most this E-value, the best of which --top lists; --top 0 lists all",
+        help="hits with at most this E-value; --top lists the best of them, --top 0 all",
     )
     hits.add_argument(
         "--max-hsps",
         metavar="K",
         type=count,
         default=1,
-        help="the K best alignments of a hit that share no aligned pair of residues, 0 for all, up "
+        help="the K best alignments per hit that share no aligned pair of residues, 0 for all, up "
         "to E-value 10 unless --evalue or --min-score is given (1)",
     )
     hits.add_argument(
         "--statistics",
         choices=METHODS,
         default=METHODS[0],
-        help="where E-values come from: published constants, a fit to all scores of a query, or "
-        "constants if there are some for the scoring, else a fit (auto)",
+        help="the method of E-values: published constants, a fit to all scores of a query, or "
+        "constants if the scoring has some, else a fit (auto)",
     )
     add_running(parser, several=True)
     add_output(
         parser,
         FORMATS,
-        "pairwise: ranked list and alignments; table: the list only; tsv: a line of columns a hit; "
-        "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, perhaps with columns such as "
+        "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
+        "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
         "'blast-tab std qlen'; sam; paf; jsonl",
         partial(format_in, formats=FORMATS),
     )
@@ -91,7 +91,7 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Search for each query, write what is found before the next one."""
+    """Search for each query; write its result before the next one."""
     compare(arguments, _ranked, _preparation)
 
 
@@ -132,7 +132,7 @@ def _ranked(
 
 
 def _recommend(aligner: Aligner) -> None:
-    """Say what is faster than OpenGL without a GPU."""
+    """Print that engine cpu is faster than OpenGL without a GPU."""
     if aligner.engine.name == "auto" and aligner.engine.device.info.software:
         how = "" if importlib.util.find_spec("pyopal") else ", after pip install glsw[cpu]"
         print(f"glsw: engine 'cpu' searches several times faster here{how}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Kinds of words on the command line: what an option takes, from text or an error of argparse."""
+"""Types of arguments on the command line, for argparse."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def count(text: str) -> int:
 
 
 def size(text: str) -> int:
-    """Return bytes, from a number with or without K, M, G or T for powers of 1024."""
+    """Return a number of bytes; K, M, G and T are powers of 1024."""
     digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
     if unit not in ("", *"KMGT"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G")

@@ -1,4 +1,4 @@
-"""How a column of three letters or gaps scores: one question for all three, or pair by pair."""
+"""The scoring of alignments of three sequences: by identity, or as a sum of pairs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from glsw.sequences.alphabet import DNA, Alphabet
 
 Scheme = Literal["identity", "sum-of-pairs"]
 SCHEMES: tuple[Scheme, ...] = ("identity", "sum-of-pairs")
-_LARGEST = 2**23 - 1
-"""The highest score: engines keep it and the place of a cell in one number."""
+_MAX_SCORE = 2**23 - 1
+"""The highest score: engines keep a score and the position of its cell in one number."""
 
 
 class Costs(NamedTuple):
-    """What a column with gaps costs, given the column before it.
+    """The costs of a column with gaps, which depend on the column before it.
 
     Parameters
     ----------
     opens : int
-        No gap goes on: the column follows one that aligns other sequences, or is the first.
+        No gap continues: the column before aligns other sequences, or there is none.
     extends : int
         The same sequences have a gap as in the column before.
     mixed : int
-        One of the two pairs of a letter and a gap goes on, the other begins.
+        Of the two pairs of a letter and a gap one continues and one begins.
     """
 
     opens: int
@@ -37,7 +37,7 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scoring3:
-    """What the columns of an alignment of three sequences score.
+    """The scoring of the columns of an alignment of three sequences.
 
     Make one with `identity` or `sum_of_pairs`.
 
@@ -47,19 +47,19 @@ class Scoring3:
         See the two constructors.
     pairs : Scoring
         Alphabet, substitution matrix and gap costs; with "identity" its match and mismatch are
-        those of three letters.
+        scores of three letters.
 
     Notes
     -----
-    With linear gaps, ``gap_open == gap_extend``, every column stands for itself. Affine gaps look
-    at the column before, and at that only (*quasi-natural* gap costs, Altschul 1989):
+    With linear gaps, ``gap_open == gap_extend``, columns are independent. With affine gaps the
+    score of a column depends on the one before (*quasi-natural* gap costs, Altschul 1989):
 
     - "identity": a column with gaps costs ``gap_extend`` if the same sequences have a gap in the
       column before, else ``gap_open``.
     - "sum-of-pairs": each pair with a letter against a gap costs ``gap_extend`` if in the column
-      before the same one of the two has a letter and the other a gap, else ``gap_open``. A gap of
-      a pair within which a column has gaps in both its sequences is thus opened again after it;
-      natural costs, those of the pair with such columns taken out, would count it once.
+      before the same one of the two has a letter and the other a gap, else ``gap_open``. If a gap
+      of a pair is interrupted by a column with gaps in both its sequences, it is opened again after
+      that column; natural costs, those of the pair without such columns, would count it once.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Scoring3:
         *,
         alphabet: Alphabet = DNA,
     ) -> Scoring3:
-        """Return a scoring that asks whether all three letters are equal (Sudo et al. 2012, eq. 2).
+        """Return a scoring by whether all three letters are equal (Sudo et al. 2012, eq. 2).
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Scoring3:
 
     @classmethod
     def sum_of_pairs(cls, pairs: Scoring | None = None) -> Scoring3:
-        """Return a scoring that adds what the three pairs of a column score.
+        """Return a scoring by the sum of the three pairs of a column.
 
         Two letters score as in the matrix, the row being that of the earlier sequence; a letter
         against a gap costs a gap, and a gap against a gap nothing. Every column with gaps thus
@@ -125,19 +125,19 @@ class Scoring3:
         Parameters
         ----------
         pairs : Scoring, optional
-            BLOSUM62 with 11/1 in BLAST's words unless given.
+            ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs 11/1, unless given.
         """
         return cls("sum-of-pairs", Scoring.blast() if pairs is None else pairs)
 
     @property
     def match_and_mismatch(self) -> tuple[int, int]:
-        """What three equal letters score, and any other three, with "identity"."""
+        """The scores of three equal letters and of other three, with "identity"."""
         if self.pairs.match_and_mismatch is None:
             raise ValueError(
                 f"scheme 'identity' has one match and one mismatch, {self.name} has more"
             )
         match, mismatch, _ = self.pairs.match_and_mismatch
-        return match, mismatch if len(self.alphabet) > 1 else -_LARGEST
+        return match, mismatch if len(self.alphabet) > 1 else -_MAX_SCORE
 
     @property
     def name(self) -> str:
@@ -156,7 +156,7 @@ class Scoring3:
 
     @property
     def costs(self) -> Costs:
-        """What columns with gaps cost, in integer units."""
+        """The costs of columns with gaps, in integer units."""
         opens, extends = self.pairs.gap_open, self.pairs.gap_extend
         if self.scheme == "identity":
             return Costs(opens, extends, opens)
@@ -190,11 +190,11 @@ class Scoring3:
     def check(self, lengths: npt.NDArray[np.int64]) -> None:
         """Raise ValueError if a triple of lengths, shape (N, 3), could score 2^23 or more."""
         bounds = self.bounds(lengths)
-        if len(bounds) and bounds.max() > _LARGEST:
+        if len(bounds) and bounds.max() > _MAX_SCORE:
             worst = int(bounds.argmax())
             raise ValueError(
                 f"lengths {', '.join(map(str, lengths[worst].tolist()))} could score "
-                f"{bounds[worst]} with {self.name}, more than {_LARGEST}"
+                f"{bounds[worst]} with {self.name}, more than {_MAX_SCORE}"
             )
 
     def display(self, score: int) -> int | float:

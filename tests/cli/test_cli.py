@@ -496,7 +496,7 @@ BAD = {
     "match without mismatch": (f"{SEARCH} --match 2", "--match and --mismatch are given together"),
     "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
     "no match": (f"{SEARCH} --match 0 --mismatch -3", "match 0 must be more than 0"),
-    "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "more than 1000000"),
+    "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "beyond 1000000"),
     "query beyond the texture limit": ("search long.fasta db.fasta --engine fragment", "texture l"),
     "unknown engine": (f"{SEARCH} --engine warp", "unknown engine 'warp'; there are auto, ref"),
     "unknown device": ("search query.fasta db.fasta --device voodoo", "no device 'voodoo'"),

@@ -457,7 +457,7 @@ BAD = {
     "E-value that is no number": (f"{SEARCH} --evalue low", "--evalue: 'low' is not a number"),
     "E-value without statistics": (
         f"{SEARCH} --evalue 1 --statistics none",
-        "evalue 1: no statistics are asked for",
+        "evalue 1: statistics are 'none'",
     ),
     "E-value of too few scores": (
         f"{SEARCH} --evalue 1 --gapopen 5 --gapextend 3",

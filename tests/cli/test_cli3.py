@@ -392,7 +392,7 @@ BAD = {
     "unknown matrix": (f"{ALIGN} --matrix BLOSUM26", "did you mean BLOSUM62?"),
     "negative penalty": (f"{ALIGN} --gapopen -11", "argument --gapopen: -11: costs are not neg"),
     "absurd penalty": (f"{ALIGN} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
-    "unknown engine": ("align3 a.fasta b.fasta c.fasta --engine auto", "unknown engine 'auto'; th"),
+    "unknown engine": ("align3 a.fasta b.fasta c.fasta --engine best", "unknown engine 'best'; th"),
     "unknown device": ("align3 a.fasta b.fasta c.fasta --device voodoo", "no device 'voodoo'"),
     "several devices": ("align3 a.fasta b.fasta c.fasta --device 0,0", "no device '0,0'"),
     "device of an engine without": (f"{ALIGN} --device 0", "engine 'reference' runs on the CPU"),

@@ -9,18 +9,18 @@ from glsw.device.device import DeviceError
 from glsw.search.workers import Task, run_task
 
 
-def fails_once(flag: str, how: str, choice: bytes, parent: int, task: Task) -> object:
+def fails_once(flag: str, how: str, spec: bytes, parent: int, task: Task) -> object:
     """Fail where the flag is not yet set."""
     try:
         Path(flag).touch(exist_ok=False)
     except FileExistsError:
-        return run_task(choice, parent, task)
+        return run_task(spec, parent, task)
     if how == "dies":
         os._exit(1)
     raise DeviceError("the driver is lost")
 
 
-def always_fails(how: str, choice: bytes, parent: int, task: Task) -> object:
+def always_fails(how: str, spec: bytes, parent: int, task: Task) -> object:
     if how == "dies":
         os._exit(1)
     raise DeviceError("the driver is lost")

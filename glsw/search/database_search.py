@@ -45,7 +45,7 @@ def search_database(
     together = _CONTEXTS_ALIGNED_TOGETHER if pool.several else engine.queries_at_once
     at_once = max(1, together // max([1, *(len(query.contexts) for query in queries)]))
 
-    def results() -> Iterator[SearchResult]:
+    def results() -> Iterator[SearchResult]:  # refers to the pool, whose processes it needs
         hit_lists = (
             select_hits(
                 query, list(islice(scans, len(query.contexts))), database, limits, engine.scoring
@@ -53,6 +53,6 @@ def search_database(
             for query in queries
         )
         while some := list(islice(hit_lists, at_once)):
-            yield from search_results(engine, some, database, limits, ties)
+            yield from search_results(pool.engine, some, database, limits, ties)
 
     return results()

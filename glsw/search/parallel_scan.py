@@ -29,7 +29,7 @@ _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole datab
 
 @dataclass(frozen=True)
 class _ScanTask:
-    """Some queries and a part of a database, which is loaded where the task is carried out."""
+    """Some queries and a part of a database, which the worker loads."""
 
     part: Callable[[], Part]
     queries: Sequences

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
-ChoiceT = TypeVar("ChoiceT", bound=EngineSpec)
+SpecT = TypeVar("SpecT", bound=EngineSpec)
 
 _TASKS_PER_WORKER = 4
 
 
 def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str | Device | None]:
-    """Return the devices meant by ``"all"``, a list, or the name or number of one.
+    """Return a list of devices, given a list, a name, a number, or ``"all"``.
 
-    All are those with hardware, or the first one if there is none.
+    ``"all"`` stands for all hardware devices, or the first device if there are none.
     """
     if isinstance(device, Sequence) and not isinstance(device, str):
         if not device:
@@ -42,19 +42,19 @@ def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str
     return [device]
 
 
-def choices_for(choice: ChoiceT, device: Devices) -> list[ChoiceT]:
-    """Return the choice for each of the devices; one without any for engines that need none.
+def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
+    """Return one spec per device; a single one without a device for engines of the CPU.
 
     Raises
     ------
     ValueError
         If the engine cannot be made like this, or takes no device.
     """
-    if choice.requires is None:
+    if spec.requires is None:
         if device is not None:
-            raise ValueError(f"engine {choice.name!r} runs on the CPU and takes no device")
-        return [choice]
-    return [choice._replace(device=each) for each in chosen_devices(device, choice.requires)]
+            raise ValueError(f"engine {spec.name!r} runs on the CPU and takes no device")
+        return [spec]
+    return [spec._replace(device=each) for each in chosen_devices(device, spec.requires)]
 
 
 class EnginePool:
@@ -64,7 +64,7 @@ class EnginePool:
 
     Parameters
     ----------
-    choice : EngineSpec
+    spec : EngineSpec
     device : int, str, Device, or list of int or str, optional
         As for `glsw.Aligner`. The engine of this process is on the first one.
 
@@ -78,16 +78,16 @@ class EnginePool:
         If the engine cannot be made, here or in one of the processes.
     """
 
-    def __init__(self, choice: EngineSpec, device: Devices) -> None:
-        choices = choices_for(choice, device)
-        self._choice = choices[0]
+    def __init__(self, spec: EngineSpec, device: Devices) -> None:
+        specs = specs_for(spec, device)
+        self._spec = specs[0]
         self._processes: list[DeviceProcess] = []
         weakref.finalize(self, _close, self._processes)
         try:
-            if len(choices) > 1:
-                for each in choices:
+            if len(specs) > 1:
+                for each in specs:
                     self._processes.append(DeviceProcess(each))
-            self.engine: Any = self._choice.make()
+            self.engine: Any = self._spec.make()
             for process in self._processes:
                 process.wait()
         except BaseException:
@@ -109,15 +109,15 @@ class EnginePool:
         return counted(process.where for process in self._processes) or str(self.engine.where)
 
     def workers(self, executor: Executor | None = None) -> list[Worker]:
-        """Return what carries out tasks: none if the engine of this process does.
+        """Return the workers; none if the engine of this process is to do the work.
 
-        Processes that have failed start again. TypeError if ``executor`` is none, ValueError if
-        there are several devices too.
+        Processes that have failed are restarted. TypeError if ``executor`` is no executor,
+        ValueError if there are several devices as well.
         """
         if executor is not None:
             if self._processes:
                 raise ValueError("an executor and several devices exclude one another")
-            return [UserExecutor(executor, self._choice)]
+            return [UserExecutor(executor, self._spec)]
         for process in self._processes:
             if process.failed:
                 process.restart()
@@ -125,16 +125,16 @@ class EnginePool:
 
 
 class PoolUser:
-    """Base of the aligners: what has a pool of engines ends it with `close` or a ``with`` block.
+    """Base class of the aligners: `close` or a ``with`` block ends their processes.
 
     Attributes
     ----------
     engine : Engine or Engine3
-        That of this process.
+        The engine of this process.
     """
 
-    def __init__(self, choice: EngineSpec, device: Devices) -> None:
-        self._pool = EnginePool(choice, device)
+    def __init__(self, spec: EngineSpec, device: Devices) -> None:
+        self._pool = EnginePool(spec, device)
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
@@ -158,25 +158,25 @@ def _close(processes: Iterable[DeviceProcess]) -> None:
 
 
 def task_count(workers: Iterable[Worker]) -> int:
-    """Return into how many tasks work is to be divided among workers."""
+    """Return the number of tasks into which to divide work among workers."""
     return _TASKS_PER_WORKER * sum(worker.concurrency for worker in workers)
 
 
 def run_tasks(
     tasks: Sequence[Task[AnswerT]], workers: list[Worker], engine: Any, whole: str
 ) -> Iterator[tuple[int, Worker, AnswerT]]:
-    """Yield the number of each task, in any order, who carried it out and the answer.
+    """Yield the number, the worker and the answer of each task, in any order.
 
-    A worker that fails gets no more tasks as long as there are others, and is taken off the list.
+    A worker that fails is removed from the list while there are others.
 
     Parameters
     ----------
     tasks : list of Task
     workers : list of Worker
     engine : Engine or Engine3
-        One of this process, for the tasks that a broken executor leaves.
+        An engine of this process, for the tasks that a broken executor leaves.
     whole : str
-        What the tasks are parts of, for messages.
+        Name of the work, for messages.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def run_tasks(
 
 
 def _submitted(worker: Worker, task: Task[AnswerT]) -> Future[AnswerT]:
-    """Begin with a task; an executor that is broken says so when the answer is asked for."""
+    """Submit a task; if the executor is broken, the future has the error."""
     from concurrent.futures import BrokenExecutor, Future
 
     try:

@@ -1,7 +1,7 @@
-"""Who carries out tasks: a process per device, an executor of the user, or this process.
+"""Workers carry out tasks: one process per device, an executor of the user, or this process.
 
-A task is a callable that takes an engine. It is pickled for the process that carries it out, which
-makes its engine once and keeps it for the next task.
+A task is a callable that takes an engine. It is pickled for another process, which makes its engine
+once and keeps it for the next task.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ Task: TypeAlias = Callable[[Any], AnswerT]
 # in the other process
 
 
-def run_task(choice: bytes, parent: int, task: Task[AnswerT]) -> AnswerT:
-    """Carry out a task of process ``parent`` with the engine of a pickled choice."""
-    return task(_kept_engine(choice, parent))
+def run_task(spec: bytes, parent: int, task: Task[AnswerT]) -> AnswerT:
+    """Carry out a task of process ``parent`` with the engine of a pickled spec."""
+    return task(_kept_engine(spec, parent))
 
 
-def _start_engine(choice: bytes, parent: int) -> str:
-    """Make the engine; return the name of what runs it."""
-    where: str = _kept_engine(choice, parent).where
+def _start_engine(spec: bytes, parent: int) -> str:
+    """Make the engine; return the name of its device."""
+    where: str = _kept_engine(spec, parent).where
     return where
 
 
 class _Kept(threading.local):
-    """The engine of a thread, and the pickled choice that it was made of."""
+    """The engine of a thread, and the pickled spec that it was made of."""
 
-    choice: bytes = b""
+    spec: bytes = b""
     engine: Any
 
 
@@ -50,20 +50,20 @@ _kept = _Kept()
 
 
 def _kept_engine(pickled: bytes, parent: int) -> Any:
-    if _kept.choice != pickled:
-        choice: EngineSpec = pickle.loads(pickled)
-        if choice.requires and (parent == os.getpid() or opened_before_fork()):
+    if _kept.spec != pickled:
+        spec: EngineSpec = pickle.loads(pickled)
+        if spec.requires and (parent == os.getpid() or opened_before_fork()):
             raise ValueError(
-                f"engine {choice.name!r} on an executor needs processes started by 'spawn': "
+                f"engine {spec.name!r} on an executor needs processes started by 'spawn': "
                 "threads and forks cannot share an OpenGL device"
             )
-        _kept.choice, _kept.engine = b"", choice.make(quiet=True)
-        _kept.choice = pickled
+        _kept.spec, _kept.engine = b"", spec.make(quiet=True)
+        _kept.spec = pickled
     return _kept.engine
 
 
 def _begin_process() -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent exits, for whatever reason."""
+    """Leave Ctrl-C to the parent, and exit when the parent exits for any reason."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, daemon=True).start()
 
@@ -80,11 +80,11 @@ def _follow_parent() -> None:
 
 
 class Worker(ABC):
-    """Something that carries out tasks."""
+    """Base class of workers."""
 
     name: str
     slots: float = 1
-    """How many tasks it takes at a time."""
+    """Maximum number of tasks it accepts at a time."""
     concurrency: int = 1
     """How many of these run at the same time, as far as known."""
 
@@ -93,7 +93,7 @@ class Worker(ABC):
         """Begin with a task."""
 
     def replacement(self, engine: Any, broken: bool) -> Worker:
-        """Return what takes over if this worker has failed and there is no other."""
+        """Return the worker that takes over if this one has failed and there is no other."""
         return self
 
     def abandon(self) -> None:  # noqa: B027
@@ -103,23 +103,23 @@ class Worker(ABC):
 class _ExecutorWorker(Worker):
     """An executor whose processes have an engine each."""
 
-    def __init__(self, executor: Executor, choice: bytes) -> None:
-        self._executor, self._choice = executor, choice
+    def __init__(self, executor: Executor, spec: bytes) -> None:
+        self._executor, self._spec = executor, spec
 
     def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
         """Begin with a task."""
-        return self._executor.submit(run_task, self._choice, os.getpid(), task)
+        return self._executor.submit(run_task, self._spec, os.getpid(), task)
 
 
 class DeviceProcess(_ExecutorWorker):
-    """A process of its own for a device, started by "spawn"."""
+    """A process for one device, started by "spawn"."""
 
     where = ""
     """The name of the device, once `wait` has returned."""
 
-    def __init__(self, choice: EngineSpec) -> None:
-        super().__init__(self._new_executor(), _pickled(choice))
-        self.name = f"device {choice.device}"
+    def __init__(self, spec: EngineSpec) -> None:
+        super().__init__(self._new_executor(), _pickled(spec))
+        self.name = f"device {spec.device}"
         self._start()
 
     @staticmethod
@@ -135,7 +135,7 @@ class DeviceProcess(_ExecutorWorker):
 
         before = set(multiprocessing.active_children())
         with _interrupts_blocked():
-            self._ready = self._executor.submit(_start_engine, self._choice, os.getpid())
+            self._ready = self._executor.submit(_start_engine, self._spec, os.getpid())
         self._processes = set(multiprocessing.active_children()) - before
         self.failed = False
 
@@ -168,7 +168,7 @@ class DeviceProcess(_ExecutorWorker):
         self.close()
 
     def close(self) -> None:
-        """End the process, whatever it is doing; safe to repeat."""
+        """End the process, even during a task; safe to repeat."""
         for process in self._processes:
             process.kill()
         self._executor.shutdown(cancel_futures=True)
@@ -180,12 +180,12 @@ class UserExecutor(_ExecutorWorker):
     name = "executor"
     slots = float("inf")
 
-    def __init__(self, executor: Executor, choice: EngineSpec) -> None:
+    def __init__(self, executor: Executor, spec: EngineSpec) -> None:
         from concurrent.futures import Executor
 
         if not isinstance(executor, Executor):
             raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
-        super().__init__(executor, _pickled(choice))
+        super().__init__(executor, _pickled(spec))
         self.concurrency = getattr(executor, "_max_workers", 4)
 
     def replacement(self, engine: Any, broken: bool) -> Worker:
@@ -213,11 +213,11 @@ class ThisProcess(Worker):
         return done
 
 
-def _pickled(choice: EngineSpec) -> bytes:
-    """Return a choice for other processes, in which an open device has the same number."""
-    if isinstance(choice.device, Device):
-        choice = choice._replace(device=choice.device.info.index)
-    return pickle.dumps(choice)
+def _pickled(spec: EngineSpec) -> bytes:
+    """Return a spec for other processes, in which an open device has the same number."""
+    if isinstance(spec.device, Device):
+        spec = spec._replace(device=spec.device.info.index)
+    return pickle.dumps(spec)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import numpy as np
@@ -230,6 +230,20 @@ def test_two_processes_find_the_same(two: Aligner, in_file: bool, indexed: Path)
         two.engine.where,
     }
     assert {each.engine for each in results} == {"diagonal"}
+
+
+def test_processes_end_with_an_aligner_that_is_no_longer_used(device: Device) -> None:
+    index, before = device.info.index, set(active_children())
+    aligner = Aligner(engine="diagonal", device=[index, index])
+    results = aligner.search([QUERIES[0], QUERIES[0]], TARGETS)
+    del aligner
+    processes = set(active_children()) - before
+    assert len(processes) == 2
+    assert len(list(results)) == 2
+    del results
+    for process in processes:
+        process.join(10)
+        assert not process.is_alive()
 
 
 def test_other_verbs_use_the_first_device(two: Aligner) -> None:

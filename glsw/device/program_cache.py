@@ -1,14 +1,14 @@
-"""Compiled compute programs kept between runs, where the driver gives them out.
+"""A cache of compiled compute programs on disk, for drivers that return program binaries.
 
-A driver may take seconds over a kernel whose loops are unrolled. A program that was slow to
-compile is kept as the driver's own binary in the user's cache folder, under a name made of its
-text and of the driver's name and version, and later runs load it. The driver has the last word:
-it refuses binaries of another version or card. Whatever goes wrong, with the folder, the file or
-the driver, the program is compiled from its text.
+A driver may need seconds to compile a kernel with unrolled loops. A program that was slow to
+compile is stored as the binary of the driver in the user's cache folder, under a hash of its text
+and of the name and version of the driver; later runs load it. The driver rejects binaries of
+another version or card. If anything fails, be it the folder, the file or the driver, the program is
+compiled from its text.
 
-moderngl makes programs only from text, and reads their uniforms while it does. So the binary is
-loaded into a small program that declares the same uniforms at the same locations. Uniforms
-other than single numbers and 2D textures are beyond it, and programs with those are not kept.
+moderngl makes programs only from text, and then reads their uniforms. So the binary is loaded into
+a small program that declares the same uniforms at the same locations. This supports uniforms that
+are single numbers or 2D textures; programs with others are not stored.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ import moderngl
 from glsw.device.context import gl_function, read_integer
 from glsw.device.device import Device
 
-SLOW = 0.1
-"""Seconds of compiling from which a program is kept."""
-LIMIT = 64 << 20
-"""Bytes that the folder may have; what was used least recently is deleted."""
+MIN_COMPILE_SECONDS = 0.1
+"""Compile time from which a program is stored."""
+MAX_FOLDER_BYTES = 64 << 20
+"""Size limit of the folder; the least recently used files are deleted."""
 
-_FORMAT = 1  # of the files and of what their names are made of
+_FORMAT = 1  # of the files and their names
 _MAGIC = b"glsw program\n"
 _DIGEST = 32
 
@@ -47,7 +47,7 @@ _GL_SHADER_STORAGE_BLOCK = 0x92E6
 _GL_BUFFER_BINDING = 0x9302
 _GL_INVALID_INDEX = 0xFFFFFFFF
 
-# How a uniform of each GL type is declared, and how it is used so that it stays in the program.
+# Per GL type the declaration of a uniform, and an expression that keeps it in the program.
 _KINDS = {
     0x1404: ("int", "{}"),
     0x1405: ("uint", "int({})"),
@@ -64,7 +64,7 @@ _BLOCKS = {
 
 
 class Uniform(NamedTuple):
-    """A uniform as the linked program has it: its GL type, its location, and its first value."""
+    """A uniform of a linked program: its GL type, its location, and its initial value."""
 
     name: str
     kind: int
@@ -73,7 +73,7 @@ class Uniform(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A uniform or storage block: its GL interface, its name, and the binding of its text."""
+    """A uniform or storage block: its GL interface, its name, and its binding in the text."""
 
     interface: int
     name: str
@@ -87,7 +87,7 @@ class Binary:
     Attributes
     ----------
     form : int
-        The driver's number of the binary's format.
+        The number of the binary format of the driver.
     group : tuple of int
         Invocations of a work group in x, y and z.
     uniforms : tuple of Uniform
@@ -119,7 +119,7 @@ def folder() -> Path | None:
 
 
 def compute_shader(device: Device, source: str, *, cache: Path | None) -> moderngl.ComputeShader:
-    """Return the program of a compute shader: loaded if it was kept, else compiled.
+    """Return the program of a compute shader, loaded from the cache or compiled.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def compute_shader(device: Device, source: str, *, cache: Path | None) -> modern
         The current one.
     source : str
     cache : Path or None
-        Folder of the binaries, made when first needed; None neither loads nor keeps any.
+        Folder of the binaries, created when needed; None disables the cache.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def compute_shader(device: Device, source: str, *, cache: Path | None) -> modern
         return program
     start = time.perf_counter()
     program = device.ctx.compute_shader(source)
-    if time.perf_counter() - start > SLOW:
+    if time.perf_counter() - start > MIN_COMPILE_SECONDS:
         binary = fetch(device.ctx, program)
         if binary is not None:
             write(file, binary)
@@ -151,7 +151,7 @@ def compute_shader(device: Device, source: str, *, cache: Path | None) -> modern
 
 
 def name(device: Device, source: str) -> str:
-    """Return the name of a program's file: other texts and drivers give other names."""
+    """Return the file name of a program, a hash of its text and its driver."""
     info = device.info
     parts = (str(_FORMAT), info.vendor, info.name, info.version_string, source)
     return _digest("\0".join(parts).encode()).hex()
@@ -164,7 +164,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | None:
-    """Read a program just compiled; None if the driver or a uniform does not allow it."""
+    """Return the binary of a program just compiled; None if driver or uniforms do not allow it."""
     uniforms = _uniforms(program)
     if uniforms is None:
         return None
@@ -193,7 +193,7 @@ def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | No
 
 
 def restore(ctx: moderngl.Context, binary: Binary) -> moderngl.ComputeShader | None:
-    """Return the program of a binary; None if the driver does not take it as it was."""
+    """Return the program of a binary; None if the driver does not restore it unchanged."""
     try:
         program = ctx.compute_shader(_stand_in(binary.uniforms))
     except moderngl.Error:
@@ -240,15 +240,15 @@ def read(file: Path) -> Binary | None:
     return Binary(header["form"], tuple(header["group"]), uniforms, blocks, body[4 + size :])
 
 
-def write(file: Path, binary: Binary, *, limit: int = LIMIT) -> None:
-    """Write a binary to its file, in one step; does nothing where that cannot be done.
+def write(file: Path, binary: Binary, *, limit: int = MAX_FOLDER_BYTES) -> None:
+    """Write a binary to its file atomically; do nothing if that is not possible.
 
     Parameters
     ----------
     file : Path
     binary : Binary
     limit : int, optional
-        Bytes that all files of the folder may have after it.
+        Size limit of the folder in bytes.
     """
     import tempfile
 
@@ -273,7 +273,7 @@ def write(file: Path, binary: Binary, *, limit: int = LIMIT) -> None:
 
 
 def _trim(cache: Path, limit: int) -> None:
-    """Delete the files used least recently until the others have no more bytes than the limit."""
+    """Delete the least recently used files until the others are within the limit."""
     found = []
     for file in cache.iterdir():
         with suppress(OSError):  # another process may have deleted it
@@ -288,7 +288,7 @@ def _trim(cache: Path, limit: int) -> None:
 
 
 def _load(ctx: moderngl.Context, file: Path) -> moderngl.ComputeShader | None:
-    """Return the program of a file and mark it as used; delete one that is of no use."""
+    """Return the program of a file and mark it as used; delete a file that does not load."""
     binary = read(file)
     program = None if binary is None else restore(ctx, binary)
     with suppress(OSError):
@@ -300,7 +300,7 @@ def _load(ctx: moderngl.Context, file: Path) -> moderngl.ComputeShader | None:
 
 
 def _uniforms(program: moderngl.ComputeShader) -> tuple[Uniform, ...] | None:
-    """Return the uniforms of a program with their values; None if there are others than kept."""
+    """Return the uniforms of a program with their values; None if some cannot be stored."""
     found = []
     for key in program:
         member = program[key]
@@ -314,7 +314,7 @@ def _uniforms(program: moderngl.ComputeShader) -> tuple[Uniform, ...] | None:
 
 
 def _stand_in(uniforms: tuple[Uniform, ...]) -> str:
-    """Return a small shader that has the uniforms at their locations.
+    """Return a small shader with the same uniforms at the same locations.
 
     Examples
     --------

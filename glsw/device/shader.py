@@ -1,13 +1,12 @@
-"""Shader programs from files: include, define, compile, cache, and errors that name file and line.
+"""Shader programs from files: includes, defines, compilation, and errors with file and line.
 
 A shader file is plain GLSL with one addition, ``#include "lib/x.glsl"``: the path is relative to
-the shader folder, includes may include, and a file already in the program is not repeated, so
-that cycles end. Includes are textual and not subject to ``#if``. A caller with shaders of its own
-names their folder, which is searched first.
+the shader folder, includes may be nested, and each file is included once, so that cycles end.
+Includes are textual and not subject to ``#if``. A caller may name a folder of other shaders, which
+is searched first.
 
-The assembled program has no ``#line``: drivers disagree on what it counts and some lose the source
-number. Instead every driver counts the lines of one plain text, and the place that each line
-came from is kept beside it.
+The assembled program has no ``#line``: drivers disagree on its meaning, and some lose the source
+number. Instead, drivers count the lines of one plain text, and the origin of each line is recorded.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LOCATION = re.compile(
     r"^\s*(?:(?P<level>ERROR|WARNING|NOTE):\s*)?"
     r"(?:\d+:(?P<line>\d+)(?:\(\d+\))?|\d*\((?P<nvidia>\d+)\))\s*:\s*"
 )
-# NVIDIA points at a second place inside a message: "... previous declaration at 0(5)".
+# NVIDIA names a second location inside a message: "... previous declaration at 0(5)".
 _MENTION = re.compile(r"\b\d+\((\d+)\)")
 # moderngl's heading of a compile log, NVIDIA's of each part of a link log
 _STAGE = re.compile(r"(vertex|fragment|compute)(?:_shader| info)", re.IGNORECASE)
@@ -42,15 +41,15 @@ Program = TypeVar("Program", moderngl.ComputeShader, moderngl.Program)
 
 
 class ShaderError(Exception):
-    """A shader file is missing or wrong, or a program does not compile or link.
+    """A shader file is missing or invalid, or a program does not compile or link.
 
-    The first line of the message names file and line where they are known; the driver's whole
-    log follows, with its line numbers replaced by files and lines.
+    The first line of the message names file and line if they are known; the full log of the driver
+    follows, with file and line instead of its line numbers.
     """
 
 
 def root() -> Path:
-    """Return the folder of the shaders: in the package, or beside it in a checkout."""
+    """Return the folder of the shaders: in the package, or next to it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     candidates = (package / "shaders", package.parent / "shaders")
     for folder in candidates:
@@ -62,7 +61,7 @@ def root() -> Path:
 def assemble(
     name: str, defines: Mapping[str, object] | None = None, folder: Path | None = None
 ) -> tuple[str, list[str]]:
-    """Return the text of a shader with its includes and defines, and where its lines come from.
+    """Return the text of a shader with its includes and defines, and the origins of its lines.
 
     Parameters
     ----------
@@ -83,9 +82,9 @@ def assemble(
     Raises
     ------
     ShaderError
-        A file cannot be read, an include cannot be understood, or there is no ``#version``.
+        A file cannot be read, an include is invalid, or there is no ``#version``.
     ValueError
-        A macro's name or value is not one that GLSL takes.
+        The name or value of a macro is invalid in GLSL.
 
     Examples
     --------
@@ -114,10 +113,10 @@ def assemble(
 def compute(
     device: Device, name: str, folder: Path | None = None, /, **defines: object
 ) -> moderngl.ComputeShader:
-    """Return the compute program of a shader file, compiled once a device and set of defines.
+    """Return the compute program of a shader file, compiled once per device and set of defines.
 
-    One that is slow to compile is kept between runs, see `glsw.device.program_cache`: look up
-    uniforms in it, and bind blocks by ``layout(binding = )``, as a kept program lists none.
+    A program that is slow to compile is stored on disk, see `glsw.device.program_cache`. A stored
+    program lists its uniforms but no blocks: bind these by ``layout(binding = )``.
     Files are looked for in ``folder``, if there is one, and in `root`.
 
     Raises
@@ -141,7 +140,7 @@ def render(
 ) -> moderngl.Program:
     """Return the program of a vertex and a fragment shader, both with the same defines.
 
-    Compiled once per device and set of defines; files are looked for as in `compute`.
+    It is compiled once per device and set of defines; files are found as in `compute`.
 
     Raises
     ------
@@ -191,21 +190,21 @@ def _program(
 
 
 def explain(log: str, origins: Mapping[str, list[str]], what: str) -> str:
-    r"""Rewrite a driver's log so that it names files and lines.
+    r"""Return the log of a driver with the files and lines of shaders.
 
     Parameters
     ----------
     log : str
-        What moderngl reports: a heading, the name of the stage, the driver's log.
+        The report of moderngl: a heading, the name of the stage, the log of the driver.
     origins : mapping
-        For each stage, vertex, fragment or compute, the origins that `assemble` gave.
+        Per stage (vertex, fragment or compute), the origins from `assemble`.
     what : str
         The program and the device, for the end of the first line.
 
     Returns
     -------
     str
-        The first error (or the first thing said), then the log.
+        The first error, or the first line, then the log.
 
     Examples
     --------
@@ -232,10 +231,10 @@ def explain(log: str, origins: Mapping[str, list[str]], what: str) -> str:
 
 
 def _located(line: str, origins: list[str]) -> str:
-    """Replace the driver's place at the start of a line of its log, and NVIDIA's inside it."""
+    """Replace the location at the start of a log line, and NVIDIA's inside it, by its origin."""
 
     def origin(number: int) -> str:
-        # Line 0 is the whole program; some drivers name one past the end for a missing brace.
+        # Line 0 is the whole program; a missing brace may be reported one line past the end.
         return origins[min(number, len(origins)) - 1] if number > 0 else origins[0].split(":")[0]
 
     found = _LOCATION.match(line)
@@ -250,7 +249,7 @@ def _located(line: str, origins: list[str]) -> str:
 
 
 def _rendered(defines: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return macros and their values as GLSL text, without those that are None."""
+    """Return macros and their values as GLSL text, without values of None."""
     rendered = []
     for key, value in defines.items():
         if not _MACRO.fullmatch(key) or key.startswith("GL_"):
@@ -267,7 +266,7 @@ def _rendered(defines: Mapping[str, object]) -> list[tuple[str, str]]:
 def _expanded(
     name: str, asked_at: str, seen: set[str], folder: Path | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield each line of a file and of what it includes, with its ``file:line``."""
+    """Yield each line of a file and of its includes, with its ``file:line``."""
     for number, line in enumerate(_read(name, asked_at, folder).splitlines(), start=1):
         origin = f"{name}:{number}"
         include = _INCLUDE.match(line)

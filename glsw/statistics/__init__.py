@@ -1,8 +1,8 @@
 """Statistics of local alignment scores: bits and E-values.
 
-`for_search` chooses: NCBI's published constants of Karlin and Altschul where there are some for
-matrix and gap costs (`published`), otherwise a fit to the scores of the search itself (`fit`), or
-none, with the reason.
+`for_search` selects NCBI's published Karlin-Altschul constants if they exist for matrix and gap
+costs (`published`), otherwise a fit to the score distribution of the search (`fit`), or none, with
+the reason.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def histogram_for(scoring: Scoring, method: Method = "auto") -> ScoreHistogram |
     Raises
     ------
     ValueError
-        If there is no such method; if no local statistics exist and a fit was asked for.
+        If the method is unknown, or "fit" and no local statistics exist.
 
     Examples
     --------
@@ -76,19 +76,19 @@ def for_search(
     ----------
     scoring : Scoring
     query_length : int
-        Letters of what is searched with.
+        Residues of the query; of a translated query, of the longest frame.
     database_sequences, database_residues : int
         Size of the database.
     histogram : ScoreHistogram, optional
-        The best scores of all sequences, or of an unbiased part of them, for a fit.
+        The best scores of all sequences, or of an unbiased sample, for a fit.
     method : {"auto", "karlin-altschul", "fit", "none"}
-        ``auto`` takes published constants if there are some for the scoring, a fit if there are
-        enough scores, and otherwise gives no statistics and says why.
+        ``auto`` uses published constants if they exist for the scoring, else a fit if there are
+        enough scores, else returns `Unavailable` with the reason.
 
     Raises
     ------
     ValueError
-        If there is no such method; if the one asked for is not possible.
+        If the method is unknown or, unless it is ``auto``, not possible.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _check_method(method: str) -> None:
 
 
 def _reason(scoring: Scoring) -> str | None:
-    """Return why no statistics exist, if so."""
+    """Return why no statistics exist, None if they do."""
     try:
         check(scoring)
     except ValueError as error:

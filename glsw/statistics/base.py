@@ -1,4 +1,4 @@
-"""What all statistics have in common: bits, E-values and the score that an E-value asks for."""
+"""The interface of all statistics: bits, E-values, and the score that an E-value requires."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ _LARGEST = 2**31 - 1
 
 
 class Statistics(ABC):
-    """How significant the scores of one query against one database are.
+    """The significance of scores of one query against one database.
 
-    Scores are in integer units of the scoring, see `Scoring.scale`. All methods take a number or
-    an array, and several arrays of shapes that broadcast; they give a float for numbers and an
-    array for arrays.
+    Scores are in integer units of the scoring, see `Scoring.scale`. All methods take numbers or
+    arrays whose shapes broadcast; they return a float for numbers and an array for arrays.
     """
 
     @property
     def available(self) -> bool:
-        """Whether there are bits and E-values at all."""
+        """Whether bits and E-values exist."""
         return True
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What outputs call it: the method and its numbers."""
+        """The method and its parameters, as shown in outputs."""
 
     @overload
     def bits(self, score: float, target_length: int) -> float: ...
@@ -40,13 +39,13 @@ class Statistics(ABC):
     def bits(self, score: Scores, target_length: int | Scores) -> Floats: ...
 
     def bits(self, score: float | Scores, target_length: int | Scores) -> float | Floats:
-        """Return the score in bits: one more halves the E-value.
+        """Return the score in bits: one more bit halves the E-value.
 
         Parameters
         ----------
         score : int, or array of int
         target_length : int, or array of int
-            Letters of the database's sequence; a fit depends on them, the rest does not.
+            Residues of the target; only a fit depends on them.
         """
         return _float(self._bits(*_arrays(score, target_length)))
 
@@ -61,15 +60,15 @@ class Statistics(ABC):
     def evalue(
         self, score: float | Scores, query_length: int | Scores, target_length: int | Scores
     ) -> float | Floats:
-        """Return how many such scores, or better ones, are expected by chance in the search.
+        """Return the number of scores this high or higher expected by chance in the search.
 
         Parameters
         ----------
         score : int, or array of int
         query_length : int, or array of int
-            Letters of what was searched with: of a translated frame, its amino acids.
+            Residues of the query: of a translated frame, its amino acids.
         target_length : int, or array of int
-            Letters of the database's sequence.
+            Residues of the target.
         """
         return _float(self._evalue(*_arrays(score, query_length, target_length)))
 
@@ -84,7 +83,7 @@ class Statistics(ABC):
     def cutoff(
         self, evalue: float, query_length: int, target_length: int | Scores
     ) -> int | npt.NDArray[np.int64]:
-        """Return the least score, 1 or more, that has this E-value or a smaller one.
+        """Return the least score, 1 or more, with at most this E-value.
 
         Parameters
         ----------
@@ -92,7 +91,7 @@ class Statistics(ABC):
             More than 0.
         query_length : int
         target_length : int, or array of int
-            Give every length of a database once: it is found by halving.
+            The result is found by bisection: give each length of a database once.
         """
         if not evalue > 0:
             raise ValueError(f"an E-value must be more than 0, got {evalue:g}")
@@ -102,7 +101,7 @@ class Statistics(ABC):
         def enough(score: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
             return self._evalue(score.astype(np.float64), query, lengths) <= evalue
 
-        low = np.zeros(lengths.shape, np.int64)  # too low, as far as is known
+        low = np.zeros(lengths.shape, np.int64)  # not known to be enough
         high = np.ones(lengths.shape, np.int64)
         while not (done := enough(high) | (high > _LARGEST)).all():
             low, high = np.where(done, low, high), np.where(done, high, 2 * high)
@@ -120,7 +119,7 @@ class Statistics(ABC):
 
 
 class Unavailable(Statistics):
-    """No statistics, and why not.
+    """No statistics, with the reason.
 
     Examples
     --------
@@ -141,7 +140,7 @@ class Unavailable(Statistics):
 
     @property
     def available(self) -> bool:
-        """Never."""
+        """False."""
         return False
 
     @property
@@ -157,7 +156,7 @@ class Unavailable(Statistics):
 
 
 def in_bits(nats: Floats) -> Floats:
-    """Convert from natural to binary logarithms."""
+    """Convert natural to binary logarithms."""
     return nats / math.log(2)
 
 
@@ -166,5 +165,5 @@ def _arrays(*numbers: float | Scores) -> list[Floats]:
 
 
 def _float(result: Floats) -> float | Floats:
-    """Return a float where no array was given."""
+    """Return a float for a number, an array for an array."""
     return result if np.ndim(result) else float(result)

@@ -1,9 +1,9 @@
-"""Alignments that would run over the end of a sequence: corrections of the search space.
+"""Finite-size corrections of the search space: an alignment must end within its sequences.
 
-A random alignment of score s is about ``alpha s + beta`` letters long, so it cannot begin anywhere
-in a sequence. BLAST corrects for this in two ways, and so does this module: blastn takes one length
-off the query and off every sequence of the database; blastp, since version 2.2.24, computes the
-expected number of places from the distribution of the two lengths.
+A random alignment of score s is about ``alpha s + beta`` residues long, so it cannot start at the
+end of a sequence. BLAST corrects for this in two ways, and so does this module: blastn subtracts
+one length from the query and from every sequence of the database; blastp, since version 2.2.24,
+computes the expected number of start positions from the distribution of the two lengths.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def length_adjustment(constants: Constants, query: int, sequences: int, residues: int) -> int:
-    """Return how many letters BLAST takes off the query and off every sequence.
+    """Return the number of residues that BLAST subtracts from the query and every sequence.
 
-    It is the largest whole number l that is not above
+    It is the largest whole number l that does not exceed
 
         ``beta + alpha / lambda * ln(K (m - l) (n - N l))``,
 
-    the length of the alignments that are expected once in what remains of the query (m letters)
-    and the database (n letters in N sequences), and for which ``K (m - l) (n - N l)`` is still more
-    than both m and n. The first falls with l, so that it is found by halving.
+    the length of alignments expected once in the remaining query (of m residues) and database (of
+    n residues in N sequences), and for which ``K (m - l) (n - N l)`` exceeds both m and n. Both
+    expressions decrease with l, so bisection finds it.
 
     Parameters
     ----------
     constants : Constants
     query : int
-        Letters m of the query.
+        Length m of the query.
     sequences, residues : int
-        Size N and n of the database.
+        Sizes N and n of the database.
 
     Examples
     --------
@@ -78,18 +78,18 @@ def search_space(constants: Constants, query: int, sequences: int, residues: int
     return (query - length) * max(1, residues - sequences * length)
 
 
-def expected_places(
+def expected_starts(
     score: _Float, constants: Constants, spread: FiniteSize, query: _Float, target: _Float
 ) -> _Float:
-    """Return in how many places alignments of a score may lie in a query and a target.
+    """Return the expected number of start positions of alignments of a score.
 
-    Equation 4 and the appendix of Park et al. 2012: the lengths I and J of the alignment in the two
-    sequences are normal with the means and variances of ``spread``; the number of places is the
-    expectation of ``(m - I)+ (n - J)+``, to first order in the covariance of I and J. (The matrix
-    is taken as symmetric.) All arrays have one shape, or shapes that broadcast.
+    Park et al. 2012, equation 4 and appendix: the lengths I and J of an alignment in query and
+    target are normal with the means and variances of ``spread``; the number is the expectation of
+    ``(m - I)+ (n - J)+``, to first order in the covariance of I and J. (The matrix is taken as
+    symmetric.) The shapes of the arrays broadcast.
     """
     mean = constants.alpha * score + spread.shift
-    # Where the lines go below that, at low scores, twice the slope over lambda is taken.
+    # Not below twice the slope over lambda, which matters at low scores.
     variance = np.maximum(
         2 * spread.variance / constants.lambda_, spread.variance * score + spread.variance_shift
     )
@@ -98,15 +98,15 @@ def expected_places(
         spread.covariance * score + spread.covariance_shift,
     )
     deviation = np.sqrt(variance)
-    room_in_query, chance_in_query = _room(query - mean, deviation)
-    room_in_target, chance_in_target = _room(target - mean, deviation)
-    return room_in_query * room_in_target + covariance * chance_in_query * chance_in_target
+    free_in_query, chance_in_query = _positive_part(query - mean, deviation)
+    free_in_target, chance_in_target = _positive_part(target - mean, deviation)
+    return free_in_query * free_in_target + covariance * chance_in_query * chance_in_target
 
 
-def _room(free: _Float, deviation: _Float) -> tuple[_Float, _Float]:
-    """Return expectation of the positive part, and chance to be positive, of a normal variable."""
+def _positive_part(free: _Float, deviation: _Float) -> tuple[_Float, _Float]:
+    """Return the expected positive part of a normal variable and its chance to be positive."""
     at = free / deviation
     chance = np.asarray(_erfc(-at / _ROOT_2) / 2, np.float64)
     density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
-    # The difference of two nearly equal numbers may fall below 0 far out.
+    # In the tail, rounding may make this difference negative.
     return np.maximum(deviation * (at * chance + density), 0.0), chance

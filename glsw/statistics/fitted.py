@@ -1,9 +1,9 @@
-"""Statistics from the scores of the search itself, for scorings without published constants.
+"""Statistics fitted to the scores of a search, for scorings without published constants.
 
 W. R. Pearson 1998, "Empirical statistical estimates for sequence similarity searches", Journal of
 Molecular Biology 276, and the program ssearch36: nearly all sequences of a database are unrelated
-to the query, so that their scores show how random ones are distributed. The mean grows with the
-logarithm of the sequence's length; around it they have an extreme value distribution.
+to the query, so their scores show the distribution of random scores. The mean grows with the
+logarithm of the length of the sequence; around it scores have an extreme value distribution.
 """
 
 from __future__ import annotations
@@ -20,40 +20,39 @@ from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.statistics.ungapped_constants import background, ungapped_lambda
 
-LEAST = 60
-"""Scores that a fit takes at least."""
+MIN_SCORES = 60
+"""Minimum number of scores for a fit."""
 
-LEAST_RANDOM = 50
-"""Of these, how many must not be outliers."""
+MIN_RANDOM_SCORES = 50
+"""Minimum number of scores that are no outliers."""
 
 EULER = 0.5772156649015329
 SCALE = math.pi / math.sqrt(6)
 """lambda times the standard deviation of an extreme value distribution."""
 
-_STEPS = 10  # length bins to a factor of e
-_BINS = 181  # up to e**18 letters, 66 million
-_CELLS = 1024  # of scores
-_FINE = 0.1  # a cell, in nats, where a unit of the scoring is less
-_SHORTEST = 10  # letters of the sequences that are fitted
-_DIRECT = 2**16  # lengths whose bins are looked up
-_ROUNDS = 20
-_OUTLIER = 0.1  # E-value of scores that are left out
-_FEWEST_BINS = 5
-_WIDEST = 2.5  # standard deviation, relative to that without gaps
+_LENGTH_BINS_PER_E = 10  # per factor of e
+_LENGTH_BINS = 181  # up to e**18 residues, 66 million
+_SCORE_BINS = 1024
+_MIN_BIN_NATS = 0.1  # width of a score bin, if units of the scoring are finer
+_MIN_LENGTH = 10  # of fitted sequences
+_TABULATED_LENGTHS = 2**16  # whose bins are looked up
+_MAX_ROUNDS = 20
+_OUTLIER_EVALUE = 0.1
+_MIN_FILLED_BINS = 5  # of lengths, to fit a slope
+_MAX_RELATIVE_DEVIATION = 2.5  # of scores, relative to alignments without gaps
 
 Counts = npt.NDArray[np.int64]
 
 
 class ScoreHistogram:
-    """How many sequences of a database have which length and score, in bins of both.
+    """The number of sequences of a database by length and score, in bins of both.
 
-    Only counts are kept, so that histograms of parts of a database can be added, in any order,
-    with the same result.
+    Histograms of parts of a database can be added, in any order, with the same result.
 
     Parameters
     ----------
     width : int
-        Integer units of the scoring in a cell.
+        Integer units of the scoring per bin.
 
     Examples
     --------
@@ -71,14 +70,14 @@ class ScoreHistogram:
         if width < 1:
             raise ValueError(f"width {width}: at least 1 unit of score expected")
         self.width = width
-        self.counts: Counts = np.zeros((_BINS, _CELLS), np.int64)
+        self.counts: Counts = np.zeros((_LENGTH_BINS, _SCORE_BINS), np.int64)
 
     @classmethod
     def of(cls, scoring: Scoring) -> ScoreHistogram:
-        """Return an empty one for the scores of a scoring.
+        """Return an empty histogram for a scoring.
 
-        A cell is the step between possible scores, or more where that is a small fraction of the
-        standard deviation. The cells reach far beyond any random score.
+        A bin of scores is as wide as the step between possible scores, or wider if that is a small
+        fraction of the standard deviation. The bins reach far beyond any random score.
 
         Raises
         ------
@@ -89,15 +88,15 @@ class ScoreHistogram:
         entries = scoring.matrix[np.ix_(codes, codes)].ravel().tolist()
         costs = [*scoring.insertion, *scoring.deletion]
         step = int(np.gcd.reduce([*entries, *costs]))
-        return cls(step * max(1, int(_FINE / (ungapped_lambda(scoring) * step))))
+        return cls(step * max(1, int(_MIN_BIN_NATS / (ungapped_lambda(scoring) * step))))
 
     def add(self, scores: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64]) -> None:
-        """Count sequences, their best scores and their lengths, both of shape (N,)."""
+        """Count sequences, given their best scores and their lengths, both of shape (N,)."""
         if scores.shape != lengths.shape or scores.ndim != 1:
             raise ValueError(f"{scores.shape} scores for {lengths.shape} lengths")
-        cells = np.minimum(scores // self.width, _CELLS - 1)
-        at = _bins_of(lengths).astype(np.int64) * _CELLS + cells
-        self.counts += np.bincount(at, minlength=_BINS * _CELLS).reshape(_BINS, _CELLS)
+        cells = np.minimum(scores // self.width, _SCORE_BINS - 1)
+        at = _bins_of(lengths).astype(np.int64) * _SCORE_BINS + cells
+        self.counts += np.bincount(at, minlength=self.counts.size).reshape(self.counts.shape)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         if self.width != other.width:
@@ -122,20 +121,20 @@ class ScoreHistogram:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.width = state["width"]
-        self.counts = np.zeros((_BINS, _CELLS), np.int64)
+        self.counts = np.zeros((_LENGTH_BINS, _SCORE_BINS), np.int64)
         self.counts.ravel()[state["filled"]] = state["numbers"]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fit found: scores have the mean ``intercept + slope * ln(length)``.
+    """The result of a fit: scores have the mean ``intercept + slope * ln(length)``.
 
     Parameters
     ----------
     slope, intercept, deviation : float
         In integer units; ``deviation`` is the standard deviation.
     used, outliers : int
-        Scores that were fitted, and those that were left out because they are no random scores.
+        Number of scores fitted, and of those excluded because they are not random.
     """
 
     slope: float
@@ -146,22 +145,22 @@ class Fit:
 
 
 def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
-    """Fit scores to an extreme value distribution whose mean is a line over ln(length).
+    """Fit scores to an extreme value distribution whose mean is linear in ln(length).
 
-    By least squares; then scores that are expected less than 0.1 times in so many sequences, or
-    as far below the line, are left out and all is done again, until no further score is an
-    outlier. Sequences shorter than 10 letters or without any score are not used. If nearly all
-    lengths are the same, the slope is what the theory says, 1 / lambda.
+    Least squares, repeated without outliers until there are no new ones: scores expected less than
+    0.1 times in this number of sequences, or as far below the line. Sequences shorter than 10
+    residues or with score 0 are not used. If nearly all lengths are equal, the slope is that of the
+    theory, 1 / lambda.
 
-    Scores are steps: the chance to reach S is that of a continuous variable with half a step more
-    in its mean and step^2 / 12 less in its variance.
+    Scores are discrete: the chance to reach S is that of a continuous variable whose mean is half a
+    step higher and whose variance is step^2 / 12 lower.
 
     Parameters
     ----------
     histogram : ScoreHistogram
     lambda_ : float, optional
-        That of alignments without gaps, per integer unit. Where gaps are so cheap that alignments
-        are not local, scores scatter far more widely than it allows.
+        That of alignments without gaps, per integer unit. Scores that scatter far more than it
+        allows mean that gaps are too cheap for local alignments.
 
     Raises
     ------
@@ -169,33 +168,34 @@ def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
         If there are fewer than 60 scores, or fewer than 50 that look random; if all are equal; if
         gaps are too cheap.
     """
-    first = int(np.searchsorted(_first_lengths(), _SHORTEST))
+    first = int(np.searchsorted(_first_lengths(), _MIN_LENGTH))
     counts = histogram.counts[first:].astype(np.float64)
     counts[:, 0] = 0.0  # no score
     lengths = _log_lengths()[first:]
-    values = np.arange(_CELLS, dtype=np.float64) + 0.5
+    values = np.arange(_SCORE_BINS, dtype=np.float64) + 0.5
     total = int(counts.sum())
-    if total < LEAST:
-        raise ValueError(f"{total} scores are too few to fit statistics to: {LEAST} are needed")
+    if total < MIN_SCORES:
+        few = f"{total} scores are too few to fit statistics to"
+        raise ValueError(f"{few}: {MIN_SCORES} are needed")
     if counts[:, -1].sum() > 0.5 * total:
         raise ValueError(_TOO_CHEAP)
     counts[:, -1] = 0.0  # beyond the range
-    highest = (math.log(total / _OUTLIER) - EULER) / SCALE
+    highest = (math.log(total / _OUTLIER_EVALUE) - EULER) / SCALE
     kept = counts
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         slope, intercept, deviation = _line(kept, lengths, values)
         z = (values - (intercept + slope * lengths)[:, np.newaxis]) / deviation
         before, kept = kept, np.where(np.abs(z) <= highest, counts, 0.0)
         used = int(kept.sum())
-        if used < LEAST_RANDOM:
+        if used < MIN_RANDOM_SCORES:
             raise ValueError(
-                f"only {used} of {total} scores look random: {LEAST_RANDOM} are needed to fit "
+                f"only {used} of {total} scores look random: {MIN_RANDOM_SCORES} are needed to fit "
                 "statistics to"
             )
         if np.array_equal(before, kept):
             break
     unit = histogram.width
-    if lambda_ * deviation * unit > _WIDEST * SCALE:
+    if lambda_ * deviation * unit > _MAX_RELATIVE_DEVIATION * SCALE:
         raise ValueError(_TOO_CHEAP)
     return Fit(slope * unit, intercept * unit, deviation * unit, used, total - used)
 
@@ -204,22 +204,22 @@ def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
 class Fitted(Statistics):
     """E-values from a fit: ``E = N (1 - exp(-exp(-pi / sqrt(6) z - gamma)))``.
 
-    z is how many standard deviations a score is above the mean for the length of its sequence,
-    gamma Euler's constant, and N the number of sequences; for nucleotides it is the residues of the
-    database over those of the sequence, as ssearch36 has it. Bits are such that
-    ``E = N m n 2^-bits`` where E is small, for a query and sequence of m and n letters.
+    z is the number of standard deviations of a score above the mean for the length of its target,
+    gamma is Euler's constant, and N the number of sequences; for nucleotides N is the residues of
+    the database divided by those of the target, as in ssearch36. Bits satisfy
+    ``E = N m n 2^-bits`` for small E, a query of m and a target of n residues.
 
     Parameters
     ----------
     fit : Fit
     query_length : int
-        Of the query whose scores were fitted.
+        Length of the query whose scores were fitted.
     sequences, residues : int
         Size of the database.
     nucleotides : bool
-        How N is counted.
+        Whether N is that of nucleotides.
     scale : int
-        Of the scoring, for the name.
+        `Scoring.scale`, for the name.
     """
 
     fit: Fit
@@ -231,7 +231,7 @@ class Fitted(Statistics):
 
     @property
     def name(self) -> str:
-        """How many scores were fitted, and the line."""
+        """The number of scores fitted, and the parameters of the fit."""
         found = self.fit
         slope, intercept, deviation = (
             number / self.scale for number in (found.slope, found.intercept, found.deviation)
@@ -248,8 +248,8 @@ class Fitted(Statistics):
         return nats
 
     def _bits(self, score: Floats, target_length: Floats) -> Floats:
-        places = self.query_length * np.maximum(target_length, 1.0)
-        return in_bits(self._nats(score, target_length) + np.log(places))
+        pairs = self.query_length * np.maximum(target_length, 1.0)
+        return in_bits(self._nats(score, target_length) + np.log(pairs))
 
     def _evalue(self, score: Floats, query_length: Floats, target_length: Floats) -> Floats:
         nats = np.maximum(self._nats(score, target_length) + 0 * query_length, -700.0)
@@ -266,7 +266,7 @@ _TOO_CHEAP = (
 
 
 def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, float]:
-    """Return slope, intercept and standard deviation; values in cells."""
+    """Return slope, intercept and standard deviation, in bins of scores."""
     by_length = kept.sum(axis=1)
     number = by_length.sum()
     sums = kept @ values
@@ -276,7 +276,7 @@ def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, 
     scatter = float(by_length @ offset**2)
     covariance = float(sums @ offset)
     squares = float((kept @ (values - mean) ** 2).sum())
-    if np.count_nonzero(by_length) >= _FEWEST_BINS:
+    if np.count_nonzero(by_length) >= _MIN_FILLED_BINS:
         slope = covariance / scatter
         variance = (squares - slope * covariance) / number
     else:
@@ -292,23 +292,23 @@ def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, 
 
 @cache
 def _first_lengths() -> Counts:
-    """Return the least length of each bin; bin 0 is for length 0 and 1."""
-    edges = np.ceil(np.exp((np.arange(_BINS) - 0.5) / _STEPS)).astype(np.int64)
+    """Return the least length of each bin; bin 0 has lengths 0 and 1."""
+    edges = np.ceil(np.exp((np.arange(_LENGTH_BINS) - 0.5) / _LENGTH_BINS_PER_E)).astype(np.int64)
     edges[0] = 0
     return edges
 
 
 @cache
 def _log_lengths() -> Floats:
-    """Return the logarithm of the lengths in each bin: between its least and its largest."""
-    edges = np.append(_first_lengths(), round(math.exp((_BINS - 0.5) / _STEPS)))
+    """Return the mean logarithm of the least and the largest length of each bin."""
+    edges = np.append(_first_lengths(), round(math.exp((_LENGTH_BINS - 0.5) / _LENGTH_BINS_PER_E)))
     least, largest = np.maximum(edges[:-1], 1), np.maximum(edges[1:] - 1, 1)
     return np.asarray((np.log(least) + np.log(np.maximum(largest, least))) / 2, np.float64)
 
 
 @cache
 def _direct() -> npt.NDArray[np.uint8]:
-    return _search(np.arange(_DIRECT))
+    return _search(np.arange(_TABULATED_LENGTHS))
 
 
 def _search(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
@@ -317,7 +317,7 @@ def _search(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
 
 def _bins_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     """Return the bin of each length."""
-    bins = _direct()[np.minimum(lengths, _DIRECT - 1)]
-    if (long := lengths >= _DIRECT).any():
+    bins = _direct()[np.minimum(lengths, _TABULATED_LENGTHS - 1)]
+    if (long := lengths >= _TABULATED_LENGTHS).any():
         bins[long] = _search(lengths[long])
     return bins

@@ -1,4 +1,4 @@
-"""Bits and E-values from constants that are known beforehand."""
+"""Bits and E-values from published constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glsw.statistics.base import Floats, Statistics, in_bits
-from glsw.statistics.finite_size import expected_places, search_space
+from glsw.statistics.finite_size import expected_starts, search_space
 from glsw.statistics.published_constants import Constants
 
 
@@ -18,7 +18,7 @@ class KarlinAltschul(Statistics):
 
     ``E = K * space * exp(-lambda S)`` and ``bits = (lambda S - ln K) / ln 2``. For proteins the
     space is that of blastp without composition-based statistics: n / n_t times the expected number
-    of start positions (`glsw.statistics.finite_size.expected_places`), where n is the number of
+    of start positions (`glsw.statistics.finite_size.expected_starts`), where n is the number of
     residues in the database and n_t the length of the target. For nucleotides it is that of blastn
     (`glsw.statistics.finite_size.search_space`).
 
@@ -47,11 +47,11 @@ class KarlinAltschul(Statistics):
 
     @property
     def name(self) -> str:
-        """Matrix, gap costs in BLAST's words, and constants."""
+        """Matrix, gap costs in BLAST's convention, and constants."""
         return f"Karlin-Altschul, NCBI's {self.constants}"
 
     def search_space(self, query_length: int) -> int:
-        """Return what BLAST prints as the effective search space."""
+        """Return the effective search space, as BLAST prints it."""
         return search_space(self.constants, query_length, self.sequences, self.residues)
 
     def _bits(self, score: Floats, target_length: Floats) -> Floats:
@@ -64,10 +64,10 @@ class KarlinAltschul(Statistics):
         if constants.even:
             units = 2 * np.floor(units / 2)
         if constants.spread:
-            places = expected_places(
+            starts = expected_starts(
                 units, constants, constants.spread, query_length, target_length
             )
-            space = places * self.residues / target_length
+            space = starts * self.residues / target_length
         else:
             space = self._spaces(query_length) + 0 * target_length
         found: Floats = constants.k * space * np.exp(-constants.lambda_ * units)

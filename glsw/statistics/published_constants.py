@@ -1,4 +1,4 @@
-"""The constants of Karlin and Altschul for a scoring, as NCBI published them."""
+"""Karlin-Altschul constants of a scoring, as published by NCBI."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from glsw.statistics.ungapped_constants import AMINO_ACIDS, NUCLEOTIDES, codes_o
 
 @dataclass(frozen=True)
 class Constants:
-    """What the distribution of scores of random sequences depends on.
+    """Parameters of the score distribution of random sequences.
 
     Parameters
     ----------
     name : str
-        Of matrix and gap costs, in BLAST's words.
+        Matrix and gap costs, in BLAST's convention.
     lambda_, k, h : float
         lambda per unit of score, K, and H in nats per aligned pair.
     alpha, beta : float
-        A random alignment of score s is about ``alpha * s + beta`` letters long.
+        A random alignment of score s is about ``alpha * s + beta`` residues long.
     unit : int
-        Integer units of the scoring in a unit of score here: `Scoring.scale`, or how many times
-        the scores are those of the published matrix.
+        Integer units of the scoring per unit of score here: `Scoring.scale`, or the factor between
+        its matrix and the published one.
     spread : FiniteSize, optional
-        What the finite-size correction takes besides, where it is known.
+        Further parameters of the finite-size correction, if known.
     even : bool
         Whether odd scores are rounded down for E-values.
     """
@@ -50,7 +50,7 @@ class Constants:
 
 @dataclass(frozen=True)
 class FiniteSize:
-    """How the lengths of random alignments of score s are distributed: Park et al. 2012.
+    """The distribution of the lengths of random alignments of score s (Park et al. 2012).
 
     Their mean is ``alpha * s + shift``, their variance ``variance * s + variance_shift``, and the
     covariance of the lengths in both sequences ``covariance * s + covariance_shift``.
@@ -64,10 +64,10 @@ class FiniteSize:
 
     @staticmethod
     def of(row: Row, without_gaps: Row) -> FiniteSize:
-        """Return it from a row of `protein_rows` and the row for no gaps.
+        """Return the parameters of a row of the protein table and its row without gaps.
 
-        The shifts are twice the cost of a gap's first position times the difference of the slope
-        without gaps and the one with them.
+        The shifts are twice the cost of the first position of a gap times the difference between
+        the slope without gaps and the slope with gaps.
         """
         gap = 2 * (row[0] + row[1])
         return FiniteSize(
@@ -80,10 +80,10 @@ class FiniteSize:
 
 
 def published(scoring: Scoring) -> Constants | None:
-    """Return NCBI's constants for a scoring, None where there are none.
+    """Return NCBI's constants for a scoring, None if there are none.
 
-    Matrices are recognised by their values for the plain letters, whatever their name and the
-    scores of ambiguous letters; multiples of matrix and gap costs are reduced.
+    A matrix is recognised by its scores of unambiguous letters, not by its name; common factors of
+    matrix and gap costs are removed.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def published(scoring: Scoring) -> Constants | None:
 
 
 def costs_published_for(scoring: Scoring) -> tuple[str, list[str]] | None:
-    """Return the name of a scoring's matrix and the gap costs that constants are known for.
+    """Return the name of the matrix and the gap costs with published constants.
 
-    None if there are none for the matrix, or not in these units.
+    None if there are none for the matrix.
     """
     if protein := _recognised(scoring):
         return protein[0], [f"{row[0]:g}/{row[1]:g}" for row in protein_rows()[protein[0]][1:]]
@@ -116,7 +116,7 @@ def costs_published_for(scoring: Scoring) -> tuple[str, list[str]] | None:
 
 @cache
 def _matrices() -> dict[bytes, str]:
-    """Return the names of the matrices by their scores of amino acids."""
+    """Return the names of the protein matrices by their scores."""
     found = {}
     for name in protein_rows():
         matrix = np.zeros((20, 20), np.int32)
@@ -130,7 +130,7 @@ def _matrices() -> dict[bytes, str]:
 
 
 def _divided(scoring: Scoring, letters: str) -> tuple[npt.NDArray[np.int32], int] | None:
-    """Return the scores of plain letters and their greatest common divisor, if it is not 0."""
+    """Return the scores of unambiguous letters and their greatest common divisor, if not 0."""
     codes = codes_of(scoring.alphabet, letters)
     scores = scoring.matrix[np.ix_(codes, codes)]
     unit = int(np.gcd.reduce(scores, axis=None))
@@ -138,7 +138,7 @@ def _divided(scoring: Scoring, letters: str) -> tuple[npt.NDArray[np.int32], int
 
 
 def _recognised(scoring: Scoring) -> tuple[str, int] | None:
-    """Return the name of a protein matrix and how many times its scores these are."""
+    """Return the name of a protein matrix and the factor of its scores."""
     found = _divided(scoring, AMINO_ACIDS) if scoring.alphabet.amino_acids else None
     if found is None:
         return None

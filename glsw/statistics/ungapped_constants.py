@@ -1,4 +1,4 @@
-"""Statistics of local alignments without gaps, computed from the matrix.
+"""Karlin-Altschul constants of alignments without gaps, computed from the matrix.
 
 S. Karlin and S. F. Altschul 1990, "Methods for assessing the statistical significance of molecular
 sequence features by using general scoring schemes", PNAS 87.
@@ -23,11 +23,11 @@ ROBINSON = {
     **{"G": 73.77, "H": 21.99, "I": 51.42, "L": 90.19, "K": 57.44, "M": 22.43, "F": 38.56},
     **{"P": 52.03, "S": 71.20, "T": 58.41, "W": 13.30, "Y": 32.16, "V": 64.41},
 }
-"""Amino acids in a thousand residues: A. B. Robinson and L. R. Robinson 1991, PNAS 88:8880."""
+"""Amino acids per thousand residues: A. B. Robinson and L. R. Robinson 1991, PNAS 88:8880."""
 
 _PRECISION = 1e-10
-_TERMS = 5000
-_WIDEST = 100_000  # range of scores
+_MAX_TERMS = 5000
+_MAX_SCORE_RANGE = 100_000
 
 _Float = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Ungapped(NamedTuple):
 
 
 def codes_of(alphabet: Alphabet, letters: str) -> npt.NDArray[np.int64]:
-    """Return the codes of letters that the alphabet has, T also where it has U instead.
+    """Return the codes of letters of an alphabet, T also if it has U instead.
 
     >>> from glsw.sequences.alphabet import DNA
     >>> codes_of(DNA, "ACGU")
@@ -51,10 +51,10 @@ def codes_of(alphabet: Alphabet, letters: str) -> npt.NDArray[np.int64]:
 
 
 def background(alphabet: Alphabet) -> tuple[npt.NDArray[np.int64], _Float]:
-    """Return the codes of an alphabet's plain letters and how frequent these are.
+    """Return the codes of the unambiguous letters of an alphabet and their frequencies.
 
-    Amino acids have the frequencies of Robinson and Robinson; nucleotides, and the unambiguous
-    letters of any other alphabet, are equally frequent.
+    Amino acids have the frequencies of Robinson and Robinson; nucleotides, and the letters of any
+    other alphabet, are equally frequent.
     """
     if alphabet.amino_acids:
         counts = np.array([ROBINSON[letter] for letter in AMINO_ACIDS])
@@ -77,7 +77,7 @@ def score_probabilities(scoring: Scoring) -> tuple[npt.NDArray[np.int64], _Float
 
 
 def check(scoring: Scoring) -> None:
-    """Raise ValueError if scores of local alignments have no extreme value distribution.
+    """Raise ValueError if the scores of a scoring have no extreme value distribution.
 
     >>> check(Scoring.match_mismatch(3, -1, 4, 1))
     Traceback (most recent call last):
@@ -107,7 +107,7 @@ def ungapped(scoring: Scoring) -> Ungapped:
     Raises
     ------
     ValueError
-        If no statistics exist, see `check`; if the range of scores is too wide for K.
+        If no statistics exist, see `check`; if the range of scores is too large for K.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def ungapped(scoring: Scoring) -> Ungapped:
 
 
 def ungapped_lambda(scoring: Scoring) -> float:
-    """Return lambda per integer unit of the scoring, without gaps; errors as `check`."""
+    """Return lambda per integer unit, without gaps; errors as `check`."""
     check(scoring)
     return _lambda(*score_probabilities(scoring))
 
@@ -157,22 +157,22 @@ def _lambda(scores: npt.NDArray[np.int64], probabilities: _Float) -> float:
 def _series(scores: npt.NDArray[np.int64], probabilities: _Float, lambda_: float) -> float:
     """Return the sum over k of (P(S_k >= 0) + E(exp(lambda S_k); S_k < 0)) / k.
 
-    S_k is the sum of k random scores; its distribution is that of S_(k-1) folded with one more.
+    S_k is the sum of k random scores; its distribution is that of S_(k-1) convolved with one score.
     """
     low, high = int(scores[0]), int(scores[-1])
-    if high - low > _WIDEST:
+    if high - low > _MAX_SCORE_RANGE:
         raise ValueError(f"scores from {low} to {high} are too many to compute K from")
     step = np.zeros(high - low + 1)
     step[scores - low] = probabilities
     walk, first, total = np.ones(1), 0, 0.0
-    for k in range(1, _TERMS + 1):
+    for k in range(1, _MAX_TERMS + 1):
         walk, first = np.convolve(walk, step), first + low
         sums = first + np.arange(len(walk))
         term = float(np.sum(walk * np.exp(lambda_ * np.minimum(sums, 0)))) / k
         total += term
         if term < _PRECISION:
             break
-        # What is too unlikely to matter is cut off at both ends.
+        # Drop both tails where they are negligible.
         kept = np.flatnonzero(walk * np.exp(lambda_ * np.minimum(sums, 0)) > 1e-18)
         walk, first = walk[kept[0] : kept[-1] + 1], first + int(kept[0])
     return total

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import moderngl
@@ -35,13 +36,13 @@ EXPECTED = [-100 * 5 + 1000 * 3 + 10000 * 2 + 3 * k + 2 + 4 + 10 * k for k in ra
 # What a process prints that compiles a program of ours: where it came from, and scores.
 SCORE = """
 import numpy as np
-from glsw import binaries
+from glsw.device import program_cache
 from glsw.align import Aligner
 from glsw.device.context import read_integer
 from glsw.device.device import open_device
 from glsw.scoring.scoring import Scoring
 
-program_cache.SLOW = 0
+program_cache.MIN_COMPILE_SECONDS = 0
 restored = []
 restore = program_cache.restore
 program_cache.restore = lambda *given: restored.append(restore(*given)) or restored[-1]
@@ -74,7 +75,7 @@ def offered(device):
 @pytest.fixture
 def always(monkeypatch):
     """Keep programs however fast they compile."""
-    monkeypatch.setattr(program_cache, "SLOW", 0)
+    monkeypatch.setattr(program_cache, "MIN_COMPILE_SECONDS", 0)
 
 
 @pytest.fixture
@@ -197,7 +198,7 @@ def test_shader_programs_are_kept(device, offered, always, restored, tmp_path, m
 
 
 def test_fast_programs_are_not_kept(device, offered, tmp_path, monkeypatch):
-    monkeypatch.setattr(program_cache, "SLOW", 1000)
+    monkeypatch.setattr(program_cache, "MIN_COMPILE_SECONDS", 1000)
     assert run(device, program_cache.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
     assert names(tmp_path) == []
 
@@ -394,7 +395,7 @@ def test_full_disk(tmp_path, monkeypatch, step):
     def full(*given, **options):
         raise OSError(28, "No space left on device")
 
-    place = {"mkdir": Path, "mkstemp": program_cache.tempfile}.get(step, os)
+    place = {"mkdir": Path, "mkstemp": tempfile}.get(step, os)
     monkeypatch.setattr(place, step, full)
     program_cache.write(tmp_path / "programs" / "a", BINARY)
     monkeypatch.undo()

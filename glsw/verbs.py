@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from glsw.align import Aligner, Scores, SearchOptions
 from glsw.engines.base import Progress, Ties
@@ -16,8 +16,6 @@ from glsw.sequences.records import Single, Source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-ResultT = TypeVar("ResultT")
 
 
 class AlignerOptions(TypedDict, total=False):
@@ -112,19 +110,10 @@ def alignments(
     17 3=
     13 2=
     """
-    aligner = Aligner(**options)
-    try:
-        found = aligner.alignments(
-            query,
-            target,
-            max_alignments=max_alignments,
-            min_score=min_score,
-            progress=progress,
+    with Aligner(**options) as aligner:  # all is computed in this process
+        return aligner.alignments(
+            query, target, max_alignments=max_alignments, min_score=min_score, progress=progress
         )
-    except BaseException:
-        aligner.close()
-        raise
-    return _closing(aligner, found)
 
 
 @overload
@@ -230,7 +219,7 @@ def search(
     return _closing(aligner, found)
 
 
-def _closing(aligner: Aligner, results: Iterator[ResultT]) -> Iterator[ResultT]:
+def _closing(aligner: Aligner, results: Iterator[SearchResult]) -> Iterator[SearchResult]:
     """Yield results; close the aligner after the last one, or when no more are asked for."""
     with aligner:
         yield from results

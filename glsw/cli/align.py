@@ -29,7 +29,7 @@ def add(command: Command) -> None:
     add_scoring(parser)
     add_masks(parser)
     add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
-    add_running(parser, several=False)
+    add_running(parser)
     add_output(
         parser,
         ALIGNMENT_FORMATS,

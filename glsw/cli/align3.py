@@ -38,7 +38,7 @@ def add(command: Command) -> None:
     parser.add_argument("c", metavar="C", help="a file of one sequence")
     _add_scoring(parser)
     add_several(parser, "column of two or three residues")
-    add_running(parser, several=False, engines=ENGINES3, engine="subtable")
+    add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
     add_output(
         parser,
         FORMATS3,

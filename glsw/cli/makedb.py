@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from glsw.cli.inputs import FILES
-from glsw.cli.options import Command
+from glsw.cli.options import Command, add_progress
 from glsw.cli.words import alphabet
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.database import makedb
@@ -44,7 +44,7 @@ def add(command: Command) -> None:
     parser.add_argument(
         "--force", action="store_true", help="overwrite OUT even if it is no database"
     )
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+    add_progress(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.cli.messages import progress_bar
-from glsw.cli.options import Command
+from glsw.cli.options import Command, add_output, add_running
 from glsw.cli.outputs import check_output, opened
-from glsw.cli.words import cost, count, devices_of, not_positive, number, size
+from glsw.cli.words import cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
@@ -46,8 +46,20 @@ def add(command: Command) -> None:
     )
     _add_reading(parser)
     _add_words(parser)
-    _add_running(parser)
-    _add_output(parser)
+    add_running(
+        parser,
+        several="; for triples also numbers such as 0,1 or all to use several GPUs",
+        engine=None,
+        engines=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
+        f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
+    )
+    output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
+    output.add_argument(
+        "--figure",
+        metavar="FILE",
+        help="also draw the series of the best motif and a map of the similarity of channels: "
+        + ", ".join(figure.SUFFIXES),
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -256,50 +268,4 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--min-score", metavar="S", type=number, default=1, help="of at least this score (1)"
-    )
-
-
-def _add_running(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--engine",
-        metavar="NAME",
-        help=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
-        f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
-    )
-    group.add_argument(
-        "--device",
-        metavar="N",
-        type=devices_of,
-        help="number of the device or part of its name, see glsw devices; for triples also "
-        "numbers such as 0,1 or all to use several GPUs",
-    )
-    group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        type=size,
-        help="limit of device memory for tables, such as 512M or 2G",
-    )
-    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=MOTIF_FORMATS,
-        default="table",
-        help="table; tsv: one line of columns per motif (table)",
-    )
-    group.add_argument(
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="write results to this file instead of standard output",
-    )
-    group.add_argument(
-        "--figure",
-        metavar="FILE",
-        help="also draw the series of the best motif and a map of the similarity of channels: "
-        + ", ".join(figure.SUFFIXES),
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from glsw.cli.words import count, devices_of, number, size
 from glsw.engines import ENGINES
 from glsw.output import Format
-from glsw.output.three import Format3
 
 Command: TypeAlias = Callable[
     [str, Callable[[argparse.Namespace], None], str], argparse.ArgumentParser
@@ -41,35 +40,43 @@ def add_several(
 def add_running(
     parser: argparse.ArgumentParser,
     *,
-    several: bool,
-    engines: Iterable[str] = ENGINES,
-    engine: str = "auto",
+    several: str = "",
+    engine: str | None = "auto",
+    engines: str = f"{', '.join(ENGINES)} (auto)",
 ) -> None:
-    """Add engine, device or devices, memory and the progress bar."""
+    """Add engine, device or devices, memory and the progress bar.
+
+    ``several`` is the help on several devices if there may be some, ``engines`` that on engines.
+    """
     group = parser.add_argument_group("running")
+    group.add_argument("--engine", metavar="NAME", default=engine, help=engines)
     group.add_argument(
-        "--engine", metavar="NAME", default=engine, help=f"{', '.join(engines)} ({engine})"
+        "--device",
+        metavar="N",
+        type=devices_of if several else str,
+        help=f"number of the device or part of its name, see glsw devices{several}",
     )
-    which = "number of the device or part of its name, see glsw devices"
-    if several:
-        which += "; numbers such as 0,1 or all to use several GPUs"
-    group.add_argument("--device", metavar="N", type=devices_of if several else str, help=which)
     group.add_argument(
         "--memory",
         metavar="SIZE",
         type=size,
         help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
+    add_progress(group)
+
+
+def add_progress(group: argparse._ActionsContainer) -> None:
+    """Add that there is no progress bar."""
     group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
 
 def add_output(
     parser: argparse.ArgumentParser,
-    formats: Mapping[str, Format | Format3],
+    formats: Mapping[str, Any],
     text: str,
     kind: Callable[[str], Format] | None = None,
-) -> None:
-    """Add the format, of which the first is the default, and the file.
+) -> argparse._ArgumentGroup:
+    """Add the format, of which the first is the default, and the file; return their group.
 
     A format is one of the names, or the result of ``kind`` for a text.
     """
@@ -87,3 +94,4 @@ def add_output(
         default="-",
         help="write results to this file instead of standard output",
     )
+    return group

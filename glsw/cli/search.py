@@ -61,7 +61,7 @@ def add(command: Command) -> None:
         help="the method of E-values: published constants, a fit to all scores of a query, or "
         "constants if the scoring has some, else a fit (auto)",
     )
-    add_running(parser, several=True)
+    add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
     add_output(
         parser,
         FORMATS,

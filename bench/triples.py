@@ -25,7 +25,7 @@ from bench.measure import Check, both, compare
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Engine3, Reference3, Subtable, engine3_of
-from glsw.engines.three.tiles import Shape
+from glsw.engines.three.tiles import TileShape
 from glsw.paths import Ends
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -347,7 +347,7 @@ class Gpui(Subtable):
     name = GPUI
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
-        super().__init__(scoring, device, shape=Shape(4, 8, 8, deep=4))
+        super().__init__(scoring, device, shape=TileShape(4, 8, 8, deep=4))
 
 
 def kind_of(name: str) -> type[Engine3]:

@@ -9,9 +9,9 @@ layout(local_size_x = 32) in;
 #include "lib/recurrence3.glsl"
 #include "lib/directions3.glsl"
 
-struct Walk { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H
+struct Trace { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H
 
-layout(std430, binding = WALKS_BINDING) buffer Walks { Walk walks[]; };
+layout(std430, binding = TRACES_BINDING) buffer Traces { Trace traces[]; };
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };
 layout(std430, binding = DIRECTIONS_BINDING) readonly buffer Directions { uint direction_words[]; };
 layout(std430, binding = MASKS_BINDING) buffer Masks { uint mask_words[]; };
@@ -43,37 +43,37 @@ void main() {
     uint p = gl_GlobalInvocationID.x;
     if (p >= uint(triple_count)) return;
     Triple triple = triples[p];
-    Walk walk = walks[p];
+    Trace trace = traces[p];
     ivec2 across = ivec2(LANES_J, LANES_K) * SIDE;
     ivec2 count = (ivec2(triple.m, triple.n) + across - 1) / across * ivec2(LANES_J, LANES_K);
-    for (int step_ = 0; step_ < MAX_STEPS && walk.over == 0u; ++step_) {
-        ivec3 at = ivec3(walk.i, walk.j, walk.k) - 1, place = at / SIZE, cell_ = at % SIZE;
+    for (int step_ = 0; step_ < MAX_STEPS && trace.over == 0u; ++step_) {
+        ivec3 at = ivec3(trace.i, trace.j, trace.k) - 1, place = at / SIZE, cell_ = at % SIZE;
         bool outside = at.x < 0 || at.y < 0 || at.z < 0;
         if (!outside && place.x < first_sub_table) break;
         uint bits = 0u;
         int number = (cell_.x * SIDE + cell_.y) * SIDE + cell_.z;
         ivec3 here = place - ivec3(first_sub_table, 0, 0);
         if (!outside) bits = bits_at(triple.directions, here, count, number * BITS);
-        int pending = walk.column < 0 ? column_before(-walk.column, bits) : walk.column;
+        int pending = trace.column < 0 ? column_before(-trace.column, bits) : trace.column;
         int column = pending == 0 ? int(bits & 7u) : pending;
         if (column == 0) {
-            walk.over = 1u;
+            trace.over = 1u;
             break;
         }
         forbid(triple.mask, place, count, number, column);
-        if (walk.run > 0u && (walk.run & 7u) != uint(column)) {
-            paths[triple.path + walk.runs++] = walk.run;
-            walk.run = 0u;
+        if (trace.run > 0u && (trace.run & 7u) != uint(column)) {
+            paths[triple.path + trace.runs++] = trace.run;
+            trace.run = 0u;
         }
-        walk.run = (walk.run & ~7u) + 8u | uint(column);
-        walk.i -= column & 1;
-        walk.j -= column >> 1 & 1;
-        walk.k -= column >> 2 & 1;
-        walk.column = column == 7 ? 0 : -column;
+        trace.run = (trace.run & ~7u) + 8u | uint(column);
+        trace.i -= column & 1;
+        trace.j -= column >> 1 & 1;
+        trace.k -= column >> 2 & 1;
+        trace.column = column == 7 ? 0 : -column;
     }
-    if (walk.over == 1u && walk.run > 0u) {
-        paths[triple.path + walk.runs++] = walk.run;
-        walk.run = 0u;
+    if (trace.over == 1u && trace.run > 0u) {
+        paths[triple.path + trace.runs++] = trace.run;
+        trace.run = 0u;
     }
-    walks[p] = walk;
+    traces[p] = trace;
 }

@@ -20,7 +20,7 @@ from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
-from glsw.engines.three.tiles import Shape
+from glsw.engines.three.tiles import TileShape
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
@@ -573,7 +573,7 @@ def test_triples_too_large_for_a_chunk_stand_in_no_ones_place(memory, device):
 @pytest.mark.parametrize("shape", [(8, 4, 4, 4), (2, 4, 4, 20), (4, 3, 5, 4), (0, 8, 8, 1)])
 def test_tiles_that_shaders_cannot_have(shape, device):
     with pytest.raises(ValueError, match="a power of two of lanes"):
-        build(("subtable", {"shape": Shape(*shape)}), Scoring3.identity(), device)
+        build(("subtable", {"shape": TileShape(*shape)}), Scoring3.identity(), device)
     with pytest.raises(ValueError, match="depth -1: at least 1"):
         build(("subtable", {"depth": -1}), Scoring3.identity(), device)
 

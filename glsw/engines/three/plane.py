@@ -11,8 +11,8 @@ from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.engines.gl import COMPUTE
-from glsw.engines.three import compute
-from glsw.engines.three.compute import Compute3, Letters, chunks
+from glsw.engines.three import gl
+from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
 from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 
@@ -46,43 +46,43 @@ class Plane(Compute3):
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
-        letters = self.letters_of(triples)
+        data = self.device_triples(triples)
         found = BestCells.zeros(len(triples), 3)
-        sizes = letters.lengths[:, 1:].prod(axis=1)
-        for chosen in chunks(letters.ordered(), sizes * self._bytes, self._room):
-            self._fill(letters, chosen, progress)
-            cells = self.download(compute.BEST, (np.int32, 2), int(sizes[chosen].sum()))
+        sizes = data.lengths[:, 1:].prod(axis=1)
+        for chosen in cut_by_memory(data.ordered(), sizes * self._bytes, self._room):
+            self._fill(data, chosen, progress)
+            cells = self.download(gl.BEST, (np.int32, 2), int(sizes[chosen].sum()))
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
             for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
-                found.put(np.array([t]), self._best(letters, t, cells[start : start + sizes[t]]))
+                found.put(np.array([t]), self._best(data, t, cells[start : start + sizes[t]]))
         return found
 
     @staticmethod
-    def _best(letters: Letters, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
+    def _best(data: DeviceTriples, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
         """Return the best of the cells of a triple: H and i for each j and k."""
         at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
         score, i = cells[at].T
-        j, k = np.divmod(at, letters.lengths[t, 2])
+        j, k = np.divmod(at, data.lengths[t, 2])
         candidates = np.stack([score, i + j + k, i, j], axis=1)
-        return letters.best(np.array([t]), candidates, np.array([len(at)]))
+        return data.best(np.array([t]), candidates, np.array([len(at)]))
 
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`."""
         self.check(triples)
-        return self._tables(self.letters_of(triples), progress or ignore)
+        return self._tables(self.device_triples(triples), progress or ignore)
 
-    def _tables(self, letters: Letters, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        for t in range(len(letters.index)):
-            l, m, n = letters.lengths[t].tolist()  # noqa: E741
+    def _tables(self, data: DeviceTriples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        for t in range(len(data.index)):
+            l, m, n = data.lengths[t].tolist()  # noqa: E741
             table = np.empty((l, m, n), np.int32)
             if table.size:
                 self.device.activate()
-                self.reserve(compute.DIRECTIONS, table.nbytes)
-                self._fill(letters, np.array([t]), progress, TABLE=1)
-                self.download_into(compute.DIRECTIONS, table)
-            yield table[(slice(letters.before, None),) * 3]
+                self.reserve(gl.DIRECTIONS, table.nbytes)
+                self._fill(data, np.array([t]), progress, TABLE=1)
+                self.download_into(gl.DIRECTIONS, table)
+            yield table[(slice(data.before, None),) * 3]
 
     @property
     def _room(self) -> int:
@@ -101,35 +101,35 @@ class Plane(Compute3):
 
     def _fill(
         self,
-        letters: Letters,
+        data: DeviceTriples,
         chosen: npt.NDArray[np.intp],
         progress: Progress,
         **defines: int | None,
     ) -> None:
         """Compute all planes of some triples, the largest tables first."""
-        lengths = letters.lengths[chosen]
+        lengths = data.lengths[chosen]
         sizes = lengths[:, 1:].prod(axis=1)
         needed = int(sizes.sum()) * self._bytes
         if "TABLE" in defines:
             needed += 4 * int(lengths.prod(axis=1).sum())
         if needed > self._memory:
-            shown = ", ".join(map(str, (lengths[0] - letters.before).tolist()))
+            shown = ", ".join(map(str, (lengths[0] - data.before).tolist()))
             raise DeviceMemoryError(
                 f"sequences of {shown} letters need {needed} bytes of device memory, "
                 f"{self._memory} may be used"
             )
         self.memory_used = max(self.memory_used, needed)
-        records = letters.records(chosen)
+        records = data.records(chosen)
         records["best"] = np.cumsum(sizes) - sizes
         records["i_sides"] = 4 * records["best"]
-        self.upload_letters(letters)
-        self.upload(compute.TRIPLES, records)
-        self.reserve(compute.SIDES, 4 * self._cell * int(sizes.sum()))
-        self.reserve(compute.BEST, 8 * int(sizes.sum()))
+        self.upload_triples(data)
+        self.upload(gl.TRIPLES, records)
+        self.reserve(gl.SIDES, 4 * self._cell * int(sizes.sum()))
+        self.reserve(gl.BEST, 8 * int(sizes.sum()))
         program = self.program("plane.comp", **defines)
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
-        cells = int((lengths - letters.before).prod(axis=1).sum())
+        cells = int((lengths - data.before).prod(axis=1).sum())
 
         def step(d: int) -> None:
             first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))

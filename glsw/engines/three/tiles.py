@@ -1,4 +1,4 @@
-"""What the engine ``subtable`` computes together, and what it keeps for it on the device."""
+"""Tiles of the engine ``subtable``: their form, and the chunks of triples and their buffers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.gl import LETTERS_IN_BLOCK
-from glsw.engines.three.compute import TRIPLE, Letters, places_of
+from glsw.engines.three.gl import TRIPLE, DeviceTriples, letter_count
 from glsw.scoring.three import Scoring3
 
 NEVER = 2**30
@@ -20,7 +20,7 @@ NUMBERS = 256
 _Int64 = npt.NDArray[np.int64]
 
 
-class Shape(NamedTuple):
+class TileShape(NamedTuple):
     """The shape of tiles, compiled into the shaders.
 
     Parameters
@@ -55,7 +55,7 @@ class Shape(NamedTuple):
 
     @property
     def defines(self) -> dict[str, int]:
-        """What the shaders call it."""
+        """The defines of the shaders."""
         return {
             "SIDE": self.side,
             "DEEP": self.deep,
@@ -69,12 +69,12 @@ class Shape(NamedTuple):
         return self.deep * self.side**2
 
 
-class Form(NamedTuple):
+class TileForm(NamedTuple):
     """The form of tiles, all of it compiled into the shaders.
 
     Parameters
     ----------
-    shape : Shape
+    shape : TileShape
     linear : bool
         Whether gaps are linear.
     packed : bool
@@ -83,7 +83,7 @@ class Form(NamedTuple):
         Sub-tables of a tile along the first sequence.
     """
 
-    shape: Shape
+    shape: TileShape
     linear: bool
     packed: bool
     depth: int
@@ -95,38 +95,38 @@ class Form(NamedTuple):
 
     @property
     def side_bytes(self) -> int:
-        """Bytes of what a cell tells its neighbours; with linear gaps two of them if packed."""
+        """Bytes of a side of a cell; with linear gaps and packed, of two."""
         return 4 if self.linear else 8 if self.packed else 16
 
     @property
     def words(self) -> tuple[int, int]:
-        """Of how many words a row of a sub-table is, across j and across k."""
+        """Words of a row of a sub-table, across j and across k."""
         side = self.shape.side
         halves = self.packed and self.linear
         return ((side + 2) // 2, (side + 1) // 2) if halves else (side + 1, side)
 
     @property
     def defines(self) -> dict[str, int | None]:
-        """What the shaders call it."""
+        """The defines of the shaders."""
         lanes = self.shape.lanes_j * self.shape.lanes_k
         packed = 1 if self.packed else None
         return {**self.shape.defines, "WORKGROUP": lanes, "ROWS": self.rows, "PACKED": packed}
 
     def most_rows(self, scoring: Scoring3, shared: int) -> int:
-        """Return how many rows along i a tile may have with so many bytes of shared memory."""
+        """Return the most rows along i of a tile, given the bytes of shared memory."""
         shape, (j_words, k_words) = self.shape, self.words
         lanes = shape.lanes_j * shape.lanes_k
         between = j_words * (lanes - shape.lanes_k) + k_words * (lanes - shape.lanes_j) + 32
-        letters = places_of(scoring)
-        shared_scores = scoring.scheme != "identity" and letters <= LETTERS_IN_BLOCK
-        scores = 4 * letters * (letters + 1) if shared_scores else 0
+        count = letter_count(scoring)
+        shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
+        scores = 4 * count * (count + 1) if shared_scores else 0
         fixed = 2 * shape.deep * between * self.side_bytes + 16 * lanes + scores + 16
         row = self.side_bytes * (j_words * shape.lanes_k + k_words * shape.lanes_j) + 4
         return (shared - fixed) // row
 
 
-class Box(NamedTuple):
-    """Tiles from first to stop - 1 along i, and at most so many patches along j and k."""
+class TileRange(NamedTuple):
+    """Tiles from first to stop - 1 along i, and at most ``patches`` along j and k."""
 
     first: int
     stop: int
@@ -134,38 +134,38 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """Triples that are computed together, and what they keep on the device; all by triple.
+class Chunk:
+    """Triples that are computed together, and their share of each buffer; arrays are per triple.
 
     A patch is what a tile has along j and k.
 
     Parameters
     ----------
-    letters : Letters
+    data : DeviceTriples
     chosen : ndarray of intp, shape (N,)
         Numbers of the triples, none with an empty sequence.
-    form : Form
+    form : TileForm
     trace, masked : bool
-        Whether paths are looked for, and cells forbidden.
+        Whether paths are traced, and cells forbidden.
     spacing : int
         Tiles along i between two planes that are kept.
     """
 
-    letters: Letters
+    data: DeviceTriples
     chosen: npt.NDArray[np.intp]
-    form: Form
+    form: TileForm
     trace: bool = False
     masked: bool = False
     spacing: int = NEVER
 
-    def spaced(self, spacing: int) -> Plan:
-        """Return the plan with another spacing."""
+    def spaced(self, spacing: int) -> Chunk:
+        """Return the chunk with another spacing."""
         return replace(self, spacing=spacing)
 
     @cached_property
     def lengths(self) -> _Int64:
         """Letters of the three, shape (N, 3)."""
-        return self.letters.lengths[self.chosen]
+        return self.data.lengths[self.chosen]
 
     @cached_property
     def tiles_along(self) -> _Int64:
@@ -186,30 +186,30 @@ class Plan:
     @property
     def cells(self) -> int:
         """Cells of all tables, for progress."""
-        return int((self.lengths - self.letters.before).prod(axis=1).sum())
+        return int((self.lengths - self.data.before).prod(axis=1).sum())
 
     @property
-    def everything(self) -> Box:
-        """The box of all tiles."""
-        return Box(0, self.tiles)
+    def everything(self) -> TileRange:
+        """All tiles."""
+        return TileRange(0, self.tiles)
 
-    def most_patches(self, box: Box) -> tuple[int, int]:
-        """Return the most patches along j and k in a box."""
-        j, k = np.minimum(self.patches.max(axis=0), box.patches).tolist()
+    def most_patches(self, part: TileRange) -> tuple[int, int]:
+        """Return the most patches along j and k in a part."""
+        j, k = np.minimum(self.patches.max(axis=0), part.patches).tolist()
         return j, k
 
-    def waves(self, box: Box) -> int:
-        """Return how many diagonal planes of tiles a box has."""
-        return box.stop - box.first + sum(self.most_patches(box)) - 2
+    def waves(self, part: TileRange) -> int:
+        """Return the number of diagonal planes of tiles in a part."""
+        return part.stop - part.first + sum(self.most_patches(part)) - 2
 
-    def box_above(self, at: npt.NDArray[np.int32]) -> Box:
+    def part_above(self, at: npt.NDArray[np.int32]) -> TileRange:
         """Return the tiles from the last kept plane to the cell at (i, j, k), from 1."""
         rows = self.form.rows
         i, j, k = (max(1, int(x)) for x in at)
         tile = (i - 1) // rows
         width = self.form.shape.width
         patches = -(-j // width[0]), -(-k // width[1])
-        return Box(tile // self.spacing * self.spacing, tile + 1, patches)
+        return TileRange(tile // self.spacing * self.spacing, tile + 1, patches)
 
     # what is kept: sides in units of `side_bytes`, the rest in words of 4 bytes
 
@@ -260,7 +260,7 @@ class Plan:
 
     @cached_property
     def each(self) -> _Int64:
-        """Bytes of each triple but for its letters."""
+        """Bytes of each triple, sequences not counted."""
         sides = self.form.side_bytes * (self.sides.sum(axis=0) + self.kept)
         words = 4 * (self.directions + self.masks + self.paths)
         total: _Int64 = sides + words + 16 * self.patches.prod(axis=1) + TRIPLE.itemsize + 36
@@ -279,8 +279,8 @@ class Plan:
 
     @cached_property
     def records(self) -> npt.NDArray[np.void]:
-        """What triples.glsl reads, shape (N,)."""
-        records = self.letters.records(self.chosen)
+        """The triples as triples.glsl has them, shape (N,)."""
+        records = self.data.records(self.chosen)
         sides = np.cumsum(self.sides.sum(axis=0)) - self.sides.sum(axis=0)
         for name, size in zip(("i_sides", "j_sides", "k_sides"), self.sides, strict=True):
             records[name] = sides

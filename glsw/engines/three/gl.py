@@ -1,4 +1,4 @@
-"""What the engines of three sequences on a device share: letters, scores and programs."""
+"""Base of the engines of three sequences on a device: residues, scores and programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT",
 LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = (
     BINDINGS  # or the table in place of DIRECTIONS
 )
-WALKS, PATHS = Binding("WALKS", SIDES.number), Binding("PATHS", BEST.number)
+TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
 
@@ -55,8 +55,8 @@ TRIPLE = np.dtype(
 """A triple as triples.glsl has it."""
 
 
-def places_of(scoring: Scoring3) -> int:
-    """Return how many letters the shaders know; the last one aligns with none.
+def letter_count(scoring: Scoring3) -> int:
+    """Return the number of letters in the shaders; the last one aligns with none.
 
     Rounded up, so that fewer programs are compiled.
     """
@@ -67,20 +67,20 @@ class Compute3(Programs, Engine3):
     """Base of the engines of three sequences that need OpenGL 4.3.
 
     Where two letters against a gap can gain, the cells with an index 0 are computed too: every
-    sequence then begins with a letter that aligns with none, see `Letters`.
+    sequence then begins with a letter that aligns with none, see `DeviceTriples`.
     """
 
     capabilities = Capabilities(requires=COMPUTE, tasks=("score", "ends", "alignment"), memory=True)
-    bindings = (*BINDINGS, WALKS, PATHS, SUBSTITUTION)
+    bindings = (*BINDINGS, TRACES, PATHS, SUBSTITUTION)
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         Engine3.__init__(self, scoring, device)
         Storage.__init__(self, self.device)
         self._throttle = Throttle(self.device)
-        self._uploaded: Letters | None = None
+        self._uploaded: DeviceTriples | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
-        places = places_of(scoring)
+        places = letter_count(scoring)
         self._defines: dict[str, int] = {"LETTERS": places}
         self._uniforms: dict[str, Uniform] = dict(costs._asdict())
         if scoring.linear:
@@ -96,19 +96,19 @@ class Compute3(Programs, Engine3):
             matrix[:letters, :letters] = pairs.matrix
             self._defines["SCORES"], self._substitution = upload_scores(self.device, matrix, _NEVER)
 
-    def letters_of(self, triples: Batch) -> Letters:
-        """Return the letters of triples as the device gets them."""
+    def device_triples(self, triples: Batch) -> DeviceTriples:
+        """Return triples as the device gets them."""
         nothing = self._defines["LETTERS"] - 1
-        return Letters.of(triples, nothing if self.scoring.pairs_gain else None)
+        return DeviceTriples.of(triples, nothing if self.scoring.pairs_gain else None)
 
-    def upload_letters(self, letters: Letters) -> None:
-        """Put letters into their buffer, once."""
-        if self._uploaded is letters:
+    def upload_triples(self, data: DeviceTriples) -> None:
+        """Put the residues into their buffer, once."""
+        if self._uploaded is data:
             self.reserve(LETTERS, 0)
         else:
             self._uploaded = None
-            self.upload(LETTERS, letters.sequences.residues)
-            self._uploaded = letters
+            self.upload(LETTERS, data.sequences.residues)
+            self._uploaded = data
 
     def barrier(self) -> None:
         """Let the next dispatch see what the last ones wrote."""
@@ -116,13 +116,15 @@ class Compute3(Programs, Engine3):
 
 
 @dataclass(frozen=True, eq=False)
-class Letters:
-    """The letters of triples, perhaps each sequence with one before it that aligns with none.
+class DeviceTriples:
+    """Triples as the device gets them.
+
+    A letter that aligns with none may stand before each sequence.
 
     Parameters
     ----------
     sequences : Sequences
-        With these letters, so that its cells 0 are those with an index 0 of the table.
+        With these letters, the cells 0 of the device are those with an index 0 of the table.
     index : ndarray of int32, shape (N, 3)
         As `Batch.pool`.
     before : int
@@ -134,14 +136,14 @@ class Letters:
     before: int
 
     @staticmethod
-    def of(triples: Batch, nothing: int | None) -> Letters:
+    def of(triples: Batch, nothing: int | None) -> DeviceTriples:
         """Put the letter ``nothing``, if there is such, before every sequence."""
         sequences, index = triples.pool
         if nothing is not None:
             starts, count = sequences.offsets[:-1], np.arange(len(sequences) + 1)
             residues = np.insert(sequences.residues, starts, np.uint8(nothing))
             sequences = Sequences(residues, sequences.offsets + count)
-        return Letters(sequences, index, int(nothing is not None))
+        return DeviceTriples(sequences, index, int(nothing is not None))
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -155,7 +157,7 @@ class Letters:
         return order[: int((cells > 0).sum())]
 
     def records(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
-        """Return what triples.glsl reads of some triples, but for places in buffers."""
+        """Return some triples as triples.glsl has them, without their places in buffers."""
         records = np.zeros(len(chosen), TRIPLE)
         records["lengths"] = self.lengths[chosen]
         records["first"] = self.sequences.offsets[self.index[chosen]]
@@ -179,10 +181,13 @@ class Letters:
         return BestCells(np.maximum(score[first], 0), found.astype(np.int32))
 
 
-def chunks(
+def cut_by_memory(
     order: npt.NDArray[np.intp], each: npt.NDArray[np.int64], room: int
 ) -> Iterator[npt.NDArray[np.intp]]:
-    """Cut triples into chunks that need at most ``room``, or are one; ``each`` is by number."""
+    """Cut triples into chunks that need at most ``room``, or are one triple.
+
+    ``each`` has the bytes of every triple, by its number.
+    """
     start = 0
     while start < len(order):
         total = np.cumsum(each[order[start : start + MAX_PAIRS_PER_DISPATCH]])

@@ -40,9 +40,8 @@ class Results(list[dict[str, Any]]):
         arguments: argparse.Namespace,
     ) -> None:
         super().__init__()
-        self._facts = benchmark, device, settings
         self._path: Path | None = arguments.output
-        self._commit: str | None = arguments.commit
+        self._document = report(benchmark, device, settings, self, commit=arguments.commit)
 
     def keep(self, result: dict[str, Any]) -> dict[str, Any]:
         """Append a result, write the file, and return the result."""
@@ -57,7 +56,7 @@ class Results(list[dict[str, Any]]):
 
     def document(self) -> dict[str, Any]:
         """Return the whole document."""
-        return report(*self._facts, self, commit=self._commit)
+        return self._document | {"date": _now(), "results": list(self)}
 
 
 def report(
@@ -86,7 +85,7 @@ def report(
     return {
         "schema": SCHEMA,
         "benchmark": benchmark,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": _now(),
         "commit": commit or machine.git("rev-parse", "HEAD"),
         "dirty": machine.dirty(commit),
         "device": None if device is None else machine.device_facts(device),
@@ -96,6 +95,10 @@ def report(
         "settings": dict(settings),
         "results": results,
     }
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def write(path: Path, document: Mapping[str, Any]) -> None:

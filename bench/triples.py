@@ -38,7 +38,8 @@ Cells: TypeAlias = npt.NDArray[np.signedinteger]
 
 _CODE_RATES = {"linear": 2e8, "affine": 0.8e8}
 _REFERENCE_RATES = {"linear": 2e7, "affine": 0.8e7}
-_TRIED = 60  # small triples of each scoring, on which the C code is judged
+TRIED = 60
+"""Small triples of each scoring on which the C code is judged."""
 
 
 class Data(NamedTuple):
@@ -219,7 +220,7 @@ def check_of_code(scorings: Mapping[str, Scoring3]) -> Check:
                 random.integers(0, (2, most)[t % 2], length, np.uint8)
                 for length in random.integers(0, 16, 3)
             ]
-            for t in range(_TRIED)
+            for t in range(TRIED)
         )
         found.append(cpu3.best(scoring, triples))
         expected.append(cells_of(Reference3(scoring).ends(triples)))

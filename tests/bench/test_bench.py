@@ -25,12 +25,12 @@ SPREAD = {"median", "minimum", "maximum", "spread", "repeats"}
 
 
 @pytest.fixture
-def bench(device, tmp_path):
+def bench(device, tmp_path, few_repeats):
     """Run a benchmark with tiny sizes: exit status and the document that it wrote."""
 
     def bench(module, *arguments):
         output = tmp_path / "results" / "out.json"
-        common = ["--device", str(device.info.index), "--output", str(output), "--budget", "0.1"]
+        common = ["--device", str(device.info.index), "--output", str(output), "--budget", "60"]
         status = module.main([*arguments, *common])
         return status, json.loads(output.read_text())
 

@@ -30,7 +30,7 @@ AFFINE = Scoring.named("BLOSUM62", 12, 1)
 
 
 @pytest.fixture
-def bench(device, tmp_path):
+def bench(device, tmp_path, few_repeats):
     """Run a benchmark: exit status and the document that it wrote."""
 
     def bench(module, *arguments):
@@ -66,7 +66,7 @@ def test_aymone2022(bench, capsys):
 
 
 def test_lin2015(bench, capsys):
-    status, document = bench(lin2015, "--lengths", "30,150", "--budget", "0.3")
+    status, document = bench(lin2015, "--lengths", "30,150", "--budget", "60")
     assert status == 0
     check_document(document, "lin2015")
     assert [result["length"] for result in document["results"]] == [30, 150]
@@ -92,7 +92,7 @@ def test_too_long_is_estimated_and_not_run(bench, capsys):
 
 
 def test_scan2014(bench, capsys):
-    status, document = bench(scan2014, "--lengths", "33", "--budget", "0.2")
+    status, document = bench(scan2014, "--lengths", "33", "--budget", "60")
     assert status == 0
     check_document(document, "scan2014")
     assert [result["gaps"] for result in document["results"]] == ["constant", "affine"]

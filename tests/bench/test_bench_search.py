@@ -24,12 +24,12 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 
 SCORING = Scoring.named("BLOSUM62", 12, 1)
-TINY = ("--lengths", "12", "--sequences", "9", "--entries", "8", "--budget", "0.01")
+TINY = ("--lengths", "12", "--sequences", "9", "--entries", "8", "--budget", "60")
 EACH = ("--engines", "diagonal", "--tasks", "each,together")
 
 
 @pytest.fixture
-def bench(device, tmp_path):
+def bench(device, tmp_path, few_repeats):
     """Run the benchmark with two short queries: exit status and the document that it wrote."""
     fasta = tmp_path / "queries.fasta"
     search_comparisons._write_fasta(fasta, "q", workloads.queries([34, 20]))
@@ -263,7 +263,7 @@ def test_many_are_those_of_swissprot():
     assert len(workloads.STANDARD) == 20
 
 
-@pytest.mark.parametrize("lengths", [[150] * 40, workloads.swissprot_lengths(40)])
+@pytest.mark.parametrize("lengths", [[150] * 20, workloads.swissprot_lengths(12)])
 def test_planted_score_high(lengths):
     database, queries = workloads.many(lengths), workloads.queries([300, 120])
     planted = workloads.plant(database, queries)

@@ -39,13 +39,13 @@ def csv(tmp_path):
 
 
 @pytest.fixture
-def bench(device, tmp_path, csv):
+def bench(device, tmp_path, csv, few_repeats):
     """Run the benchmark: exit status and the document that it wrote."""
 
     def bench(*words):
         output = tmp_path / "out.json"
         common = ["--device", device.info.index, "--output", output, "--recording", csv]
-        sizes = ["--lengths", "5,9", "--size", 6, "--word", 4, "--budget", 0.02]
+        sizes = ["--lengths", "5,9", "--size", 6, "--word", 4, "--budget", 60]
         status = sudo2012.main([str(word) for word in (*common, *sizes, *words)])
         return status, json.loads(output.read_text())
 
@@ -66,7 +66,7 @@ def parts(document, part):
 
 
 def some(scoring, letters, count=40, seed=1):
-    """Batch of up to 12 of the first letters, with empty ones among them."""
+    """Triples of up to 12 of the first letters, with empty ones among them."""
     random = np.random.default_rng(seed)
     return Batch.of(
         [random.integers(0, letters, length, np.uint8) for length in random.integers(0, 13, 3)]
@@ -75,7 +75,7 @@ def some(scoring, letters, count=40, seed=1):
 
 
 def related(letters, count=20, seed=2):
-    """Batch of words that are a longer one with letters left out."""
+    """Triples of words that are a longer one with letters left out."""
     random = np.random.default_rng(seed)
     words = [random.integers(0, letters, 30, np.uint8) for _ in range(count)]
     return Batch.of([word[random.random(30) > 0.15] for _ in range(3)] for word in words)

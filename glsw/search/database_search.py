@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from glsw.engines.base import Progress, Ties
 from glsw.results import SearchResult
@@ -16,6 +16,9 @@ from glsw.search.scan import check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _CONTEXTS_ALIGNED_TOGETHER = 16  # if several devices have scanned the database
 

@@ -62,7 +62,7 @@ PATH_OPTIONS = {
 # Options that make many chunks of few pairs.
 CHUNKED = {
     "fragment": {"texels": 128},
-    **{name: {"memory": 4096} for name in ("diagonal", "blocked", "scan", "wavefront", "lanes")},
+    **{name: {"memory": 4096} for name, kind in ENGINES.items() if kind.capabilities.memory},
 }
 # One below, at and one above the edges of tiles of 4 and 8 cells.
 EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)

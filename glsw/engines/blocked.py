@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import moderngl
 import numpy as np
@@ -15,15 +14,18 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
 from glsw.engines.gl import COMPUTE, ROWS, Binding, ComputeEngine
+from glsw.engines.regions import Grid, Region, Trace
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
 _COLUMN_LEFT, _KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
 _SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
 _MIN_PRUNED_RESIDUES = 2**18
-_NOTHING_KEPT = 2**30  # as a spacing of kept rows and columns
 _STOP, _OVER = 0, 3
 """The gaps of a trace in H, and of one that has ended: see trace.glsl."""
+
+
+_Runs = list[npt.NDArray[np.uint32]]
 
 
 class Blocked(ComputeEngine):
@@ -94,7 +96,7 @@ class Blocked(ComputeEngine):
         for p, region in self._regions(batch):
             self._start(region)
             if self._prunes(region):
-                self._fill(region, _Grid(), ends=ends, ties=ties, prune=True, progress=progress)
+                self._fill(region, Grid(), ends=ends, ties=ties, prune=True, progress=progress)
             else:
                 self._lean(region, ends, ties, progress)
             found.put(p, self._best_cell(region))
@@ -126,7 +128,7 @@ class Blocked(ComputeEngine):
             best = self._best_cell(region)
             cells.put(p, best)
             if best.score[0]:
-                trace = _Trace(int(best.i[0]), int(best.j[0]), _STOP)
+                trace = Trace(int(best.i[0]), int(best.j[0]), _STOP)
                 found: list[npt.NDArray[np.uint32]] = []
                 if directions:
                     self._follow(region, trace, found)
@@ -149,7 +151,7 @@ class Blocked(ComputeEngine):
         self._height = self._lanes * self._rows
         self._columns = self._tile_columns or columns
 
-    def _regions(self, batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], _Region]]:
+    def _regions(self, batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], Region]]:
         """Upload the sequences; yield each pair that has cells, and its whole table."""
         self.upload_sequences(batch)
         for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)).tolist():
@@ -159,16 +161,16 @@ class Blocked(ComputeEngine):
             self._shape(m)
             yield (
                 np.array([p]),
-                _Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),
+                Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),
             )
 
     # One region: its borders on the device, its tiles, its best cell.
 
-    def _tiles(self, region: _Region) -> tuple[int, int]:
+    def _tiles(self, region: Region) -> tuple[int, int]:
         """Return the number of tile rows and of tile columns."""
         return -(-region.m // self._height), -(-region.n // self._columns)
 
-    def _start(self, region: _Region) -> None:
+    def _start(self, region: Region) -> None:
         """Make room, and set the borders of the whole table."""
         rows, _ = self._tiles(region)
         height = rows * self._height + rows + 1
@@ -185,8 +187,8 @@ class Blocked(ComputeEngine):
 
     def _fill(
         self,
-        region: _Region,
-        grid: _Grid,
+        region: Region,
+        grid: Grid,
         *,
         ends: bool = False,
         ties: Ties = "conventional",
@@ -223,11 +225,11 @@ class Blocked(ComputeEngine):
 
         self._run(region, rows + columns - 1, dispatch, progress)
 
-    def _prunes(self, region: _Region) -> bool:
+    def _prunes(self, region: Region) -> bool:
         large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES
         return self.scoring.local and (large if self._prune is None else self._prune)
 
-    def _lean(self, region: _Region, ends: bool, ties: Ties, progress: Progress) -> None:
+    def _lean(self, region: Region, ends: bool, ties: Ties, progress: Progress) -> None:
         """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
         # The sweep wants parts that begin at multiples of its invocations.
         rows, steps = self._tiles(region)[0], self._columns // (2 * gl.STEP)
@@ -253,7 +255,7 @@ class Blocked(ComputeEngine):
         self._run(region, columns + 2 * (rows - 1), dispatch, progress)
 
     def _run(
-        self, region: _Region, steps: int, step: Callable[[int], None], progress: Progress | None
+        self, region: Region, steps: int, step: Callable[[int], None], progress: Progress | None
     ) -> None:
         """Dispatch one block anti-diagonal after the other."""
 
@@ -266,12 +268,12 @@ class Blocked(ComputeEngine):
         held = sum(self._buffers[each].size for each in self._buffers if each not in _SEQUENCES)
         self.memory_used = max(self.memory_used, held)
 
-    def _describe(self, region: _Region) -> None:
+    def _describe(self, region: Region) -> None:
         """Tell the shaders which residues the region has."""
         pair = (region.m, region.n, region.query + region.i, region.target + region.j, 0, 0, 0, 0)
         self.upload(gl.PAIRS, np.array([pair], gl.PAIR))
 
-    def _best_cell(self, region: _Region) -> BestCells:
+    def _best_cell(self, region: Region) -> BestCells:
         """Return the best of the best cells of the tile rows."""
         stored = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])
         score, diagonal, i, _ = stored.T
@@ -279,7 +281,7 @@ class Blocked(ComputeEngine):
 
     # From the best cell back to the start, region by region.
 
-    def _trace(self, region: _Region, trace: _Trace, level: int, runs: _Runs) -> _Trace:
+    def _trace(self, region: Region, trace: Trace, level: int, runs: _Runs) -> Trace:
         """Walk through a region whose borders are on the device; return where it is left."""
         grid = self._grid(region, level)
         if grid.empty:
@@ -289,7 +291,7 @@ class Blocked(ComputeEngine):
         self._fill(region, grid)
         return self._cross(region, grid, trace, runs)
 
-    def _cross(self, region: _Region, grid: _Grid, trace: _Trace, runs: _Runs) -> _Trace:
+    def _cross(self, region: Region, grid: Grid, trace: Trace, runs: _Runs) -> Trace:
         """Walk through the smaller regions between the kept rows and columns of a region."""
         height, width = grid.rows * self._height, grid.columns * self._columns
         while trace.gap != _OVER and trace.i > region.i and trace.j > region.j:
@@ -302,12 +304,12 @@ class Blocked(ComputeEngine):
             trace = self._trace(smaller._replace(corner=corner), trace, grid.level + 1, runs)
         return trace
 
-    def _follow(self, region: _Region, trace: _Trace, runs: _Runs) -> _Trace:
+    def _follow(self, region: Region, trace: Trace, runs: _Runs) -> Trace:
         """Walk along the directions of a region; see traceback.comp."""
         program = self.program(
             "traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1, RESTART=0
         )
-        program["pair_count"], program["spacing"] = 1, _NOTHING_KEPT
+        program["pair_count"], program["spacing"] = 1, Grid().rows
         start = np.array([trace.i - region.i, trace.j - region.j, trace.gap, 0], np.int32)
         self.upload(gl.TRACES, start)
         self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 2))
@@ -316,26 +318,26 @@ class Blocked(ComputeEngine):
         self.device.check("tracing back")
         i, j, gap, count = map(int, self.download(gl.TRACES, np.int32, 4))
         runs.append(self.download(gl.PATHS, np.uint32, count))
-        return _Trace(region.i + i, region.j + j, gap)
+        return Trace(region.i + i, region.j + j, gap)
 
     # Rows and columns that are kept.
 
-    def _grid(self, region: _Region, level: int) -> _Grid:
+    def _grid(self, region: Region, level: int) -> Grid:
         """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
         limit = self.device.info.limits["max_storage_block"]
         share = min(self._spare // (2 if level == 0 else 8), limit)
         excess = self._direction_bytes(region) / min(self._spare // 8, limit)
         rows, columns = self._tiles(region)
         if excess <= 1 or rows == columns == 1:
-            return _Grid()
+            return Grid()
         affordable = share // (8 * (region.m + region.n + self._height)) - 2
         parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
-        return _Grid(level, max(1, rows // parts), max(1, columns // parts))
+        return Grid(level, max(1, rows // parts), max(1, columns // parts))
 
-    def _direction_bytes(self, region: _Region) -> int:
+    def _direction_bytes(self, region: Region) -> int:
         return 4 * self._tiles(region)[0] * self._lanes * (region.n + self._lanes - 1)
 
-    def _keep_borders(self, region: _Region, grid: _Grid) -> None:
+    def _keep_borders(self, region: Region, grid: Grid) -> None:
         """Make room for the kept rows and columns; the borders of the region are the first."""
         rows, columns = self._tiles(region)
         height = rows * self._height
@@ -346,7 +348,7 @@ class Blocked(ComputeEngine):
         ctx.copy_buffer(kept, self._buffers[_COLUMN_LEFT], size=8 * region.m, write_offset=8 * side)
 
     def _take_borders(
-        self, region: _Region, grid: _Grid, smaller: _Region, row: int, column: int
+        self, region: Region, grid: Grid, smaller: Region, row: int, column: int
     ) -> int:
         """Put the kept borders of a smaller region where tiles read them; return its corner."""
         rows = self._tiles(region)[0]
@@ -369,41 +371,6 @@ class Blocked(ComputeEngine):
         return int(np.frombuffer(kept.read(4, offset=8 * at), np.int32)[0])
 
 
-_Runs = list[npt.NDArray[np.uint32]]
-
-
 def _kept(level: int) -> Binding:
     """Return the buffer of kept rows and columns of a level: of the table, of regions in it."""
     return _KEPT if level == 0 else _KEPT._replace(name=f"KEPT at level {level}")
-
-
-class _Region(NamedTuple):
-    """Rows i .. i + m - 1 and columns j .. j + n - 1 of a table, and H above and left of them."""
-
-    query: int  # first residue of the query in its buffer
-    target: int
-    i: int
-    j: int
-    m: int
-    n: int
-    corner: int = 0
-
-
-class _Grid(NamedTuple):
-    """Tile rows between two kept rows, tile columns between two kept columns."""
-
-    level: int = 0
-    rows: int = _NOTHING_KEPT
-    columns: int = _NOTHING_KEPT
-
-    @property
-    def empty(self) -> bool:
-        return self.rows == _NOTHING_KEPT
-
-
-class _Trace(NamedTuple):
-    """Residues of query and target still ahead, and the gap that the path is in."""
-
-    i: int
-    j: int
-    gap: int

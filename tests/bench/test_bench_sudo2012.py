@@ -141,7 +141,9 @@ def test_several_devices(bench, device, capsys):
 
 class OffByOne(Reference3):
     def best(self, triples, progress):
-        return super().best(triples, progress) + np.array([1, 0, 0, 0], np.int32)
+        found = super().best(triples, progress)
+        found.score[:] += 1
+        return found
 
     def tables(self, triples, *, progress=None):
         for table in super().tables(triples, progress=progress):

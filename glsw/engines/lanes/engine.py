@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain as joined
 from typing import Literal
 
@@ -135,7 +135,6 @@ class Lanes(PackingEngine):
             profile_memory=_PROFILE_MEMORIES[query_profile] if query_profile else None,
         )
         self._throttle = Throttle(self.device, first=16)
-        self._meanwhile: Callable[[], None] | None = None
 
     @property
     def queries_at_once(self) -> int:
@@ -200,7 +199,7 @@ class Lanes(PackingEngine):
                 self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
                 self._check_longest(int(part.lengths.max()))
             following.clear()
-            self._meanwhile = prefetch
+            self.meanwhile = prefetch
             targets = self.targets_of(part, np.arange(len(part), dtype=np.int32))
             found = np.zeros((len(queries), len(part)), np.int32)
             for groups in self._rounds(queries, len(part.residues)):
@@ -208,7 +207,7 @@ class Lanes(PackingEngine):
                 scores = self._scores(chosen, targets, progress or ignore)
                 for together, each in zip(groups, scores, strict=True):
                     found[together] = each
-            self._do_meanwhile()  # unless something was computed
+            self.do_meanwhile()  # unless something was computed
             yield found
             part = following[0] if following else None
 
@@ -397,10 +396,4 @@ class Lanes(PackingEngine):
                     yield job, range(start, end), filled // job.geometry.border
                     filled += job.border_bytes(start, end)
                     start = end
-            self._do_meanwhile()
-
-    def _do_meanwhile(self) -> None:
-        """Do once what should be done while the device is busy."""
-        work, self._meanwhile = self._meanwhile, None
-        if work is not None:
-            work()
+            self.do_meanwhile()

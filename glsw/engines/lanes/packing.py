@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import moderngl
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +38,13 @@ class PackingEngine(ComputeEngine):
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+        self.meanwhile: Callable[[], None] | None = None
+
+    def do_meanwhile(self) -> None:
+        """Do once what should be done while the device is busy."""
+        work, self.meanwhile = self.meanwhile, None
+        if work is not None:
+            work()
 
     def targets_of(self, sequences: Sequences, which: npt.NDArray[np.int32]) -> SortedTargets:
         """Return targets by descending length, uploaded; the last ones if they are the same."""

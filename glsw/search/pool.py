@@ -27,34 +27,32 @@ SpecT = TypeVar("SpecT", bound=EngineSpec)
 _TASKS_PER_WORKER = 4
 
 
-def chosen_devices(device: Devices, requires: tuple[int, int]) -> list[int | str | Device | None]:
-    """Return a list of devices, given a list, a name, a number, or ``"all"``.
-
-    ``"all"`` stands for all hardware devices, or the first device if there are none.
-    """
-    if isinstance(device, Sequence) and not isinstance(device, str):
-        if not device:
-            raise ValueError(f"device {device!r}: at least one expected")
-        return list(device)
-    if device == "all":
-        fit = [info for info in devices() if info.version >= requires]
-        return [info.index for info in fit if not info.software] or [None]
-    return [device]
-
-
 def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
     """Return one spec per device; a single one without a device for engines of the CPU.
+
+    ``"all"`` stands for all hardware devices, or the first device if there are none.
 
     Raises
     ------
     ValueError
         If the engine cannot be made like this, or takes no device.
     """
-    if spec.requires is None:
+    requires = spec.requires
+    if requires is None:
         if device is not None:
             raise ValueError(f"engine {spec.name!r} runs on the CPU and takes no device")
         return [spec]
-    return [spec._replace(device=each) for each in chosen_devices(device, spec.requires)]
+    chosen: Sequence[int | str | Device | None]
+    if device == "all":
+        fit = [info for info in devices() if info.version >= requires and not info.software]
+        chosen = [info.index for info in fit] or [None]
+    elif device is None or isinstance(device, int | str | Device):
+        chosen = [device]
+    else:
+        chosen = device
+    if not chosen:
+        raise ValueError(f"device {device!r}: at least one expected")
+    return [spec._replace(device=each) for each in chosen]
 
 
 class EnginePool:

@@ -46,10 +46,10 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
     if device == "all":
         fit = [info for info in devices() if info.version >= requires and not info.software]
         chosen = [info.index for info in fit] or [None]
-    elif device is None or isinstance(device, int | str | Device):
-        chosen = [device]
-    else:
+    elif isinstance(device, Sequence) and not isinstance(device, str):
         chosen = device
+    else:
+        chosen = [device]
     if not chosen:
         raise ValueError(f"device {device!r}: at least one expected")
     return [spec._replace(device=each) for each in chosen]

@@ -84,7 +84,8 @@ def test_queries_of_similar_length_share_lanes(device):
     assert sorted(q for each in together for q in each) == list(range(8))
     assert any(len(each) == 2 for each in together)
     assert all(
-        len(each) == 1 for each in Lanes(BLOSUM62, device).geometries.together(queries.lengths)
+        len(each) == 1
+        for each in Lanes(BLOSUM62, device, number="int32").geometries.together(queries.lengths)
     )
 
 
@@ -216,6 +217,8 @@ def test_options_that_cannot_be(device):
         Lanes(BLOSUM62, device, rows=48)
     with pytest.raises(ValueError, match="workgroup 48: a power of two up to 1024 expected"):
         Lanes(BLOSUM62, device, workgroup=48)
+    with pytest.raises(ValueError, match="workgroup 4: at least the chain of 8 lanes expected"):
+        Lanes(BLOSUM62, device, workgroup=4, chain=8)
     with pytest.raises(ValueError, match="chain 3: a power of two up to 256 expected"):
         Lanes(BLOSUM62, device, chain=3)
     if not device.info.half:

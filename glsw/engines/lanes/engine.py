@@ -124,6 +124,8 @@ class Lanes(PackingEngine):
             raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
         if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
             raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
+        if workgroup is not None and chain is not None and workgroup < chain:
+            raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
         self._memory = memory
         self.geometries = Geometries(
             scoring,

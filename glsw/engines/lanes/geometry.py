@@ -218,7 +218,7 @@ class Geometries:
     def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
         """Return a geometry with the values asked for; the profile lies where there is room."""
         info = self._info
-        chain = self.chain or chain
+        chain = self.chain or min(chain, self._workgroup or chain)
         rows = self._rows or rows
         compare = self.profile_memory == COMPARE and chain == 1 and queries == 1
         memory = BLOCK if self.profile_memory == COMPARE and not compare else self.profile_memory

@@ -3,7 +3,7 @@
     python -m bench.aymone2022 --output bench/results/aymone2022-llvmpipe.json
 
 Times the engine `diagonal` with the paper's two tie rules, then without traceback, then with other
-scorings, and one core of parasail beside. Exit status 1 if a score or an alignment was wrong.
+scorings, and one core of parasail. Exit status 1 if a score or an alignment was wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PaperTime:
 
     @property
     def gcups(self) -> float:
-        """Cells of 1000 pairs of 512 x 512 a second, in billions."""
+        """Cells of 1000 pairs of 512 x 512 per second, in billions."""
         return 1000 * 512**2 / self.seconds / 1e9
 
 
@@ -62,7 +62,7 @@ class Workload:
     related: bool = False
 
     def batch(self, count: int, length: int) -> Batch:
-        """Return so many pairs of sequences of one length."""
+        """Return ``count`` pairs of sequences of one length."""
         dna = self.scoring.alphabet.name == "DNA"
         some = workloads.dna if dna else workloads.proteins
         queries = some(np.full(count, length), 512)

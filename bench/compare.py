@@ -14,7 +14,7 @@ these hold; then it is marked:
   or, of fewer than ten repeats, the whole range;
 - even the shortest of the new times is longer than the old median.
 
-Times are the device's where both runs have them, else the wall's. Programs of others are not
+Times are the device's where both runs have them, else the wall's. Other programs are not
 marked: how much they changed tells what the machine did. Exit status 1 if something is slower or
 wrong, 2 if the files cannot be compared.
 """
@@ -102,7 +102,7 @@ class Comparison:
 
     @property
     def ours(self) -> list[Delta]:
-        """Without programs of others."""
+        """Without other programs."""
         return [delta for delta in self.deltas if not delta.peer]
 
     @property
@@ -288,7 +288,7 @@ def _print(old: Document, new: Document, found: Comparison, floor: float, every:
         line = f"{name:<16}{mean(deltas):>7.3f} on average of {len(deltas)}"
         print(f"{line}; {slow} slower, {fast} faster")
     if beside := [delta for delta in found.deltas if delta.peer]:
-        print(f"{'others':<16}{mean(beside):>7.3f} on average of {len(beside)}: programs of others")
+        print(f"{'others':<16}{mean(beside):>7.3f} on average of {len(beside)}: other programs")
     for what, keys in (
         (f"only in {old.file}", found.only_old),
         (f"only in {new.file}", found.only_new),

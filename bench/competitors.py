@@ -1,4 +1,4 @@
-"""Programs of others, on one core of the CPU or all: judges of the scores, and bars beside ours."""
+"""Other programs on one core or on all cores: they judge scores and are measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRIAL = 1e7
 
 
 def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Competitor]:
-    """Return the programs here that search a database with these scores, on so many cores.
+    """Return the programs here that search a database with these scores, on this number of cores.
 
     ``slow`` is to have Biopython too, which is no program for databases.
     """
@@ -38,7 +38,7 @@ def on_cores(scoring: Scoring, cores: int, *, slow: bool = False) -> list[Compet
 
 
 def of_pairs(scoring: Scoring, cores: int) -> list[Competitor]:
-    """Return the programs here that compute pairs with these scores, on so many cores."""
+    """Return the programs here that compute pairs with these scores, on this number of cores."""
     found: list[Competitor] = []
     if ParasailPairs.available(scoring):
         found.append(_on(partial(ParasailPairs, scoring), cores))
@@ -72,13 +72,13 @@ def measured(
     cells : int
         Of the whole work.
     cut : callable
-        Given a number of cells, returns a part of the work with about so many, and its scores.
+        Given a number of cells, returns a part of the work with about that many, and its scores.
     judge : str
         Whose scores these are.
     budget : float
         Seconds, without those in which the pairs are prepared.
     rate : float, optional
-        Billions of cells a second that are expected; by default found by a trial.
+        Billions of cells per second that are expected; by default found by a trial.
     trial : float
         Cells of the trial, and of the part at least.
 
@@ -129,6 +129,6 @@ def judge(
 
 
 def portion(batch: Batch, cells: float) -> npt.NDArray[np.intp]:
-    """Return the indices of evenly spaced pairs with about so many cells, at least one pair."""
+    """Return the indices of evenly spaced pairs, at least one, with about this number of cells."""
     step = max(1, -(-batch.cells // max(1, int(cells))))
     return np.arange(step // 2 if step < len(batch) else 0, len(batch), step)

@@ -52,7 +52,7 @@ class Energy:
     tool: str
 
     def as_dict(self, cells: int) -> dict[str, Any]:
-        """Return what stands in the JSON for runs of so many cells."""
+        """Return what stands in the JSON for runs of this number of cells."""
         return vars(self) | {"picojoules_per_cell": self.joules_per_run / cells * 1e12}
 
 

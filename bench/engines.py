@@ -1,10 +1,10 @@
-"""All engines on the same work, so that devices and engines compare, beside programs of others.
+"""All engines on the same work, so that devices and engines compare, and other programs.
 
     python -m bench.engines --output bench/results/engines-llvmpipe.json
 
 Four workloads: the scores of a protein with a database, scores and ends of many short pairs of DNA,
 of one long pair, and of three sequences. Sizes are fixed (``--size``), so that the same size is
-the same work on every device. The programs of others get the same cells and the same scoring, or a
+the same work on every device. The other programs get the same cells and the same scoring, or a
 part of them, on one core and on all. Exit status 1 if a result was wrong: it has no time.
 """
 
@@ -46,7 +46,7 @@ SIZES: Mapping[str, Mapping[str, int]] = {
 }
 """Proteins of the database, pairs, letters of each of two and of each of three sequences.
 
-Tiny is for renderers with less than a million cells a second, small for llvmpipe and slow cards,
+Tiny is for renderers with less than a million cells per second, small for llvmpipe and slow cards,
 large for cards.
 """
 
@@ -62,13 +62,13 @@ AGAIN = 0.25
 """Seconds of warm-up after the first engine, which keeps a card's clocks up."""
 
 SLOW, FAST = 1e7, 5e9
-"""Cells a second: below the first a device gets the tiny size, from the second on the large."""
+"""Cells per second: below the first a device gets the tiny size, from the second on the large."""
 
 ENERGY = 2.0
 """Seconds of runs whose energy is measured, at most."""
 
 PATIENCE = 1.5
-"""An engine is left out if a run takes so many times its share of the budget."""
+"""An engine is left out if a run takes this multiple of its share of the budget."""
 
 SHORT = 0.6
 """Seconds up to which an engine is run in any case."""
@@ -109,7 +109,7 @@ class Clock:
 
 @dataclass
 class Runner:
-    """Measures the engines and the programs of others on workloads, and keeps the results."""
+    """Measures the engines and the other programs on workloads, and keeps the results."""
 
     device: Device
     engines: Sequence[str]
@@ -184,7 +184,7 @@ class Runner:
         except options.CANNOT as error:
             return _not_run(work, _reason(error), seconds)
         self.warm |= on is not None
-        memory, used = engine.memory_used or None, getattr(engine, "label", entry.kind.name)
+        memory, used = engine.memory_used or None, engine.label
         return {**timed.as_dict(), "memory": memory, "used": used, "estimate": seconds}
 
     def _energy(self, work: Workload, entry: Entry, seconds: float) -> dict[str, Any] | None:
@@ -321,7 +321,7 @@ def _print_energy(result: Mapping[str, Any]) -> None:
     if found:
         idle = "" if found["idle_watts"] is None else f" ({found['idle_watts']:.0f} W before)"
         print(
-            f"  {result['engine']}: {found['picojoules_per_cell']:.3g} pJ a cell, "
+            f"  {result['engine']}: {found['picojoules_per_cell']:.3g} pJ per cell, "
             f"{found['watts']:.0f} W{idle}, by {found['tool']}",
             flush=True,
         )

@@ -1,4 +1,4 @@
-"""The workloads of `bench.engines`: engines that can do them, judges, programs of others.
+"""The workloads of `bench.engines`: engines that can do them, judges, other programs.
 
 Four of them: the scores of a protein with a database, scores and ends of many short pairs of DNA,
 of one long pair, and of three sequences.
@@ -65,7 +65,7 @@ class Entry(NamedTuple):
 
 
 class CompetitorRun(NamedTuple):
-    """A program of others, and what measures it.
+    """Another program, and what measures it.
 
     ``measured`` gets the first engine that was right and a budget in seconds.
     """
@@ -132,7 +132,7 @@ class Workload(ABC):
 
     @abstractmethod
     def competitors(self) -> list[CompetitorRun]:
-        """Return the programs of others that can do it."""
+        """Return the other programs that can do it."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class OfPairs(Workload):
         ]
 
     def programs(self, count: int) -> list[Competitor]:
-        """Return programs of others on so many cores."""
+        """Return other programs on this number of cores."""
         return competitors.of_pairs(self.scoring, count)
 
     def _measured(
@@ -215,7 +215,7 @@ class OfPairs(Workload):
         return result
 
     def cut(self, passed: Entry | None, cells: float) -> tuple[Batch, npt.NDArray[np.int32]]:
-        """Return pairs of about so many cells, and their scores."""
+        """Return pairs of about this number of cells, and their scores."""
         known = self.judge.scores
         if known is None:
             return self.batch.select(self.judge.chosen), _scores(self.judge.expected)

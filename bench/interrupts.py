@@ -75,7 +75,7 @@ def interrupts() -> Iterator[Interrupts]:
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise `LateError` in the block after so many seconds, where the system has such a clock."""
+    """Raise `LateError` in the block after this time, where the system has a timer."""
     if not hasattr(signal, "setitimer") or not _in_main():
         yield
         return

@@ -99,7 +99,7 @@ def _print_notes(budget: float) -> None:
     for device, most in PAPER.items():
         print(f"  {device:<17} Lin {most['Lin']:>4}   Khajeh-Saeed's SWAT {most['SWAT']:>3}")
     print(
-        "Khajeh-Saeed's scan goes up and down in 2 log2 n launches a row over global memory.\n"
+        "Khajeh-Saeed's scan goes up and down in 2 log2 n launches per row over global memory.\n"
         "None of our forms is that; the nearest is single-stage, with log2 n launches."
     )
 

@@ -2,8 +2,8 @@
 
     python -m bench.liu2006 --sequences 2000 --output bench/results/liu2006-llvmpipe.json
 
-Prints the paper's seconds and MCUPS beside ours and those of parasail and ssearch36, measured in
-the same run on one core. Exit status 1 if the engine gave a wrong score: such a query has no time.
+Prints the paper's seconds and MCUPS with ours and those of parasail and ssearch36, measured in
+the same run on one core. Exit status 1 if the engine gave a wrong score: its query has no time.
 """
 
 from __future__ import annotations

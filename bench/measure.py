@@ -88,7 +88,7 @@ class Measurement:
 
     @property
     def gcups(self) -> float | None:
-        """Billions of cells a second of wall time, None if not timed."""
+        """Billions of cells per second of wall time, None if not timed."""
         return self.cells / self.wall.median / 1e9 if self.wall else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def estimate(
     Parameters
     ----------
     part : callable
-        Given a number of cells, returns what runs a part with about so many, and its cells.
+        Given a number of cells, returns what runs a part with about that many, and its cells.
     cells : int
         Of the whole.
     limit : float

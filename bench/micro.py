@@ -1,4 +1,4 @@
-"""What a device can do at most: operations, bytes, cells a second; the cost of commands.
+"""What a device can do at most: operations, bytes, cells per second; the cost of commands.
 
     python -m bench.micro --output bench/results/micro-llvmpipe.json
 
@@ -27,7 +27,7 @@ _LEAST = 0.3  # seconds for each on hardware, whatever the budget
 
 
 def result_of(rate: Rate, runner: Runner, budget: float) -> dict[str, Any]:
-    """Measure one rate in so many seconds, where that is possible."""
+    """Measure one rate within these seconds, if possible."""
     found: dict[str, Any] = {
         "name": rate.name,
         "unit": rate.unit,

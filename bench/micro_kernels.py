@@ -72,7 +72,7 @@ def chains(
     half: bool = False,
     shader: str = "micro/chains.comp",
 ) -> Kernel:
-    """Return so many numbers, each computed from itself and the next one in every round."""
+    """Return ``count`` numbers, each computed from itself and the next one in every round."""
     each = (2 if operation == "add max" else 1) * (2 if half else 1)
     return Kernel(
         shader,

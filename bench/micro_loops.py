@@ -193,7 +193,7 @@ class Memory:
                 self.bytes //= 2
 
     def write(self, times: int) -> None:
-        """Fill the source so many times, with numbers that change from run to run."""
+        """Fill the source this number of times, with numbers that change from run to run."""
         self._written += 1
         self._run("write", times, self._written)
         self._device.ctx.finish()
@@ -203,7 +203,7 @@ class Memory:
         return self._compare(self._source, self._written)
 
     def copy(self, times: int) -> None:
-        """Copy the source so many times, and add what changes from run to run."""
+        """Copy the source this number of times, and add what changes from run to run."""
         self._added += 1
         self._run("copy", times, self._added)
         self._device.ctx.finish()
@@ -213,7 +213,7 @@ class Memory:
         return self._compare(self._destination, self._written + self._added)
 
     def read(self, times: int) -> Found:
-        """Read the source so many times; return what was found, in `PLACES` places."""
+        """Read the source this number of times; return what was found, in `PLACES` places."""
         return self._found(times, self.bytes)
 
     def check_read(self, times: int, found: Found) -> Check:
@@ -339,7 +339,7 @@ class Dispatches:
 class Draws:
     """Draws of next to nothing into two targets by turns, each from what was drawn before.
 
-    Of 64 x 64 pixels, or so many rows of them.
+    Of 64 x 64 pixels, or ``rows`` rows of them.
     """
 
     most = 2**14

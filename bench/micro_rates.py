@@ -141,7 +141,7 @@ class Runner:
         )
 
     def _enough(self, run: Callable[[int], Any], most: int, budget: float) -> tuple[int, float]:
-        """Return how much of something takes a suitable time, and its rate a second."""
+        """Return how much of something takes a suitable time, and its rate per second."""
         seconds = min(self.size.seconds, budget / 4)
         run(1)
         count = 1

@@ -159,6 +159,28 @@ def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
     return read
 
 
+def one_of(known: Iterable[str]) -> Callable[[str], str]:
+    """Return what reads one of these words."""
+    read = choices(known)
+
+    def word(text: str) -> str:
+        (found,) = read(text)
+        return found
+
+    return word
+
+
+def positive(text: str) -> float:
+    """Read seconds above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: seconds above 0 are expected")
+    return number
+
+
 def device_of(text: str) -> int | str:
     """Read a device: its index, or part of its name."""
     return int(text) if text.isdigit() else text

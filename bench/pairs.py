@@ -55,7 +55,7 @@ BY_REFERENCE = 2e6
 """Cells up to which the reference judges end cells."""
 
 PEER_RATE = 2e9
-"""Cells a second that parasail does on one core at least, with SIMD."""
+"""Cells per second that parasail does on one core at least, with SIMD."""
 
 _FIRST_ROWS = 64
 
@@ -121,13 +121,13 @@ def once(
 
 
 def first_rows(batch: Batch, rows: int) -> Batch:
-    """Return a pair with its query cut to so many residues."""
+    """Return a pair with its query cut to this number of residues."""
     query, _ = batch.pair(0)
     return batch if rows >= len(query) else Batch.one_to_many(query[:rows], batch.targets)
 
 
 def square(batch: Batch, cells: float) -> Batch:
-    """Return the starts of both sequences of a pair, of about so many cells at most."""
+    """Return the starts of both sequences of a pair, of at most about this number of cells."""
     query, target = batch.pair(0)
     length = max(1, int(cells**0.5))
     if batch.cells <= cells:
@@ -173,7 +173,7 @@ def expected_cell(
 def race(
     methods: Sequence[str], scoring: Scoring, batch: Batch, device: Device, budget: float
 ) -> dict[str, Any]:
-    """Measure score and end of one pair, method by method, and one core beside.
+    """Measure score and end of one pair, method by method, and of one core.
 
     Returns
     -------

@@ -29,7 +29,7 @@ KNOWN = (*ENGINES, *ENGINES3, *SCAN_FORMS, "gpui")
 """What ``--engines`` may name; "scan" means all its variants."""
 
 REPEATS = 0.35
-"""Seconds beside the warm-up that a measurement on hardware needs at least."""
+"""Seconds besides the warm-up that a measurement on hardware needs at least."""
 
 
 class LeftOutError(Exception):
@@ -45,7 +45,7 @@ class Budget:
     seconds : float
         That it should take.
     speeds : mapping of float
-        Cells a second of the engines that were tried, see `bench.speeds`.
+        Cells per second of the engines that were tried, see `bench.speeds`.
     info : DeviceInfo
     engines : list of str
         Those of the step that were asked for.
@@ -66,11 +66,11 @@ class Budget:
     devices: Sequence[int] = ()
 
     def speed(self, engine: str) -> float:
-        """Return cells a second of an engine, or those of ``fragment`` where it was not tried."""
+        """Return cells per second of an engine, or those of ``fragment`` where it was not tried."""
         return self.speeds.get(engine, self.speeds["fragment"])
 
     def each(self, measurements: float) -> float:
-        """Return the seconds of one of so many measurements, enough for hardware to warm up."""
+        """Return the seconds of each of these measurements, enough for hardware to warm up."""
         least = 0.01 if self.info.software else WARM_UP + REPEATS
         return max(least, self.seconds / measurements)
 
@@ -201,7 +201,7 @@ def _aymone2022(budget: Budget) -> list[str]:
 
 
 def _pair(length: int, times: int, budget: Budget) -> list[str]:
-    """Return how long each method may take for a pair, which is done in so many ways."""
+    """Return how long each method may take for a pair with ``times`` scorings."""
     judged = times * length**2 / budget.speed("diagonal")
     if judged > budget.seconds / 2:
         raise LeftOutError(f"about {judged:.0f} s to judge {length} x {length} letters")

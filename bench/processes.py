@@ -1,4 +1,4 @@
-"""A program of others in several processes, which share the pairs."""
+"""Another program in several processes, which share the pairs."""
 
 from __future__ import annotations
 

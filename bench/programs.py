@@ -53,7 +53,7 @@ Scores: TypeAlias = npt.NDArray[np.int32]
 
 
 class Competitor(ABC):
-    """A program of others that computes scores.
+    """Another program that computes scores.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class Pyopal(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and knows such letters."""
+        """Tell whether it is installed and knows these letters."""
         return pyopal is not None and isinstance(scoring.alphabet.letters, str)
 
     @contextmanager
@@ -253,7 +253,7 @@ class OfPairs(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it knows such letters."""
+        """Tell whether it knows these letters."""
         return isinstance(scoring.alphabet.letters, str)
 
     @contextmanager
@@ -300,7 +300,7 @@ class ParasailPairs(OfPairs):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and knows such letters."""
+        """Tell whether it is installed and knows these letters."""
         return parasail is not None and OfPairs.available(scoring)
 
     def scores(self, prepared: Any) -> Scores:

@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
     what: str
     ours: str
-    beside: str
+    others: str
 
 
 @cache
@@ -100,7 +100,7 @@ def mebibytes(size: int) -> str:
 def by_device() -> Iterator[str]:
     """Yield the lines of the table that compares devices."""
     names = [name for name, file in DEVICES.items() if (RESULTS / file).exists()]
-    yield "| GCUPS by the wall | " + " | ".join(names) + " |"
+    yield "| GCUPS by wall time | " + " | ".join(names) + " |"
     yield "|---|" + "---:|" * len(names)
     for workload, text in WORKLOADS.items():
         found = {name: _rows(DEVICES[name], workload) for name in names}
@@ -138,10 +138,10 @@ def _best(
 
 def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
-    yield "| what | GCUPS, H100 | beside it on that machine |"
+    yield "| what | GCUPS, H100 | other programs on that machine |"
     yield "|---|---|---|"
-    for what, ours, beside in (*_searches(), *_pairs(), *_triples()):
-        yield f"| {what} | {ours} | {beside} |"
+    for what, ours, others in (*_searches(), *_pairs(), *_triples()):
+        yield f"| {what} | {ours} | {others} |"
 
 
 def _searches() -> Iterator[Entry]:
@@ -198,11 +198,11 @@ def _run(result: Mapping[str, Any], label: str) -> Mapping[str, Any]:
 def _pairs() -> Iterator[Entry]:
     for length in (511, 4092):
         found = one("liu2006-h100.json", length=length)
-        beside = ", ".join(f"{name} {number(p['gcups'])}" for name, p in found["peers"].items())
+        others = ", ".join(f"{name} {number(p['gcups'])}" for name, p in found["peers"].items())
         yield Entry(
             f"`fragment`, a query of {length} against 20,000 proteins",
             number(found["engine"]["gcups"]),
-            f"one core: {beside}",
+            f"one core: {others}",
         )
     linear = {"workload": "DNA 1/-1, linear gaps 2"}
     ours = one("aymone2022-h100.json", **linear, task="paths", ties="conventional")
@@ -277,8 +277,8 @@ def made() -> str:
         f"Two H200 search 500,000 proteins {two:.2f} times as fast as one, with the same output "
         f"bytes, and score triples {three:.2f} times as fast.",
         "",
-        "The same work on every device, in one run of `python -m bench run`; beside it the fastest "
-        "program of others on the processor of that machine:",
+        "The same work on every device, in one run of `python -m bench run`, and the "
+        "fastest other program on the processor of that machine:",
         "",
         *by_device(),
     ]

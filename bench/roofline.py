@@ -89,7 +89,7 @@ class Bound:
 
     @property
     def intensity(self) -> float:
-        """Operations a byte."""
+        """Operations per byte."""
         return self.operations / self.bytes
 
     @property
@@ -99,14 +99,14 @@ class Bound:
 
 
 class Roof(NamedTuple):
-    """A roof of a roofline: operations a second, or bytes a second times operations a byte."""
+    """A roof: operations per second, or bytes per second times operations per byte."""
 
     name: str
     height: float
     slope: bool
 
     def at(self, intensity: float) -> float:
-        """Return the operations a second that it allows with so many operations a byte.
+        """Return the operations per second that it allows at this number of operations per byte.
 
         >>> Roof("storage", 1e9, True).at(3), Roof("compute", 1e10, False).at(3)
         (3000000000.0, 10000000000.0)
@@ -159,7 +159,7 @@ def bound(
 
 
 def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> list[Ceiling]:
-    """Return the ceilings for so many cells, of those resources whose rate is known."""
+    """Return the ceilings for this number of cells, by the resources whose rate is known."""
     memory = ("storage cached", "storage read", "storage write", "storage copy")
     block = "uniform block words" if need.words else "uniform block lookup"
     found = []
@@ -175,7 +175,7 @@ def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> list[Ceil
         known = [name for name in names if name in rates]
         if size > 0 and known:
             fastest = max(known, key=lambda name: rates[name])
-            reason = f"{size:.3g} bytes a cell, at the rate of {fastest}"
+            reason = f"{size:.3g} bytes per cell, at the rate of {fastest}"
             found.append(Ceiling(resource, rates[fastest] / size, reason))
     commands: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ("dispatches", need.dispatches, ("dispatch",)),

@@ -43,7 +43,7 @@ class Part(Protocol):
 def measurements(part: Part) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield name and measurement of all that a benchmark measured, or left out.
 
-    Each has besides `peer`: it is a program of others. Those of `micro` have ``value`` and ``unit``
+    Each has besides `peer`: it is another program. Those of `micro` have ``value`` and ``unit``
     instead of times.
     """
     for words, found in _FORMS.get(part.benchmark, _unknown)(part):
@@ -137,7 +137,7 @@ def _of_rate(gcups: float | None, cells: int) -> dict[str, Any] | None:
 
 def _search(part: Part) -> Found:
     for result in part.results:
-        base = (f"{result['database']['name']}, {result['database']['sequences']} sequences",)
+        base = (f"{database_name(result)}, {result['database']['sequences']} sequences",)
         for run in result["runs"]:
             words = (*base, run["label"])
             if run["refused"]:
@@ -158,6 +158,11 @@ def _search(part: Part) -> Found:
                 words = (*base, "devices " + ",".join(map(str, some)))
                 refused = result["devices"]["refused"]
                 yield words, _left_out(refused) if refused else result["devices"][name]
+
+
+def database_name(result: Mapping[str, Any]) -> str:
+    """Return the name of the database of a search; older documents call targets subjects."""
+    return str(result["database"]["name"]).replace("subjects", "targets")
 
 
 def _command(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     python -m bench.search --output bench/results/search-llvmpipe.json
 
 Prints GCUPS of each query by engine and number type, what part of the best rate that is, the
-search command from start to end, one device beside several, and programs of others on the CPU.
+search command from start to end, one device compared with several, and other programs on the CPU.
 Exit status 1 if a score was wrong: it has no time.
 """
 
@@ -26,17 +26,21 @@ from bench import options
 from bench.document import Results
 from bench.measure import Check, Measurement, both, measure, tell_wrong
 from bench.search_comparisons import Comparisons
+from bench.search_tables import (
+    CUDASW,
+    described,
+    print_command,
+    print_competitors,
+    print_devices,
+    print_notes,
+    print_table,
+    progress,
+)
 from bench.search_work import SCORING, Query, ScoreJudge, Targets, queries_of, sizes_of, targets_of
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Engine, engine_of
 from glsw.engines.spec import device_for
 from glsw.sequences.encoded import Sequences
-
-CUDASW = {"DPX": 5000.0, "half2": 4200.0}
-"""GCUPS of CUDASW++4.0 (Schmidt et al. 2024) on an H100 SXM, driver 580.159.
-
-Measured with a million targets of 512 and queries of the same 20 lengths, by its option.
-"""
 
 NUMBERS = ("auto", "int32", "f16", "f32")
 TASKS = ("each", "together", "peers", "command", "devices")
@@ -96,29 +100,29 @@ def _run(arguments: argparse.Namespace) -> int:
         targets = targets_of(*size, arguments, queries)
         result: dict[str, Any] = {"database": targets.facts(), "runs": []}
         results.keep(result)
-        print(f"\n{_described(result['database'])}", flush=True)
+        print(f"\n{described(result['database'])}", flush=True)
         judges = [ScoreJudge(query, targets, arguments.sample) for query in queries]
         for configuration in configurations if set(arguments.tasks) != {"devices"} else ():
             result["runs"].append(
                 _searched(configuration, targets, queries, judges, device, arguments)
             )
             results.save()
-        _print_table(result)
+        print_table(result)
         comparisons = Comparisons(targets, queries, judges, arguments)
         if "peers" in arguments.tasks and size == databases[-1]:
             result["peers"] = comparisons.competitors()
-            _print_competitors(result["peers"])
+            print_competitors(result["peers"])
         if {"command", "devices"} & set(arguments.tasks) and size in databases:
             with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
                 files = comparisons.files(Path(folder))
                 if "command" in arguments.tasks:
                     result["command"] = comparisons.command(files, device, result["runs"])
-                    _print_command(result["command"])
+                    print_command(result["command"])
                 if "devices" in arguments.tasks and len(arguments.devices) > 1:
                     result["devices"] = comparisons.devices(files, device)
-                    _print_devices(result["devices"])
+                    print_devices(result["devices"])
         results.save()
-    _print_notes(results, device)
+    print_notes(results, device)
     return tell_wrong(_checks(results))
 
 
@@ -171,7 +175,7 @@ def _searched(
         result["queries"].append(
             {"query": query.name, "length": len(query.codes), "first": first[0]} | _rates(measured)
         )
-        _progress(configuration.label, result["queries"][-1])
+        progress(configuration.label, result["queries"][-1])
     result["memory"] = engine.memory_used
     timed = [each for each in result["queries"] if each["kernel"]]
     if len(timed) == len(queries):
@@ -225,128 +229,6 @@ def _rates(measured: Measurement) -> dict[str, Any]:
         "kernel": clock and clock.median,
         "kernel_gcups": clock and measured.cells / clock.median / 1e9,
     }
-
-
-# tables
-
-
-def _described(facts: dict[str, Any]) -> str:
-    return (
-        f"{facts['name']}: {facts['sequences']:,} sequences, {facts['residues']:,} residues, "
-        f"longest {facts['longest']:,}"
-    )
-
-
-def _progress(label: str, result: dict[str, Any]) -> None:
-    """Say on a terminal how far it is."""
-    if sys.stderr.isatty():
-        rate = "WRONG" if result["kernel_gcups"] is None else f"{result['gcups']:.2f} GCUPS"
-        print(f"  {label}, {result['length']}: {rate}", file=sys.stderr)
-
-
-WIDTH = 26
-
-
-def _print_table(result: dict[str, Any]) -> None:
-    """Print a line a query: GCUPS by the device, percent of the best, GCUPS by the wall."""
-    runs = [run for run in result["runs"] if not run["refused"]]
-    for run in result["runs"]:
-        if run["refused"]:
-            print(f"  {run['label']}: {run['refused']}")
-    if not any(run["queries"] for run in runs):
-        return
-    print(f"{'':>8}" + "".join(f"{run['label']:>{WIDTH}}" for run in runs))
-    print(f"{'length':>8}" + f"{'GCUPS':>12}{'of best':>8}{'wall':>6}"[:WIDTH] * len(runs))
-    best = [max((each["kernel_gcups"] or 0 for each in run["queries"]), default=0) for run in runs]
-    for row in zip(*(run["queries"] for run in runs), strict=False):
-        cells = (
-            f"{'WRONG':>{WIDTH}}"
-            if each["kernel_gcups"] is None
-            else _cell(
-                each["kernel_gcups"], f"{100 * each['kernel_gcups'] / most:.0f}%", each["gcups"]
-            )
-            for each, most in zip(row, best, strict=True)
-        )
-        print(f"{row[0]['length']:>8}" + "".join(cells))
-    print(
-        f"{'all':>8}"
-        + "".join(_cell(run.get("kernel_gcups"), "", run.get("gcups")) for run in runs)
-    )
-    if any(run["together"] for run in runs):
-        together = [run["together"] or {"kernel_gcups": None, "gcups": None} for run in runs]
-        cells = (_cell(each["kernel_gcups"], "", each["gcups"]) for each in together)
-        print(f"{'at once':>8}" + "".join(cells))
-    memory = (f"{run['memory'] / 2**20:,.1f} MiB" for run in runs)
-    print(f"{'memory':>8}" + "".join(f"{text:>{WIDTH}}" for text in memory), flush=True)
-    for run in runs:
-        if run["parts"] > 1:
-            print(f"  {run['label']}: {run['parts']} parts, uploaded again for each query")
-
-
-def _cell(rate: float | None, middle: str, wall: float | None) -> str:
-    return f"{_text(rate):>12}{middle:>6}{_text(wall):>8}"
-
-
-def _text(rate: float | None) -> str:
-    return "-" if rate is None else f"{rate:.3g}" if rate < 100 else f"{rate:.0f}"
-
-
-def _print_competitors(results: list[dict[str, Any]]) -> None:
-    for each in results:
-        where = "one core" if each["cores"] == 1 else f"{each['cores']} cores"
-        rate = "WRONG" if each["gcups"] is None else f"{each['gcups']:.2f} GCUPS"
-        print(f"  {each['peer']}, {where}, {each['length']}: {rate}", flush=True)
-
-
-def _print_command(result: dict[str, Any]) -> None:
-    if result["check"]["wrong"]:
-        print(f"  glsw search, engine {result['engine']}: WRONG", flush=True)
-        return
-    database = "indexed" if result["indexed"] else "FASTA"
-    indexed = f"; indexed in {result['makedb']:.2f} s" if result["indexed"] else ""
-    seconds = ", ".join(f"{each:.2f}" for each in result["seconds"])
-    kernel = result["kernel"]
-    beside = f", kernels {kernel:.2f} s" if kernel else ""
-    print(f"  glsw search, {database}, engine {result['engine']}: {seconds} s{beside}{indexed}")
-    if kernel:
-        kept = "within" if min(result["seconds"]) <= result["allowed"] else "beyond"
-        print(f"  that is {kept} 1.5 x kernels + 2 s = {result['allowed']:.2f} s", flush=True)
-
-
-def _print_devices(result: dict[str, Any]) -> None:
-    names = ",".join(map(str, result["devices"]))
-    if result["refused"] or result["ratio"] is None:
-        print(f"  devices {names}: {result['refused'] or 'WRONG'}")
-        return
-    one, many = (result[key]["wall"]["median"] for key in ("one", "all"))
-    print(
-        f"  devices {names}: {one:.2f} s on one, {many:.2f} s on all: {result['ratio']:.2f} times,"
-    )
-    print(f"  the same {result['bytes']} bytes", flush=True)
-
-
-def _print_notes(results: list[dict[str, Any]], device: Device | None) -> None:
-    """Print what the rates mean, and those of equal targets of 512 beside others."""
-    print("\nGCUPS by the device's clock if it has one, else the wall's; wall: from call to scores")
-    rates: dict[str, dict[str, float]] = {}
-    for result in results:
-        name = f"{result['database']['name']}, {result['database']['sequences']:,}"
-        if result["database"]["kind"] != "uniform" or result["database"]["longest"] == 512:
-            for run in result["runs"]:
-                if run.get("kernel_gcups"):
-                    rates.setdefault(run["label"], {})[name] = run["kernel_gcups"]
-    for label, each in rates.items():
-        (name, base), *others = each.items()
-        for other, rate in others:
-            print(f"{label}: {other}: {100 * rate / base:.0f}% of the rate with {name}")
-    theirs = ", ".join(f"{rate:.0f} ({name})" for name, rate in CUDASW.items())
-    print(f"CUDASW++4.0 on an H100 SXM, 1,000,000 targets of 512, these 20 lengths: {theirs}")
-    if device is None or device.info.software:
-        return
-    for label, each in rates.items():
-        for name, base in each.items():
-            ratios = (f"{base / rate:.2f} of it with {option}" for option, rate in CUDASW.items())
-            print(f"{label} on {device.info.name}, {name}: {_text(base)}, {', '.join(ratios)}")
 
 
 def _checks(results: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -407,7 +289,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FASTA",
         help="default: queries/standard20.fasta in the folder GLSW_DATA, else generated",
     )
-    parser.add_count("--queries-subset", "so many of them, evenly spaced by length", 20)
+    parser.add_count("--queries-subset", "how many of them, evenly spaced by length", 20)
     parser.add_count("--competitor-queries", "queries for other programs (default 3)", 3)
     parser.add_argument(
         "--sample",

@@ -61,7 +61,7 @@ class Comparisons:
     arguments: argparse.Namespace
 
     def competitors(self) -> list[dict[str, Any]]:
-        """Measure programs of others with a few queries on a part of the targets."""
+        """Measure other programs with a few queries on a part of the targets."""
         found = []
         for k in spread(len(self.queries), self.arguments.competitor_queries):
             query, scores = self.queries[k], self.judges[k].scores
@@ -112,7 +112,7 @@ class Comparisons:
     def command(
         self, files: Files, device: Device | None, runs: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Measure ``glsw search`` from start to end, beside the kernels of the fastest run."""
+        """Measure ``glsw search`` from start to end, and the kernels of the fastest run."""
         engine = self.arguments.engines[0]
         words = [files.queries, files.database, "--format", "tsv", "--top", str(TOP)]
         words += ["--engine", engine, "--no-progress"]

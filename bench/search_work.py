@@ -68,7 +68,7 @@ class Targets:
         }
 
     def parts(self, residues: int) -> list[Sequences]:
-        """Cut the targets into parts of at most so many residues."""
+        """Cut the targets into parts of at most this number of residues."""
         return [self.sequences.part(part) for part in self.sequences.parts(residues)]
 
 
@@ -110,7 +110,7 @@ class ScoreJudge:
 
 
 def spread(count: int, some: int) -> list[int]:
-    """Return some of so many indices, evenly spaced from the first to the last; one: the middle.
+    """Return ``some`` of ``count`` indices, evenly spaced from first to last; one: the middle.
 
     >>> spread(20, 3), spread(2, 5), spread(20, 1)
     ([0, 10, 19], [0, 1], [10])

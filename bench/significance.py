@@ -1,4 +1,4 @@
-"""Bit scores, E-values and the order of hits beside those of blastp, blastn and ssearch36.
+"""Bit scores, E-values and the order of hits, compared with blastp, blastn and ssearch36.
 
     python -m bench.significance --queries FASTA --database FASTA --output FILE.json
 

@@ -25,9 +25,9 @@ TRIED = ("fragment", "diagonal", "lanes")
 
 
 def speeds(device: Device, *, seconds: float = 0.7) -> dict[str, float]:
-    """Return about how many cells a second the engines `TRIED` do with many pairs.
+    """Return about how many cells per second the engines `TRIED` do with many pairs.
 
-    Each is tried for about so many seconds, with growing batches, after it was compiled.
+    Each is tried for about this time, with growing batches, after it was compiled.
     """
     return {
         name: _speed(name, device, seconds)
@@ -50,7 +50,7 @@ def _speed(name: str, device: Device, seconds: float) -> float:
         took = second_run(run)
         best = max(best, batch.cells / took)
         gone = time.perf_counter() - begin
-        # The first trial has little to do beside the costs of a call.
+        # The first trial has little to do besides the costs of a call.
         most = seconds if count > 1 else 4 * seconds
         if gone + 8 * took > most or 4 * batch.cells > _MOST:
             return best

@@ -3,7 +3,7 @@
     python -m bench.sudo2012 --output bench/results/sudo2012-llvmpipe.json
 
 The paper's versions side by side by length: GPUI (engine `subtable` with sub-tables of 4 x 4 x 4),
-GPUN (engine `plane`) and CPU (C code on one core), beside our form of the sub-tables, with the
+GPUN (engine `plane`) and CPU (C code on one core), our own form of the sub-tables, with the
 whole table copied back as the paper times it, and score and end alone. Then larger tables, other
 scorings, alignments and all triples of 24 channels; with ``--devices`` how much faster several
 devices are. Exit status 1 if a result was wrong: it has no

@@ -112,7 +112,7 @@ def _same(
 
 
 def _speed_up(cells: int, check: Check, rates: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """Return cells a second with the first device and with all of them, and their ratio."""
+    """Return cells per second with the first device and with all of them, and their ratio."""
     found: dict[str, Any] = {"cells": cells, "left_out": None, "check": asdict(check)}
     found |= dict.fromkeys(("one_gcups", "all_gcups", "speed_up"))
     if check.passed:
@@ -190,7 +190,7 @@ def _prepare(
 
 
 def _repeat(count: int, start: float) -> float:
-    """Do so many runs from a moment on; return when they are done."""
+    """Do ``count`` runs from a moment on; return when they are done."""
     global _found
     time.sleep(max(0.0, start - time.time()))
     for _ in range(count):

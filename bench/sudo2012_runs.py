@@ -141,8 +141,7 @@ class Runner:
     ) -> tuple[str | None, float | None]:
         """Return why a run is left out, and about how many seconds it takes; None if it is short.
 
-        That is told from a part, which cannot keep a fast device busy: such a one is thought to be
-        slower than it is.
+        That is told from a part, which cannot keep a fast device busy: it seems slower than it is.
         """
         most = PROBE**3
         if triples.cells <= 2 * most:

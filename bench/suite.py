@@ -33,10 +33,10 @@ LEAST = 0.5
 """Seconds below which no step begins."""
 
 OVERTIME, GRACE = 2.5, 8.0
-"""A step is stopped after so many times its share, and so many seconds."""
+"""A step is stopped after this multiple of its share and a grace in seconds."""
 
 LATE = 1.06
-"""The last step is stopped when all took so many times the budget."""
+"""The last step is stopped when the suite took this multiple of the budget."""
 
 INTERRUPTED = 130
 
@@ -302,7 +302,7 @@ class Suite:
             print(f"{step.name}: left out, {why}" if why else text)
 
     def summary(self) -> None:
-        """Print a line a step, and what was wrong."""
+        """Print a line per step, and what was wrong."""
         width = max(len(step.name) for step in self.todo)
         print(f"{'step':<{width}}{'seconds':>9}  status")
         for result in self.results:
@@ -370,7 +370,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        type=_name,
+        type=options.one_of(NAMES),
         help=f"of {' '.join(NAMES)} (default all)",
     )
     parser.add_argument(
@@ -378,7 +378,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--budget",
-        type=_positive,
+        type=options.positive,
         metavar="SECONDS",
         help=f"default {QUICK:g}, on software {QUICK_SOFTWARE:g}, full {FULL:g}",
     )
@@ -390,19 +390,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="show the command lines, do not run")
     parser.add_argument("--verbose", action="store_true", help="show what the benchmarks print")
     return parser
-
-
-def _name(text: str) -> str:
-    if text not in NAMES:
-        raise argparse.ArgumentTypeError(f"{text!r}: {', '.join(NAMES)} are known")
-    return text
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: seconds above 0 are expected")
-    return number

@@ -59,14 +59,14 @@ class EngineRun:
 
 
 class Traffic(NamedTuple):
-    """What an engine needs at least: bytes a cell, and commands for all cells.
+    """What an engine needs at least: bytes per cell, and commands for all cells.
 
     Parameters
     ----------
     compute : str
         The rate of `bench.micro` that is its recurrence alone.
     shared, block, storage, texture : float
-        Bytes a cell from and to shared memory, uniform blocks, storage buffers, and textures.
+        Bytes per cell from and to shared memory, uniform blocks, storage buffers, and textures.
     dispatches, draws : int
     words : bool
         Whether it reads 16 bytes at a time from uniform blocks.
@@ -83,7 +83,7 @@ class Traffic(NamedTuple):
 
 
 def _sweep(run: EngineRun) -> tuple[float, float]:
-    """Return the bytes a cell of sweep.glsl from shared memory and uniform blocks.
+    """Return the bytes per cell of sweep.glsl from shared memory and uniform blocks.
 
     For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
     and reads a letter (4). Scores: of a match and a mismatch nothing on software, else 4 bytes,
@@ -149,7 +149,7 @@ def _fragment(run: EngineRun) -> Traffic:
 
     A tile fetches texels of 16 bytes: the pair, 8 letters, 8 of the profile; from its neighbours
     left and above their borders (H, with affine gaps another) and best cells (16 bytes, of scores
-    4), and a corner. A quad has at most 2**21 / m pairs and takes a draw a diagonal of tiles.
+    4), and a corner. A quad has at most 2**21 / m pairs and takes a draw per diagonal of tiles.
     """
     m, n = run.lengths
     rows, columns = math.ceil(m / 8), math.ceil(n / 8)
@@ -166,7 +166,7 @@ def _fragment(run: EngineRun) -> Traffic:
 
 
 def _columns(run: EngineRun) -> float:
-    """Return the bytes a cell of row_columns.glsl.
+    """Return the bytes per cell of row_columns.glsl.
 
     H', F and the prefix of the row above, and of this one: six times 4. The best score of the
     column (4), a letter.
@@ -175,7 +175,7 @@ def _columns(run: EngineRun) -> float:
 
 
 def _scan_blocks(run: EngineRun) -> Traffic:
-    """Return what scan_blocks.comp and scan_carries.comp need: two dispatches a row.
+    """Return what scan_blocks.comp and scan_carries.comp need: two dispatches per row.
 
     Shared memory of up_down.glsl: an invocation writes 4 bytes and reads 4; UP takes 12 bytes for
     each of 255 sums of 256 columns, DOWN 16.
@@ -240,7 +240,7 @@ def _scan_fused(run: EngineRun) -> Traffic:
 
 
 def _wavefront(run: EngineRun) -> Traffic:
-    """Return what wavefront.comp needs: a dispatch a diagonal.
+    """Return what wavefront.comp needs: a dispatch per diagonal.
 
     A cell is 16 bytes; it is written, and read as a neighbour (H, E, F) and as a corner (H). The
     best score of the row: 4 bytes.
@@ -257,15 +257,15 @@ def _wavefront(run: EngineRun) -> Traffic:
 
 
 def _lanes(number: str) -> Callable[[EngineRun], Traffic]:
-    """Return what lanes.comp needs with some kind of number; subjects share a lane but for int32.
+    """Return what lanes.comp needs with some kind of number; targets share a lane but for int32.
 
     Between strips H and F of a column, 8 bytes for a lane (16 with 32-bit floats), go out and come
     in again; a strip reads each letter once. Rows of a strip as `Lanes._geometry` chooses them. A
     row of a column reads its score from the query profile, see query_profile.glsl: 4 bytes, for two
-    subjects with 16-bit floats 2 each; from shared memory on hardware, on software from a uniform
+    targets with 16-bit floats 2 each; from shared memory on hardware, on software from a uniform
     block, where a match and a mismatch need nothing. On software a strip is a dispatch.
     """
-    subjects = 1 if number == "int32" else 2
+    targets = 1 if number == "int32" else 2
     rate = {"int32": "recurrence", "f16": "recurrence half", "f32": "recurrence float"}[number]
     border = 16 if number == "f32" else 8
 
@@ -286,7 +286,7 @@ def _lanes(number: str) -> Callable[[EngineRun], Traffic]:
             name,
             shared=0.0 if run.software else profile,
             block=profile if run.software and not run.matching else 0.0,
-            storage=(2 * border * (strips - 1) / subjects + strips) / m,
+            storage=(2 * border * (strips - 1) / targets + strips) / m,
             dispatches=strips if run.software else 1,
             words=True,
         )
@@ -325,7 +325,7 @@ def _subtable(run: EngineRun) -> Traffic:
 
 
 def _plane(run: EngineRun) -> Traffic:
-    """Return what plane.comp needs: a dispatch a diagonal plane.
+    """Return what plane.comp needs: a dispatch per diagonal plane.
 
     A cell is 4 bytes, with affine gaps 32, and is written once; of the three planes before, H is
     read once from each, or what the seven moves need: one, three and three numbers. The best score
@@ -353,4 +353,4 @@ TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
     "subtable": _subtable,
     "plane": _plane,
 }
-"""What each engine needs at least; those without OpenGL, and programs of others, have no entry."""
+"""What each engine needs at least; those without OpenGL, and other programs, have no entry."""

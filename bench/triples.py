@@ -61,7 +61,7 @@ class Data(NamedTuple):
 
     @staticmethod
     def of(path: str | None, letters: int) -> Data:
-        """Read a recording, or make one without a path; words are over so many letters."""
+        """Read a recording, or make one without a path; words have this number of letters."""
         words = sax.alphabet(letters)
         scorings = {
             "identity": Scoring3.identity(1, -1, 1, alphabet=words),
@@ -97,7 +97,7 @@ class Data(NamedTuple):
         return Batch.of([words]), origin
 
     def triples(self, name: str, length: int) -> tuple[Batch, str]:
-        """Return all triples of the channels, each in so many letters, and where they come from."""
+        """Return all triples of the channels, as words of this length, and where they come from."""
         scoring, channels = self.scorings[name], len(self.values)
         if scoring.alphabet is PROTEIN:
             protein = workloads.proteins([length])[0]
@@ -115,7 +115,7 @@ class Data(NamedTuple):
 def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
     """Return what looks like the blood flow of a brain, shape (channels, samples).
 
-    10 samples a second: a smooth random walk of all channels and one of each, waves of about
+    10 samples per second: a smooth random walk of all channels and one of each, waves of about
     0.1 Hz, and noise.
 
     Examples
@@ -188,7 +188,7 @@ class Judges:
             reference = Reference3(work.scoring)
             return reference.name, chosen, cells_of(reference.ends(work.triples.select(chosen)))
         other = self._other(engine, work.scoring)
-        return other.name, every, cells_of(other.ends(work.triples))
+        return other.label, every, cells_of(other.ends(work.triples))
 
     def planes(self, work: Work, engine: str) -> tuple[str, Cells]:
         """Return who judges an engine's table, and the checksum of each plane of it."""
@@ -197,7 +197,7 @@ class Judges:
         judge: Engine3 = Reference3(work.scoring)
         if work.triples.cells > self.seconds * _REFERENCE_RATES["linear"]:
             judge = self._other(engine, work.scoring)
-        return judge.name, checksums(table_of(judge, work.triples))
+        return judge.label, checksums(table_of(judge, work.triples))
 
     def _portion(self, triples: Batch, rate: float) -> npt.NDArray[np.intp]:
         """Return evenly spaced triples that can be judged at this rate, none if one is too long."""

@@ -52,7 +52,7 @@ QUANTILES = (
     (0.99999, 10746),
     (1.0, 35213),
 )
-"""Fraction of Swiss-Prot's sequences that are no longer than so many residues.
+"""Fraction of Swiss-Prot's sequences that are no longer than this number of residues.
 
 Counted in 52,608 entries of release 2014_01 (mean 361, median 297), and its longest, titin. A
 log-normal distribution with mu 5.64 and sigma 0.7 comes near, but has too short a tail.
@@ -216,7 +216,7 @@ def from_file(path: str | Path, alphabet: Alphabet = PROTEIN) -> Sequences:
 
 
 def shares(batch: Batch, count: int) -> list[range]:
-    """Return so many ranges of pairs, or fewer, with about as many cells each; none is empty.
+    """Return at most ``count`` ranges of pairs with about equally many cells; none is empty.
 
     >>> targets = [np.zeros(length, np.uint8) for length in (4, 2, 2)]
     >>> shares(Batch.one_to_many(np.zeros(9, np.uint8), targets), 2)

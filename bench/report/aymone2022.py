@@ -97,7 +97,7 @@ def _others(grid: Grid[Row, str], devices: list[str]) -> Table:
         return [name, *(cell(grid.get(row, each), notes, gcups) for each in devices)]
 
     lines = grouped(grid.rows(), lambda row: row[0], line)
-    caption = "GCUPS by the wall: other tasks and scores, equally many pairs"
+    caption = "GCUPS by wall time: other tasks and scores, equally many pairs"
     return table(grid, caption, ["task", *devices], lines, notes)
 
 
@@ -115,7 +115,7 @@ def _figure(grid: Grid[Row, str], devices: list[str], colours: Colours) -> Any:
     return figures.bars(
         "aymone2022-table1",
         "Aymone 2022, Table 1 redone: GCUPS of many pairs, with traceback",
-        f"Ours by the wall. Black: {TABLE}. Pale: parasail on the device's machine.",
+        f"Ours by wall time. Black: {TABLE}. Pale: parasail on the device's machine.",
         found,
         colours,
         x="GCUPS",

@@ -50,12 +50,12 @@ def _compared(name: str, old: Document, new: Document) -> list[Block]:
     ]
     beside = [delta for delta in found.deltas if delta.peer]
     if beside:
-        rows.append(["programs of others", number(compare.mean(beside)), str(len(beside)), "", ""])
+        rows.append(["other programs", number(compare.mean(beside)), str(len(beside)), "", ""])
     head = ["benchmark", "new / old, mean", "compared", "slower", "faster"]
     only = f"only in the old run: {len(found.only_old)}, only in the new one: {len(found.only_new)}"
     names = [old.file, new.file]
     notes = [
-        "mean: geometric; below 1 is faster; programs of others tell what the machine did",
+        "mean: geometric; below 1 is faster; other programs tell what the machine did",
         only,
     ]
     shown: list[Block] = [Table(caption, head, rows, notes, names)]

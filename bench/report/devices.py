@@ -20,7 +20,7 @@ def section(files: Collection) -> Section:
 
 
 def _devices(files: Collection) -> Table:
-    """Return a line a device, with what its newest document says."""
+    """Return a line per device, with what its newest document says."""
     head = ["device", "renderer", "vendor", "driver", "OpenGL", "CPU", "commits", "dates", "files"]
     rows = []
     for name in files.devices:

@@ -1,4 +1,4 @@
-"""Engines by device: rates of each workload, programs of others beside, memory."""
+"""Engines by device: rates of each workload, other programs, memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Work = tuple[str, str, str]
 """Workload, task, scoring."""
 
 _MEANING = {
-    "search": "one query against many subjects",
+    "search": "one query against many targets",
     "pairs": "many pairs of equal lengths",
     "long": "one long pair",
     "three": "three sequences",
@@ -39,8 +39,8 @@ def section(files: Collection, colours: Colours) -> Section | None:
     devices = grid.columns(files.devices)
     shown: list[Block] = [
         "The same work for each engine, checked before it is timed; sizes are those of the run. "
-        "GCUPS are billions of cells a second by the wall, from call to results. Programs of "
-        "others run on the processor of the device's machine, on one core and on all.",
+        "GCUPS are billions of cells per second by wall time, from call to results. Other "
+        "programs run on the processor of the device's machine, on one core and on all.",
         _rates(grid, sizes, devices),
         *_figures(grid, devices, colours),
     ]
@@ -50,7 +50,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
 
 
 def name_of(result: Mapping[str, Any]) -> str:
-    """Return an engine, or a program of others and its cores."""
+    """Return an engine, or another program and its cores."""
     cores = result.get("cores")
     if not cores:
         return str(result["engine"])
@@ -64,7 +64,7 @@ def work_text(work: Work) -> str:
 
 
 def _rows(grid: Grid[tuple[Work, str], str]) -> list[tuple[Work, str]]:
-    """Return rows by workload, engines before programs of others."""
+    """Return rows by workload, engines before other programs."""
     works = list(dict.fromkeys(work for work, _ in grid.rows()))
     peers = {
         row
@@ -104,7 +104,7 @@ def _figures(grid: Grid[tuple[Work, str], str], devices: list[str], colours: Col
             figures.bars(
                 f"engines-{k + 1}",
                 f"GCUPS: {work_text(work)}",
-                "By the wall; sizes are below the table. Pale: programs of others, on the "
+                "By wall time; sizes are below the table. Pale: other programs, on the "
                 "processor of the device's machine.",
                 bars,
                 colours,
@@ -168,7 +168,9 @@ def _from_others(files: Collection, colours: Colours) -> Section | None:
     shown: list[Block] = [
         "Highest rate of each engine in each benchmark, whatever the size: the same work for all "
         "is what the benchmark engines measures, of which there are no results in these files.",
-        table(grid, "Highest GCUPS, by the wall", head, grouped(rows, lambda r: r[0], line), notes),
+        table(
+            grid, "Highest GCUPS, by wall time", head, grouped(rows, lambda r: r[0], line), notes
+        ),
     ]
     for work in order:
         own = [row for row in rows if row[0] == work]
@@ -176,7 +178,7 @@ def _from_others(files: Collection, colours: Colours) -> Section | None:
         drawn = figures.bars(
             f"engines-{name}",
             f"Highest GCUPS: {work}",
-            "By the wall, whatever the size. Pale: programs of others, on the processor.",
+            "By wall time, whatever the size. Pale: other programs, on the processor.",
             [
                 Bar(row[1], device, rate, _beside(grid.get(row, device)))
                 for row in own
@@ -198,7 +200,7 @@ def _text(value: float | None, _: str) -> str:
 
 
 def _engines_of(part: Part) -> Iterator[tuple[str, str, bool, Mapping[str, Any]]]:
-    """Yield workload, engine, whether it is a program of others, and measurement."""
+    """Yield workload, engine, whether it is another program, and measurement."""
     if part.benchmark == "liu2006":
         for result in part.results:
             yield "liu2006: a query, a database", part.settings["engine"], False, result["engine"]

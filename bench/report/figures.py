@@ -74,7 +74,7 @@ class Bar(NamedTuple):
     device: str | None
     value: float
     beside: bool = False
-    """Of a program of others."""
+    """Of another program."""
 
 
 class Colours:

@@ -116,7 +116,7 @@ def table(
 
 
 def gcups(found: Mapping[str, Any]) -> float | None:
-    """Return billions of cells a second of wall time."""
+    """Return billions of cells per second of wall time."""
     return found.get("gcups")
 
 
@@ -137,7 +137,7 @@ def grouped(
     group: Callable[[Row], str],
     line: Callable[[Row], list[str]],
 ) -> list[list[str]]:
-    """Return a line a row, and a heading wherever the group is another one."""
+    """Return a line per row, and a heading wherever the group is another one."""
     lines: list[list[str]] = []
     latest: str | None = None
     for row in rows:

@@ -21,7 +21,7 @@ Column = tuple[str, str]
 
 
 def section(files: Collection, colours: Colours) -> Section | None:
-    """Return the paper's table with ours beside it, and the curves; None without results."""
+    """Return the paper's table with our results, and the curves; None without results."""
     grid: Grid[int, Column] = Grid()
     sizes: dict[str, None] = {}
     for part in files.parts("liu2006"):
@@ -77,7 +77,7 @@ def _rates(
         f"2006: OSEARCH34 and SSEARCH34 on a Pentium 4 of 3.0 GHz, seconds of {TABLE} and "
         f"{liu2006.SWISSPROT:,} residues of Swiss-Prot 46.3; GPU: at most {at_most:g} times "
         f"OSEARCH ({RATIO}), its own seconds are in a figure only",
-        "MCUPS are by the wall clock, from call to scores; one core: of the machine of the device",
+        "MCUPS are by wall time, from call to scores; one core: of the machine of the device",
         *sizes,
     ]
     return table(grid, "MCUPS by query length", head, lines, notes, extra=extra)

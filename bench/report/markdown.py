@@ -1,4 +1,4 @@
-r"""A report as Markdown; its figures are files beside it.
+r"""A report as Markdown; its figures are files of their own.
 
 >>> from bench.report.blocks import Table
 >>> print(table(Table("Rates", ["engine", "A|B"], [["lanes", "1.5"]], ["¹ a note"], ["a.json"])))
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from bench.report.blocks import WRONG, Picture, Section, Table
 
 FIGURES = "figures"
-"""The folder of the figures, beside the report."""
+"""The folder of the figures, next to the report."""
 
 
 def markdown(title: str, lead: str, sections: Sequence[Section]) -> str:

@@ -16,7 +16,7 @@ def section(files: Collection) -> Section | None:
     tables = [_table(files, name) for name in names]
     if not tables:
         return None
-    text = "Name by name: sizes and engine are in it; seconds and GCUPS are by the wall."
+    text = "Name by name: sizes and engine are in it; seconds and GCUPS are by wall time."
     return Section("others", "Other benchmarks", [text, *tables])
 
 

@@ -80,7 +80,10 @@ def energy(files: Collection) -> Section | None:
         [key, *(text for each in devices for text in _energy(grid.get(key, each), notes))]
         for key in grid.rows()
     ]
-    head = ["measurement", *(f"{each}: {what}" for each in devices for what in ("pJ a cell", "W"))]
+    head = [
+        "measurement",
+        *(f"{each}: {what}" for each in devices for what in ("pJ per cell", "W")),
+    ]
     extra = ["W: while it ran, the idle device included"]
     text = "Energy by the tool of the device's vendor, over the cells of the run."
     shown = table(grid, "Picojoules a cell", head, lines, notes, extra=extra)

@@ -73,7 +73,7 @@ def _table(grid: Grid[tuple[Work, str], str], devices: list[str], micro: list[st
             )
     head = ["engine: workload", "measured, GCUPS", "ceiling, GCUPS", "share", "what limits"]
     extra = [
-        "measured: by the device's clock where it has one, else by the wall",
+        "measured: by the device's clock where it has one, else by wall time",
         *(f"{row[0][0]}: {work_text(row[0])}" for row in _firsts(grid)),
         f"rates from {', '.join(micro)}",
     ]
@@ -119,7 +119,7 @@ def _roofline(
         points,
         lines,
         colours,
-        x="operations a byte",
-        y="operations a second",
+        x="operations per byte",
+        y="operations per second",
         files=[*grid.files(), *micro],
     )

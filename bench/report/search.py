@@ -1,20 +1,21 @@
-"""Database search: rates by query length and engine, whole databases, programs of others."""
+"""Database search: rates by query length and engine, whole databases, other programs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from bench import search
+from bench import search_tables
 from bench.report import figures
 from bench.report.blocks import Block, Notes, Section, Table, number
 from bench.report.documents import Collection, Part
 from bench.report.figures import Band, Colours, Curve
 from bench.report.grid import Grid, cell, gcups, grouped, seconds, table
+from bench.rows import database_name
 
 SOURCE = (
     "CUDASW++4.0 (Schmidt et al. 2024): measured on another day on an H100 SXM, driver 580.159, "
-    "a million subjects of 512, the 20 standard query lengths; constants of bench/search.py"
+    "a million targets of 512, the 20 standard query lengths; constants of bench/search_tables.py"
 )
 
 Column = tuple[str, str]
@@ -33,7 +34,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
     for part in files.parts("search"):
         device = files.name(part)
         for result in part.results:
-            base = (result["database"]["name"], result["database"]["sequences"])
+            base = (database_name(result), result["database"]["sequences"])
             for run in result["runs"]:
                 column = (device, run["label"])
                 if run["refused"]:
@@ -55,9 +56,9 @@ def section(files: Collection, colours: Colours) -> Section | None:
     if not (queries or whole or peers or rest):
         return None
     shown: list[Block] = [
-        "Protein queries against equal subjects and against the lengths of Swiss-Prot, BLOSUM62, "
+        "Protein queries against equal targets and against the lengths of Swiss-Prot, BLOSUM62, "
         "12 for the first position of a gap and 1 for each further one. GCUPS are by the device's "
-        "clock where it has one, else by the wall.",
+        "clock where it has one, else by wall time.",
     ]
     order = [(device, label) for device in files.devices for label in _labels(queries, whole)]
     if whole:
@@ -132,8 +133,8 @@ def _whole(grid: Grid[tuple[Base, str], Column], columns: list[Column]) -> Table
 
     bases = list(dict.fromkeys(row[0] for row in grid.rows()))
     lines = grouped(grid.rows(lambda row: bases.index(row[0])), lambda row: _base(row[0]), line)
-    theirs = ", ".join(f"{number(rate)} ({name})" for name, rate in search.CUDASW.items())
-    extra = [f"beside: {theirs} GCUPS. {SOURCE}"]
+    theirs = ", ".join(f"{number(rate)} ({name})" for name, rate in search_tables.CUDASW.items())
+    extra = [f"compare: {theirs} GCUPS. {SOURCE}"]
     return table(
         grid, "GCUPS with all queries", ["queries", *_head(columns)], lines, notes, extra=extra
     )
@@ -183,7 +184,8 @@ def _curve(
     bands = []
     if name.endswith(" 512"):
         bands = [
-            Band(f"CUDASW++4.0 {each}, H100", rate, rate) for each, rate in search.CUDASW.items()
+            Band(f"CUDASW++4.0 {each}, H100", rate, rate)
+            for each, rate in search_tables.CUDASW.items()
         ]
     return figures.curves(
         "search-" + ("512" if bands else "swissprot" if "Swiss-Prot" in name else "database"),
@@ -211,7 +213,7 @@ def _peers(grid: Grid[tuple[Base, int], Column], columns: list[Column]) -> Table
     bases = list(dict.fromkeys(row[0] for row in grid.rows()))
     rows = grid.rows(lambda row: (bases.index(row[0]), row[1]))
     lines = grouped(rows, lambda row: _base(row[0]), line)
-    caption = "Programs of others on the device's machine: GCUPS by the wall"
+    caption = "Other programs on the device's machine: GCUPS by wall time"
     return table(grid, caption, ["query length", *_head(columns)], lines, notes)
 
 
@@ -234,6 +236,6 @@ def _rest(grid: Grid[tuple[Base, str], str], devices: list[str]) -> Table:
     bases = list(dict.fromkeys(row[0] for row in grid.rows()))
     lines = grouped(grid.rows(lambda row: bases.index(row[0])), lambda row: _base(row[0]), line)
     head = ["what", *(f"{each}: {what}" for each in devices for what in ("seconds", "GCUPS"))]
-    caption = "The whole command, and several devices: seconds by the wall, all queries"
+    caption = "The whole command, and several devices: seconds by wall time, all queries"
     extra = ["whole command: from its start to its end, the shorter of two runs"]
     return table(grid, caption, head, lines, notes, extra=extra)

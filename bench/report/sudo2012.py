@@ -59,7 +59,7 @@ def section(files: Collection, colours: Colours) -> Section | None:
     shown: list[Block] = [
         "Three sequences of 8 to 1024 letters: sub-tables of 4 x 4 x 4 (GPUI), none (GPUN), and "
         "one core (CPU), with the whole table copied to the host as the paper times it, and score "
-        "and end alone. GCUPS are billions of l x m x n cells a second of wall time.",
+        "and end alone. GCUPS are billions of l x m x n cells per second of wall time.",
     ]
     if grid:
         shown += [_paper(), *_figures(grid, devices, colours)]
@@ -191,7 +191,7 @@ def _figures(grid: Grid[Row, str], devices: list[str], colours: Colours) -> list
                 f"Sudo 2012, figure 12 redone: GCUPS by length, {TASKS[task]}",  # type: ignore[index]
                 f"Grey: the range of GPUI on a {PAPER['gpu']} ({SOURCE})."
                 if bands
-                else "By the wall; the paper has only times with the whole table.",
+                else "By wall time; the paper has only times with the whole table.",
                 lines,
                 colours,
                 x="letters of each of three sequences",
@@ -270,7 +270,7 @@ def _aims(grid: Grid[tuple[str, str], str], devices: list[str]) -> Table:
 
     lines = grouped(grid.rows(), lambda row: row[0], line)
     extra = ["✓ ✗: what this project aimed at is reached, or not; no sign: nothing is aimed at"]
-    caption = "Beyond the paper: larger tables, four scorings, all triples; GCUPS by the wall"
+    caption = "Beyond the paper: larger tables, four scorings, all triples; GCUPS by wall time"
     return table(grid, caption, ["work", *devices], lines, notes, extra=extra)
 
 

@@ -25,7 +25,7 @@ SPREAD = {"median", "minimum", "maximum", "spread", "repeats"}
 
 
 @pytest.fixture
-def bench(device, tmp_path, few_repeats):
+def bench(device, tmp_path, one_repeat):
     """Run a benchmark with tiny sizes: exit status and the document that it wrote."""
 
     def bench(module, *arguments):

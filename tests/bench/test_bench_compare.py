@@ -90,7 +90,7 @@ def test_slower_is_marked_and_told_by_status(run):
     assert "faster lin2015 / length 1000 / diagonal" in lines[5]
     assert "blocked" not in out
     assert "1 slower, 1 faster" in out
-    assert "1.000 on average of 1: programs of others" in out
+    assert "1.000 on average of 1: other programs" in out
 
 
 def test_faster_alone_is_no_failure(run):
@@ -271,7 +271,7 @@ def verdicts(old, new):
     return found, {delta.key.rpartition(" / ")[2]: delta for delta in found.ours}
 
 
-@pytest.mark.usefixtures("few_repeats")
+@pytest.mark.usefixtures("one_repeat")
 def test_a_slowed_shader_is_marked(device, diagonal_and_fused, monkeypatch):
     assemble = glsw.device.shader.assemble
 

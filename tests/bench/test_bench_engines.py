@@ -37,7 +37,7 @@ ENERGY = {"joules_per_run", "watts", "idle_watts", "picojoules_per_cell", "tool"
 
 
 @pytest.fixture
-def bench(device, tmp_path, monkeypatch, few_repeats):
+def bench(device, tmp_path, monkeypatch, one_repeat):
     """Run the benchmark with tiny sizes on one core: exit status and the document it wrote."""
     monkeypatch.setattr(engines_work, "cores", lambda: 1)
     for module in (engines, engines_work):
@@ -307,7 +307,7 @@ def test_bad_input_is_one_line(capsys):
         assert stopped.value.code == 2
 
 
-# programs of others
+# other programs
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_beside_scales_what_is_too_long():
     assert result["scaled"]
     assert result["pairs"] == 2
     assert result["seconds"] == pytest.approx(100 * result["wall"]["median"])
-    assert not beside(budget=0.3)["scaled"]
+    assert not beside(budget=30)["scaled"]
     assert asked[1] == 1000
     beside(budget=0, rate=0.15)
     assert asked[-1] == 1000
@@ -428,7 +428,7 @@ def test_energy_of_the_fastest(bench, monkeypatch, capsys):
         fastest = max(found, key=lambda each: each["gcups"])
         assert [each for each in found if each["energy"]] == [fastest]
         assert set(fastest["energy"]) == ENERGY
-    assert "pJ a cell, 100 W (100 W before), by steady" in capsys.readouterr().out
+    assert "pJ per cell, 100 W (100 W before), by steady" in capsys.readouterr().out
 
 
 def test_no_energy_of_wrong_runs(bench, monkeypatch):

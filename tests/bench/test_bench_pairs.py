@@ -30,7 +30,7 @@ AFFINE = Scoring.named("BLOSUM62", 12, 1)
 
 
 @pytest.fixture
-def bench(device, tmp_path, few_repeats):
+def bench(device, tmp_path, one_repeat):
     """Run a benchmark: exit status and the document that it wrote."""
 
     def bench(module, *arguments):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import aymone2022, lin2015, liu2006, report, scan2014, search, sudo2012_runs
+from bench import aymone2022, lin2015, liu2006, report, scan2014, search_tables, sudo2012_runs
 from bench.report.documents import Collection, DocumentError, document, load
 from bench.rows import measurements, state
 
@@ -167,7 +167,7 @@ def test_paper_numbers_stand_beside_with_their_source(whole):
     cells = cells_of(named["sudo2012"])
     assert {f"{ratio:.2f}" for ratio in sudo2012_runs.PAPER["at_most"].values()} <= cells
     assert "0.004 to 0.172" in cells
-    for rate in search.CUDASW.values():
+    for rate in search_tables.CUDASW.values():
         assert number(rate) in page
     for source in ("Table 1", "figure 8", "figure 9", "section 7.2", "section 6", "figure 13"):
         assert source in page

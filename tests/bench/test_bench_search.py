@@ -29,7 +29,7 @@ EACH = ("--engines", "diagonal", "--tasks", "each,together")
 
 
 @pytest.fixture
-def bench(device, tmp_path, few_repeats):
+def bench(device, tmp_path, one_repeat):
     """Run the benchmark with two short queries: exit status and the document that it wrote."""
     fasta = tmp_path / "queries.fasta"
     search_comparisons._write_fasta(fasta, "q", workloads.queries([34, 20]))

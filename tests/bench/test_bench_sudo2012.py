@@ -39,7 +39,7 @@ def csv(tmp_path):
 
 
 @pytest.fixture
-def bench(device, tmp_path, csv, few_repeats):
+def bench(device, tmp_path, csv, one_repeat):
     """Run the benchmark: exit status and the document that it wrote."""
 
     def bench(*words):

@@ -32,7 +32,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from bench import __main__, measure, pairs, speeds
 pairs.BY_REFERENCE = 1e5
 speeds.speeds = lambda device: {SLOW}
-measure.MOST, measure.LEAST = measure.FEWEST, 0.0
+measure.MOST = 1
 sys.exit(__main__.main(sys.argv[1:] or WORDS))
 """
 """``bench run`` in a process of its own, small as with `SLOW`."""
@@ -120,7 +120,7 @@ def clock(monkeypatch):
     return clock
 
 
-def test_suite(bench, path, monkeypatch, few_repeats):
+def test_suite(bench, path, monkeypatch, one_repeat):
     monkeypatch.setattr(speeds, "speeds", lambda device: dict(SLOW))
     status, document, out, err = bench("--budget 600 lin2015 liu2006")
     assert status == 0
@@ -207,7 +207,7 @@ def test_ctrl_c(device, path, interruptible):
     assert len(finished["results"]) == 6
 
 
-def test_wrong_engine(bench, device, monkeypatch, few_repeats):
+def test_wrong_engine(bench, device, monkeypatch, one_repeat):
     monkeypatch.setattr(speeds, "speeds", lambda device: dict(SLOW))
     real = glsw.device.shader.assemble
 

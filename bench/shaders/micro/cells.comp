@@ -1,5 +1,5 @@
 #version 430
-// Cells a second that a compute shader could do if it had nothing but the recurrence: see cells.glsl.
+// Cells per second that a compute shader could do if it had nothing but the recurrence: see cells.glsl.
 layout(local_size_x = WORKGROUP) in;
 #include "micro/results.glsl"
 #include "micro/cells.glsl"

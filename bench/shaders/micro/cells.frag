@@ -1,5 +1,5 @@
 #version 330
-// Cells a second that a fragment shader could do if it had nothing but the recurrence: see cells.glsl.
+// Cells per second that a fragment shader could do if it had nothing but the recurrence: see cells.glsl.
 #include "micro/seeds.glsl"
 #include "micro/cells.glsl"
 

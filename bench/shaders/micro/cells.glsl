@@ -1,4 +1,4 @@
-// The recurrence alone, as sweep.glsl has it: ROWS rows and STEP columns a turn, in registers, without
+// The recurrence alone, as sweep.glsl has it: ROWS rows and STEP columns per turn, in registers, without
 // anything to load or to store. Above a column is the last row of the column of the turn before.
 #include "lib/recurrence.glsl"
 #include "micro/scores.glsl"

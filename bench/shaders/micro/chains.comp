@@ -1,5 +1,5 @@
 #version 430
-// How many operations a second a compute shader does: see chains.glsl.
+// How many operations per second a compute shader does: see chains.glsl.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
 #include "micro/results.glsl"

@@ -1,5 +1,5 @@
 #version 330
-// How many operations a second a fragment shader does: see chains.glsl.
+// How many operations per second a fragment shader does: see chains.glsl.
 #include "lib/number.glsl"
 #include "micro/seeds.glsl"
 #include "micro/chains.glsl"

@@ -1,5 +1,5 @@
 #version 430
-// The recurrence alone, as lanes.comp has it: row by row STEP columns a turn, in any Number; else as
+// The recurrence alone, as lanes.comp has it: row by row STEP columns per turn, in any Number; else as
 // cells.glsl, with the same results.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;

@@ -1,5 +1,5 @@
 #version 430
-// Bytes a second from shared memory: 16 at a time, invocation beside invocation, as lanes read a
+// Bytes per second from shared memory: 16 at a time, invocation next to invocation, as lanes read a
 // profile.
 layout(local_size_x = WORKGROUP) in;
 #include "micro/results.glsl"

@@ -1,5 +1,5 @@
 #version 330
-// Bytes a second that a fragment shader fetches from a small texture, 16 at a time, at places that
+// Bytes per second that a fragment shader fetches from a small texture, 16 at a time, at places that
 // differ from pixel to pixel.
 #include "micro/seeds.glsl"
 

@@ -1,5 +1,5 @@
 #version 430
-// Bytes a second from a uniform block, where invocations look at different places: WIDTH 1 is a number
+// Bytes per second from a uniform block, where invocations look at different places: WIDTH 1 is a number
 // of 4 bytes at a time, as scoring.glsl looks up scores, 4 is a word of 16, as query_profile.glsl does.
 layout(local_size_x = WORKGROUP) in;
 #include "micro/results.glsl"

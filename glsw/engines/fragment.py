@@ -9,10 +9,11 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, chunks
+from glsw.batch import Batch
 from glsw.device import shader
 from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, ignore
+from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle

@@ -124,7 +124,7 @@ class Lanes(PackingEngine):
             raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
         if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
             raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
-        if workgroup is not None and chain is not None and workgroup < chain:
+        if workgroup and chain and workgroup < chain:
             raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
         self._memory = memory
         self.geometries = Geometries(
@@ -300,13 +300,12 @@ class Lanes(PackingEngine):
         if self.rest is None or not sum(counts):
             return
         which = targets.which[np.concatenate(left)]
-        batch = (
-            Batch.indexed(  # of these sequences alone, so that no other engine uploads a whole part
-                Sequences.of([query for query, _ in rows]),
-                Sequences.of([targets.sequences[int(k)] for k in which]),
-                np.repeat(np.arange(len(rows), dtype=np.int32), counts),
-                np.arange(len(which), dtype=np.int32),
-            )
+        # These sequences alone, so that no other engine uploads a whole part.
+        batch = Batch.indexed(
+            Sequences.of([query for query, _ in rows]),
+            Sequences.of([targets.sequences[int(k)] for k in which]),
+            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
+            np.arange(len(which), dtype=np.int32),
         )
         found = np.split(self.rest(batch, progress), np.cumsum(counts)[:-1])
         for (_, scores), positions, part in zip(rows, left, found, strict=True):

@@ -67,20 +67,9 @@ def report(
     *,
     commit: str | None = None,
 ) -> dict[str, Any]:
-    """Return the whole document: what was measured, where, with which versions.
+    """Return the whole document; the parameters are those of `Results`.
 
-    Parameters
-    ----------
-    benchmark : str
-        Name of the module.
-    device : Device or None
-        What the engine ran on, None for the CPU alone.
-    settings : mapping
-        Sizes, scoring and options.
-    results : list
-        What the benchmark found, in its own form.
-    commit : str, optional
-        The commit, for a copy of the checkout without its history.
+    ``commit`` is for a copy of the checkout without its history.
     """
     return {
         "schema": SCHEMA,

@@ -42,14 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
-    settings = {
-        "methods": {name: pairs.MEANING[name] for name in arguments.methods},
-        "lengths": arguments.lengths,
-        "scoring": {"match": 5, "mismatch": -4, "gap_open": 11, "gap_extend": 1},
-        "task": "ends",
-        "budget": arguments.budget,
-        "paper": PAPER,
-    }
+    scoring = {"match": 5, "mismatch": -4, "gap_open": 11, "gap_extend": 1}
+    settings = pairs.settings_of(arguments, scoring, PAPER)
     print(f"score and end of one pair of DNA sequences, 5/-4, gaps 11, 1, on {device.info.name}")
     pairs.print_methods(arguments.methods)
     print(f"\n{HEADING}")

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -261,6 +262,18 @@ def checks(
     for result in results:
         for name, each in (result["engines"] | result.get("cpu", {})).items():
             yield f"{name}, {each['cells']} cells", each["check"]
+
+
+def settings_of(arguments: argparse.Namespace, scoring: Mapping[str, Any], paper: Any) -> Any:
+    """Return the settings of a benchmark of `race`."""
+    return {
+        "methods": {name: MEANING[name] for name in arguments.methods},
+        "lengths": arguments.lengths,
+        "scoring": scoring,
+        "task": "ends",
+        "budget": arguments.budget,
+        "paper": paper,
+    }
 
 
 def print_methods(methods: Iterable[str]) -> None:

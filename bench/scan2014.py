@@ -47,27 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     device = open_device(arguments.device, require=(4, 3))
-    settings = {
-        "methods": {name: pairs.MEANING[name] for name in arguments.methods},
-        "lengths": arguments.lengths,
-        "scoring": {
-            "match": 5,
-            "mismatch": -3,
-            "gaps": {gaps: [each.gap_open, each.gap_extend] for gaps, each in GAPS.items()},
-        },
-        "task": "ends",
-        "budget": arguments.budget,
-        "paper": PAPER,
-    }
+    costs = {gaps: [each.gap_open, each.gap_extend] for gaps, each in GAPS.items()}
+    scoring = {"match": 5, "mismatch": -3, "gaps": costs}
+    settings = pairs.settings_of(arguments, scoring, PAPER)
     print(f"score and end of one pair of DNA sequences, 5/-3, on {device.info.name}")
     pairs.print_methods(arguments.methods)
     results = Results("scan2014", device, settings, arguments)
-    for gaps, scoring in GAPS.items():
-        print(f"\n{gaps} gaps, {scoring.gap_open} and {scoring.gap_extend}: milliseconds")
+    for gaps, scores in GAPS.items():
+        print(f"\n{gaps} gaps, {scores.gap_open} and {scores.gap_extend}: milliseconds")
         _print_line("length", [*arguments.methods, "core", "SIMD"])
         for length in arguments.lengths:
             batch = workloads.unrelated_pair(length)
-            found = pairs.race(arguments.methods, scoring, batch, device, arguments.budget)
+            found = pairs.race(arguments.methods, scores, batch, device, arguments.budget)
             results.keep({"gaps": gaps, "length": length, **found})
             timed = [*found["engines"].values(), *found["cpu"].values()]
             _print_line(str(length), [_milliseconds(each) for each in timed])

@@ -100,6 +100,22 @@ def cell(
     return text(value(found), "~" if found.get("scaled") else "")
 
 
+def times_and_rates(
+    grid: Grid[Row, Column],
+    row: Row,
+    columns: Iterable[Column],
+    notes: Notes,
+    time: Callable[[Mapping[str, Any]], float | None],
+) -> list[str]:
+    """Return the time and the GCUPS of a row in each column, as text."""
+    cells = []
+    for column in columns:
+        found = grid.get(row, column)
+        rate = found and found.get("gcups")
+        cells += [cell(found, notes, time), number(rate) if rate else NOT_RUN if found else ""]
+    return cells
+
+
 def table(
     grid: Grid[Any, Any],
     caption: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench import lin2015
@@ -9,7 +10,7 @@ from bench.report import figures, single
 from bench.report.blocks import Block, Section, Table, number
 from bench.report.documents import Collection
 from bench.report.figures import Band, Colours, Curve
-from bench.report.grid import Grid, seconds
+from bench.report.grid import Grid, gcups, seconds
 from bench.report.single import CORES, Row
 
 SOURCE = "the paper's sections 2.3 and 3, figure 8"
@@ -54,34 +55,18 @@ def _figures(
     grid: Grid[Row, str], rows: list[Row], devices: list[str], colours: Colours
 ) -> list[Any]:
     methods = list(dict.fromkeys(row[2] for row in rows))
-    of = {method: [row for row in rows if row[2] == method] for method in methods}
+    ours = [method for method in methods if method not in CORES.values()]
 
-    def lines(value: Any, without: tuple[str, ...] = ()) -> list[Curve]:
-        return [
-            Curve(
-                device,
-                method,
-                [(row[1], number) for row, number in grid.values(of[method], device, value)],
-            )
-            for device in devices
-            for method in methods
-            if method not in without
-        ]
+    def value(of: Callable[[Mapping[str, Any]], float | None]) -> list[Curve]:
+        def found(row: Row, device: str) -> float | None:
+            each = grid.get(row, device)
+            return of(each) if each else None
 
-    times = [
-        Curve(
-            device,
-            method,
-            [
-                (row[1], found)
-                for row in of[method]
-                if (found := single.ratio(grid, row, device, _PLAIN)[0])
-            ],
-        )
-        for device in devices
-        for method in methods
-        if method not in CORES.values()
-    ]
+        return single.curves(rows, devices, methods, found)
+
+    def ratio(row: Row, device: str) -> float | None:
+        return single.ratio(grid, row, device, _PLAIN)[0]
+
     bands = [
         Band(f"Lin on a {device}, at most {most['Lin']}", most["Lin"], most["Lin"])
         for device, most in lin2015.PAPER.items()
@@ -92,7 +77,7 @@ def _figures(
             "lin2015-seconds",
             "Lin 2015: seconds by length",
             "Wall time of score and end of one pair.",
-            lines(seconds),
+            value(seconds),
             colours,
             y="seconds",
             **common,
@@ -101,7 +86,7 @@ def _figures(
             "lin2015-gcups",
             "Lin 2015: GCUPS by length",
             "Cells of the table over wall time.",
-            lines(single.rate),
+            value(gcups),
             colours,
             y="GCUPS",
             **common,
@@ -110,7 +95,7 @@ def _figures(
             "lin2015-speedup",
             "Lin 2015, figure 8 redone: times as fast as one core, plain",
             f"Black: the most that the paper reports ({SOURCE}), against an i3-2310.",
-            times,
+            single.curves(rows, devices, ours, ratio),
             colours,
             y="times as fast",
             bands=bands,

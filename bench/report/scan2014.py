@@ -8,7 +8,7 @@ from bench import scan2014
 from bench.report import figures, single
 from bench.report.blocks import Block, Notes, Section, Table
 from bench.report.documents import Collection
-from bench.report.figures import Band, Colours, Curve
+from bench.report.figures import Band, Colours
 from bench.report.grid import Grid, grouped, table
 from bench.report.single import CORES, Row
 
@@ -87,20 +87,13 @@ def _figures(
 ) -> list[Any]:
     drawn = []
     for gaps, (low, high) in scan2014.PAPER.items():
-        lines = [
-            Curve(
-                device,
-                method,
-                [
-                    (row[1], found)
-                    for row in rows
-                    if (row[0], row[2]) == (gaps, method)
-                    if (found := single.ratio(grid, row, device, _PLAIN)[0])
-                ],
-            )
-            for device in devices
-            for method in scan2014.METHODS
-        ]
+        own = [row for row in rows if row[0] == gaps]
+        lines = single.curves(
+            own,
+            devices,
+            scan2014.METHODS,
+            lambda row, device: single.ratio(grid, row, device, _PLAIN)[0],
+        )
         drawn.append(
             figures.curves(
                 f"scan2014-{gaps}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench import search_tables
@@ -10,7 +10,7 @@ from bench.report import figures
 from bench.report.blocks import Block, Notes, Section, Table, number
 from bench.report.documents import Collection, Part
 from bench.report.figures import Band, Colours, Curve
-from bench.report.grid import Grid, cell, gcups, grouped, seconds, table
+from bench.report.grid import Grid, cell, gcups, grouped, seconds, table, times_and_rates
 from bench.rows import database_name
 
 SOURCE = (
@@ -125,14 +125,22 @@ def _head(columns: list[Column]) -> list[str]:
     return [f"{device}: {label}" for device, label in columns]
 
 
+def _by_database(
+    grid: Grid[Any, Any], line: Callable[[Any], list[str]], *, by_length: bool = False
+) -> list[list[str]]:
+    """Return the lines of a table: by database, its queries as they come or by length."""
+    bases = list(dict.fromkeys(row[0] for row in grid.rows()))
+    rows = grid.rows(lambda row: (bases.index(row[0]), row[1] if by_length else 0))
+    return grouped(rows, lambda row: _base(row[0]), line)
+
+
 def _whole(grid: Grid[tuple[Base, str], Column], columns: list[Column]) -> Table:
     notes = Notes()
 
     def line(row: tuple[Base, str]) -> list[str]:
         return [row[1], *(cell(grid.get(row, each), notes, _kernel) for each in columns)]
 
-    bases = list(dict.fromkeys(row[0] for row in grid.rows()))
-    lines = grouped(grid.rows(lambda row: bases.index(row[0])), lambda row: _base(row[0]), line)
+    lines = _by_database(grid, line)
     theirs = ", ".join(f"{number(rate)} ({name})" for name, rate in search_tables.CUDASW.items())
     extra = [f"compare: {theirs} GCUPS. {SOURCE}"]
     return table(
@@ -146,9 +154,7 @@ def _queries(grid: Grid[tuple[Base, int], Column], columns: list[Column]) -> Tab
     def line(row: tuple[Base, int]) -> list[str]:
         return [f"{row[1]:,}", *(cell(grid.get(row, each), notes, _kernel) for each in columns)]
 
-    bases = list(dict.fromkeys(row[0] for row in grid.rows()))
-    rows = grid.rows(lambda row: (bases.index(row[0]), row[1]))
-    lines = grouped(rows, lambda row: _base(row[0]), line)
+    lines = _by_database(grid, line, by_length=True)
     caption = "GCUPS by query length, all databases"
     return table(grid, caption, ["query length", *_head(columns)], lines, notes, folded=True)
 
@@ -210,9 +216,7 @@ def _peers(grid: Grid[tuple[Base, int], Column], columns: list[Column]) -> Table
             *(cell(grid.get(row, each), notes, gcups, _rate) for each in columns),
         ]
 
-    bases = list(dict.fromkeys(row[0] for row in grid.rows()))
-    rows = grid.rows(lambda row: (bases.index(row[0]), row[1]))
-    lines = grouped(rows, lambda row: _base(row[0]), line)
+    lines = _by_database(grid, line, by_length=True)
     caption = "Other programs on the device's machine: GCUPS by wall time"
     return table(grid, caption, ["query length", *_head(columns)], lines, notes)
 
@@ -226,15 +230,9 @@ def _rest(grid: Grid[tuple[Base, str], str], devices: list[str]) -> Table:
     notes = Notes()
 
     def line(row: tuple[Base, str]) -> list[str]:
-        cells = []
-        for device in devices:
-            found = grid.get(row, device)
-            cells.append(cell(found, notes, seconds))
-            cells.append(number(found.get("gcups")) if found else "")
-        return [row[1], *cells]
+        return [row[1], *times_and_rates(grid, row, devices, notes, seconds)]
 
-    bases = list(dict.fromkeys(row[0] for row in grid.rows()))
-    lines = grouped(grid.rows(lambda row: bases.index(row[0])), lambda row: _base(row[0]), line)
+    lines = _by_database(grid, line)
     head = ["what", *(f"{each}: {what}" for each in devices for what in ("seconds", "GCUPS"))]
     caption = "The whole command, and several devices: seconds by wall time, all queries"
     extra = ["whole command: from its start to its end, the shorter of two runs"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bench.pairs import MEANING
-from bench.report.blocks import NOT_RUN, Notes, Table, number, times
+from bench.report.blocks import NOT_RUN, Notes, Table, times
 from bench.report.documents import Collection
-from bench.report.grid import Grid, cell, grouped, seconds, table
+from bench.report.figures import Curve
+from bench.report.grid import Grid, grouped, seconds, table, times_and_rates
 
 Row: TypeAlias = tuple[str, int, str]
 """Gaps (empty if there is one kind), length, method."""
@@ -57,6 +58,28 @@ def ratio(grid: Grid[Row, str], row: Row, device: str, than: str) -> tuple[float
     return (other / one if one and other else None), mark
 
 
+def curves(
+    rows: Sequence[Row],
+    devices: Sequence[str],
+    methods: Sequence[str],
+    value: Callable[[Row, str], float | None],
+) -> list[Curve]:
+    """Return a curve per device and method: ``value`` of a row and a device, by length."""
+    return [
+        Curve(
+            device,
+            method,
+            [
+                (row[1], found)
+                for row in rows
+                if row[2] == method and (found := value(row, device)) is not None
+            ],
+        )
+        for device in devices
+        for method in methods
+    ]
+
+
 def speed_up(grid: Grid[Row, str], row: Row, device: str, than: str) -> str:
     """Return `ratio` as text; nothing where the device did not do this, or with itself."""
     if row[2] == than or grid.get(row, device) is None:
@@ -65,23 +88,12 @@ def speed_up(grid: Grid[Row, str], row: Row, device: str, than: str) -> str:
     return times(found, mark) if found else NOT_RUN
 
 
-def rate(found: Mapping[str, Any]) -> float | None:
-    """Return GCUPS; of a part they are those of the whole."""
-    return found.get("gcups")
-
-
 def rates(grid: Grid[Row, str], rows: Sequence[Row], devices: Sequence[str], caption: str) -> Table:
     """Return seconds and GCUPS of each method and device."""
     notes = Notes()
 
     def line(row: Row) -> list[str]:
-        cells = []
-        for device in devices:
-            found = grid.get(row, device)
-            cells.append(cell(found, notes, seconds))
-            known = found is not None and found.get("gcups")
-            cells.append(number(known) if known else NOT_RUN if found else "")
-        return [row[2], *cells]
+        return [row[2], *times_and_rates(grid, row, devices, notes, seconds)]
 
     head = ["method", *(f"{each}: {what}" for each in devices for what in ("seconds", "GCUPS"))]
     extra = [f"{name}: {MEANING[name]}" for name in MEANING if any(row[2] == name for row in rows)]

@@ -9,7 +9,7 @@ from bench.report import figures
 from bench.report.blocks import Block, Notes, Section, Table, number, times
 from bench.report.documents import Collection
 from bench.report.figures import Band, Colours, Curve
-from bench.report.grid import Grid, cell, gcups, grouped, table
+from bench.report.grid import Grid, cell, gcups, grouped, table, times_and_rates
 from bench.sudo2012 import reached
 from bench.sudo2012_runs import PAPER, TASKS, VERSIONS
 
@@ -116,12 +116,7 @@ def _rates(grid: Grid[Row, str], devices: list[str]) -> Table:
     notes = Notes()
 
     def line(row: Row) -> list[str]:
-        cells = []
-        for device in devices:
-            found = grid.get(row, device)
-            cells.append(cell(found, notes, _milliseconds))
-            known = found and found.get("gcups")
-            cells.append(number(known) if known else "-" if found else "")
+        cells = times_and_rates(grid, row, devices, notes, _milliseconds)
         return [_NAMES.get(row[2], row[2]), *cells]
 
     head = ["version", *(f"{each}: {what}" for each in devices for what in ("ms", "GCUPS"))]

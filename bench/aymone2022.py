@@ -215,7 +215,7 @@ def _core(method: programs.Method, judge: _Judge, device: Device, budget: float)
     return competitors.measured(peer, cells, cut, judge=Diagonal.name, budget=budget, trial=SAMPLE)
 
 
-HEADING = " " * 32 + "  pairs    wall ms  device ms  us a pair    GCUPS   spread"
+HEADING = " " * 32 + "  pairs    wall ms  device ms  us / pair    GCUPS   spread"
 
 
 def _print_row(name: str, result: dict[str, Any]) -> None:

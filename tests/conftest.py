@@ -152,3 +152,16 @@ def run(
         return SimpleNamespace(status=status, out=out, err="".join(f"{line}\n" for line in lines))
 
     return run
+
+
+@pytest.fixture
+def one_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Benchmarks run once to check and once to time, and the reference has little to do.
+
+    A test whose budget is generous then takes as long as its work, on a busy machine as well.
+    """
+    from bench import measure, pairs, triples
+
+    monkeypatch.setattr(measure, "MOST", 1)
+    monkeypatch.setattr(pairs, "BY_REFERENCE", 1e5)
+    monkeypatch.setattr(triples, "TRIED", 4)

@@ -86,7 +86,7 @@ def energy(files: Collection) -> Section | None:
     ]
     extra = ["W: while it ran, the idle device included"]
     text = "Energy by the tool of the device's vendor, over the cells of the run."
-    shown = table(grid, "Picojoules a cell", head, lines, notes, extra=extra)
+    shown = table(grid, "Picojoules per cell", head, lines, notes, extra=extra)
     return Section("energy", "Energy", [text, shown])
 
 

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from bench import competitors, pairs, search_work, triples, workloads
 from bench.machine import cores
 from bench.measure import Check, compare, estimate, second_run
-from bench.pairs import Found, cells_of
+from bench.pairs import Found, cells_of, engines_made_for
 from bench.programs import Competitor, Method, ParasailPairs
 from bench.search_work import ScoreJudge, Targets
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Engine, engine_of
+from glsw.engines.base import Workload as WorkloadName
 from glsw.engines.three import ENGINES3, Engine3
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
@@ -244,7 +245,7 @@ class Search(OfPairs):
             Entry(f"lanes {each}", ("lanes",), ENGINES["lanes"], {"number": each})
             for each in numbers
         ]
-        return lanes + _entries("fragment", "diagonal", "auto", "cpu")
+        return lanes + _entries("search", without="lanes")
 
     def prepare(self) -> None:
         """Have a sample judged by parasail or the reference."""
@@ -279,7 +280,7 @@ class Pairs(OfPairs):
 
     def entries(self) -> list[Entry]:
         """Return the engines."""
-        return _entries("diagonal", "fragment", "blocked", "auto")
+        return _entries("pairs")
 
     def prepare(self) -> None:
         """Have a sample judged by the reference."""
@@ -304,7 +305,7 @@ class Long(OfPairs):
             Entry(f"scan {form}", ("scan", form), ENGINES["scan"], {"form": form})
             for form in pairs.SCAN_FORMS
         ]
-        return [*_entries("blocked", "diagonal", "fragment", "wavefront"), *scans]
+        return [*_entries("long pairs", without="scan"), *scans]
 
     def prepare(self) -> None:
         """Have it judged as in the other benchmarks of pairs; without compute shaders by NumPy."""
@@ -352,8 +353,10 @@ class Long(OfPairs):
 NAMES = tuple(dict.fromkeys((*ENGINES, *ENGINES3, *pairs.SCAN_FORMS, triples.GPUI)))
 
 
-def _entries(*names: str) -> list[Entry]:
-    return [Entry(name, (name,), ENGINES[name]) for name in names]
+def _entries(workload: WorkloadName, without: str = "") -> list[Entry]:
+    """Return the engines that are made for a workload."""
+    made = engines_made_for(workload)
+    return [Entry(name, (name,), ENGINES[name]) for name in made if name != without]
 
 
 def _scores(found: Found) -> npt.NDArray[np.int32]:

@@ -23,7 +23,8 @@ from bench.measure import Check, compare, measure
 from bench.measure import estimate as measure_estimate
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines import Blocked, Diagonal, Engine, Reference
+from glsw.engines import ENGINES, Blocked, Diagonal, Engine, Reference
+from glsw.engines.base import Workload
 from glsw.engines.scan import Scan
 from glsw.engines.wavefront import Wavefront
 from glsw.paths import Ends, Paths
@@ -42,6 +43,12 @@ METHODS: Mapping[str, Callable[..., Engine]] = {
 
 SCAN_FORMS = ("fused", "blocks", "single-stage")
 """Variants of the engine `scan`, by their names in tables."""
+
+
+def engines_made_for(workload: Workload) -> tuple[str, ...]:
+    """Return the names of the engines that declare a workload."""
+    return tuple(name for name, kind in ENGINES.items() if workload in kind.capabilities.workloads)
+
 
 MEANING = {
     "wavefront": "anti-diagonals over global memory, a dispatch each, a cell an invocation",

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench import aymone2022, lin2015, liu2006, scan2014, sudo2012, workloads
 from bench.measure import WARM_UP
-from bench.pairs import SCAN_FORMS
+from bench.pairs import SCAN_FORMS, engines_made_for
 from glsw.device.device import DeviceInfo
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
@@ -286,9 +286,9 @@ def _search_devices(budget: Budget) -> list[str]:
 # what each benchmark is made of
 
 _WORKLOADS = {
-    "search": ("lanes", "fragment", "diagonal", "auto", "cpu"),
-    "pairs": ("diagonal", "fragment", "blocked", "auto"),
-    "long": ("blocked", "diagonal", "fragment", "wavefront", *SCAN_FORMS),
+    "search": engines_made_for("search"),
+    "pairs": engines_made_for("pairs"),
+    "long": (*engines_made_for("long pairs"), *SCAN_FORMS),
     "three": ("subtable", "plane", "gpui"),
 }
 """Of the benchmark ``engines``: what each can have."""

@@ -15,7 +15,17 @@ from glsw.engines.wavefront import Wavefront
 
 ENGINES: dict[str, type[Engine]] = {
     engine.name: engine
-    for engine in (Auto, Reference, Cpu, Lanes, Fragment, Diagonal, Blocked, Scan, Wavefront)
+    for engine in (
+        Auto,
+        Reference,
+        Cpu,
+        Lanes,
+        Fragment,
+        Diagonal,
+        Blocked,
+        Scan,
+        Wavefront,
+    )
 }
 
 __all__ = [

@@ -49,8 +49,8 @@ class Capabilities:
     number_types : tuple of str
         Choices of ``number``, the type of the scores during the computation.
     workloads : tuple of str
-        What the engine is made for: ``"pairs"``, ``"long pairs"`` (one pair fills a device),
-        ``"search"`` (one query and many targets).
+        The work that the benchmark ``engines`` gives it: ``"pairs"``, ``"long pairs"`` (one pair
+        fills a device), ``"search"`` (one query and many targets).
     """
 
     requires: tuple[int, int] | None = None

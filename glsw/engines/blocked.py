@@ -65,7 +65,7 @@ class Blocked(ComputeEngine):
         modes=ALL_MODES,
         separate_gaps=True,
         memory=True,
-        workloads=("long pairs",),
+        workloads=("pairs", "long pairs"),
     )
     bindings = (*ComputeEngine.bindings, _COLUMN_LEFT, _KEPT)
 

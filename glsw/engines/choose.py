@@ -69,7 +69,7 @@ class Auto(Engine):
         masks=True,
         separate_gaps=True,
         memory=True,
-        workloads=("pairs", "long pairs", "search"),
+        workloads=("search", "pairs"),
     )
 
     def __init__(

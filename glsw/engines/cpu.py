@@ -66,7 +66,7 @@ class Cpu(Engine):
     """
 
     name = "cpu"
-    capabilities = Capabilities(workloads=("search", "pairs"))
+    capabilities = Capabilities(workloads=("search",))
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None

@@ -64,6 +64,7 @@ class Diagonal(ComputeEngine):
         masks=True,
         separate_gaps=True,
         memory=True,
+        workloads=("search", "pairs", "long pairs"),
     )
     bindings = (*ComputeEngine.bindings, _MASKS)
 

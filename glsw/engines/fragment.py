@@ -47,7 +47,12 @@ class Fragment(Engine):
     """
 
     name = "fragment"
-    capabilities = Capabilities(requires=(3, 3), modes=ALL_MODES, separate_gaps=True)
+    capabilities = Capabilities(
+        requires=(3, 3),
+        modes=ALL_MODES,
+        separate_gaps=True,
+        workloads=("search", "pairs", "long pairs"),
+    )
 
     def __init__(
         self,

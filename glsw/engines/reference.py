@@ -47,7 +47,7 @@ class Reference(Engine):
     """
 
     name = "reference"
-    capabilities = Capabilities(modes=ALL_MODES, masks=True, separate_gaps=True)
+    capabilities = Capabilities(modes=ALL_MODES, masks=True, separate_gaps=True, workloads=())
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"

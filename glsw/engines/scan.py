@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ class Scan(ManyGroupsEngine):
     """
 
     name = "scan"
+    capabilities = replace(ManyGroupsEngine.capabilities, workloads=("long pairs",))
     bindings = (*ManyGroupsEngine.bindings, _CARRIES)
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class Wavefront(ManyGroupsEngine):
     """
 
     name = "wavefront"
+    capabilities = replace(ManyGroupsEngine.capabilities, workloads=("long pairs",))
 
     def sizes(self, rows: int, columns: int) -> Sizes:
         """Return the bytes of three diagonals, one candidate per row, the cells of a diagonal."""

@@ -76,8 +76,8 @@ def test_all_workloads(bench, device, capsys):
         check_timed(each)
         assert (each["cores"] == 1) == each["peer"]
     lanes = ["lanes int32", "lanes f16"] if device.info.half else ["lanes int32"]
-    assert list(rows(document, "search")) == [*lanes, "fragment", "diagonal", "auto", "cpu"]
-    assert list(rows(document, "pairs")) == ["diagonal", "fragment", "blocked", "auto"]
+    assert set(rows(document, "search")) == {*lanes, "fragment", "diagonal", "auto", "cpu"}
+    assert set(rows(document, "pairs")) == {"diagonal", "fragment", "blocked", "auto"}
     assert set(rows(document, "long")) == {
         *("blocked", "diagonal", "fragment", "wavefront"),
         *("scan fused", "scan blocks", "scan single-stage"),

@@ -116,13 +116,21 @@ def test_all_cores(bench, monkeypatch):
         assert each["check"]["judge"] == ("diagonal" if each["peer"] else "reference")
 
 
-class WrongLast(Fragment):
+class WrongLast:
     """Wrong for the last pair."""
 
     def best(self, *arguments, **more):
         found = super().best(*arguments, **more)
         found.score[-1] += 1
         return found
+
+
+class WrongFragment(WrongLast, Fragment):
+    pass
+
+
+class WrongDiagonal(WrongLast, Diagonal):
+    pass
 
 
 class WrongTriple(Reference3):
@@ -133,7 +141,7 @@ class WrongTriple(Reference3):
 
 
 def test_wrong_engines_have_no_time(bench, monkeypatch, capsys):
-    monkeypatch.setitem(ENGINES, "fragment", WrongLast)
+    monkeypatch.setitem(ENGINES, "fragment", WrongFragment)
     monkeypatch.setitem(ENGINES3, "plane", WrongTriple)
     words = ("--engines", "fragment,diagonal,subtable,plane")
     status, document = bench(*words)
@@ -154,13 +162,13 @@ def test_wrong_engines_have_no_time(bench, monkeypatch, capsys):
 
 
 def test_engines_judge_one_another(bench, monkeypatch):
-    monkeypatch.setitem(ENGINES, "fragment", WrongLast)
+    monkeypatch.setitem(ENGINES, "diagonal", WrongDiagonal)
     monkeypatch.setattr(engines_work, "SAMPLE", {"search": 1.0, "pairs": 1.0})
     status, document = bench("--workloads", "pairs", "--engines", "diagonal,fragment")
     assert status == 1
     pairs = rows(document, "pairs")
-    assert pairs["diagonal"]["wall"]
-    assert pairs["fragment"]["check"]["judge"] == "reference, diagonal"
+    assert pairs["fragment"]["wall"]
+    assert pairs["diagonal"]["check"]["judge"] == "reference, fragment"
 
 
 def test_wrong_peers_have_no_time(bench, monkeypatch, capsys):

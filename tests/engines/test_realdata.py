@@ -27,6 +27,7 @@ from glsw.sequences.records import read
 pytestmark = pytest.mark.realdata
 
 # As glsw counts: 12, 1 is "11/1" in the words of BLAST and ssearch36.
+HERE = Path(__file__).parent
 GAPS = [(12, 1), (11, 1), (8, 8)]
 # Engines that take pairs one by one, or a dispatch for each diagonal: every so many of the targets.
 STEPS = {"blocked": 5, "wavefront": 50}
@@ -121,7 +122,7 @@ def test_all_scores_equal_parasail(make, proteins, query, gaps):
 
 JUDGE = """
 import sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {folders!r}
 from pathlib import Path
 from glsw.device.device import open_device
 from glsw.engines import Fragment
@@ -142,7 +143,7 @@ for gaps in GAPS:
 @pytest.mark.parametrize("step", [200, pytest.param(1, marks=pytest.mark.slow)])
 def test_scores_on_other_implementations(run_under, data, implementation, step, monkeypatch):
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")  # see test_implementations.py
-    code = JUDGE.format(tests=str(Path(__file__).parents[1]), data=str(data), step=step)
+    code = JUDGE.format(folders=[str(HERE), str(HERE.parent)], data=str(data), step=step)
     done = run_under(implementation, code)
     assert sum(map(int, done.split())) >= 3 * 8 * (4403 // step)
 

@@ -564,7 +564,7 @@ def test_help_on_evalues(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["search", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "at most this E-value, the best of which --top lists; --top 0 lists all" in text
+    assert "at most this E-value; --top lists the best of them, --top 0 all" in text
     assert "0 for all, up to E-value 10 unless --evalue or --min-score is given" in text
 
 

@@ -564,7 +564,7 @@ def test_notes_go_to_standard_error(run: Callable[..., SimpleNamespace]) -> None
         ("planted.csv --mismatch 1", "argument --mismatch: 1: a score of 0 or less expected"),
         ("planted.csv --match 0", "match"),
         ("planted.csv --scoring mindist --mismatch -1", "--scoring mindist has distances for a"),
-        ("planted.csv --engine lanes", "engine 'lanes': with --of 3 there are subtable, "),
+        ("planted.csv --engine lanes", "engine 'lanes': with --of 3 there are auto, subtable, "),
         ("planted.csv --of 2 --engine subtable", "engine 'subtable': with --of 2 there are auto"),
         ("planted.csv --of 4", "argument --of: invalid choice: 4"),
         ("planted.csv --output no/r.tsv", "--output no/r.tsv: there is no folder no"),

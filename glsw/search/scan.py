@@ -50,6 +50,9 @@ class ScanResult(NamedTuple):
         Bytes of device memory, likewise.
     histogram : ScoreHistogram, optional
         The scores of all sequences, if they are needed.
+    places : dict of int to (int, int), optional
+        Of long targets among the hits, by their original numbers: the columns, from 0 and
+        half-open, that have the best alignment with the conventional end.
     """
 
     hits: RankedHits
@@ -58,6 +61,7 @@ class ScanResult(NamedTuple):
     device: str = ""
     memory: int = 0
     histogram: ScoreHistogram | None = None
+    places: dict[int, tuple[int, int]] | None = None
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:

@@ -2,7 +2,7 @@
 // Schedule: many targets at once, each along its own columns. A lane has ROWS rows of the query in
 // registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain
 // compute STEP columns each, which the lane before has computed a step earlier. Strips follow one
-// another; the last row of one is kept for the next.
+// another; the last row of one is kept for the next. Work groups along y have queries of one strip.
 #include "lib/subgroups.glsl"
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -32,7 +32,7 @@ void main() {
     Number zero = number(0, 0), best = zero;
     uint strips = 1u, first_strip = 0u;
     for (uint s = 0u; s < strips; ++s) {
-        load_query_profile(int(s));
+        load_query_profile(int(gl_WorkGroupID.y + s));
         uvec4 strip = query_profile_head();
         strips = strip.z;
         if (s == 0u) first_strip = strip.x;

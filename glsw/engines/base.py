@@ -165,9 +165,14 @@ class Engine(AnyEngine):
         return _MAX_PART_RESIDUES
 
     @property
-    def queries_at_once(self) -> int:
-        """Queries that `scan` wants to see together, such as to pair those of similar length."""
-        return 1
+    def cells_at_once(self) -> int:
+        """Cells of queries and a part that `scan` should compute before it yields, about."""
+        return 2**30
+
+    @property
+    def targets_at_once(self) -> int | None:
+        """Targets of all queries of a `scan` that keep it busy; None if it cuts no long ones."""
+        return None
 
     def scan(
         self,

@@ -126,9 +126,15 @@ class Auto(Engine):
         return self._engine(self._scanner).part if self._scanner else super().part
 
     @property
-    def queries_at_once(self) -> int:
-        """Queries that `scan` wants to see together."""
-        return self._engine(self._scanner).queries_at_once if self._scanner else 1
+    def cells_at_once(self) -> int:
+        """Cells that `scan` should compute before it yields."""
+        scanner = self._scanner
+        return self._engine(scanner).cells_at_once if scanner else super().cells_at_once
+
+    @property
+    def targets_at_once(self) -> int | None:
+        """Targets of all queries of a `scan` that keep it busy."""
+        return self._engine(self._scanner).targets_at_once if self._scanner else None
 
     def scan(
         self,

@@ -89,6 +89,11 @@ class Cpu(Engine):
         """Residues that a part of a database may have: the library takes a copy of them."""
         return 2**26
 
+    @property
+    def targets_at_once(self) -> int:
+        """Targets of all queries of a `scan` that keep it busy."""
+        return _LANES * self.threads
+
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:

@@ -12,7 +12,7 @@ from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.pool import EnginePool
-from glsw.search.scan import check_longest
+from glsw.search.scan import check_longest, queries_at_once
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -45,7 +45,9 @@ def search_database(
     check_longest(engine, codes, database)
     ranking = limits.scan_ranking(engine.scoring, codes, database)
     scans = scan_database(pool, codes, database, ranking, progress, executor)
-    together = _CONTEXTS_ALIGNED_TOGETHER if pool.several else engine.queries_at_once
+    together = queries_at_once(engine, codes, database.residues)
+    if pool.several:
+        together = _CONTEXTS_ALIGNED_TOGETHER
     at_once = max(1, together // max([1, *(len(query.contexts) for query in queries)]))
 
     def results() -> Iterator[SearchResult]:  # refers to the pool, whose processes it needs

@@ -38,7 +38,9 @@ class _ScanTask:
     def __call__(self, engine: Engine) -> list[ScanResult]:
         found = list(scan(engine, self.queries, [self.part()], self.ranking))
         ran = engine.label, engine.where, engine.memory_used
-        return [ScanResult(each.hits, each.seconds, *ran, each.histogram) for each in found]
+        return [
+            ScanResult(each.hits, each.seconds, *ran, each.histogram, each.places) for each in found
+        ]
 
 
 @lru_cache(maxsize=16)
@@ -96,6 +98,7 @@ def _scan_by(
         some = queries.part(slice(first, first + at_once))
         hits = [np.empty(0, np.int64)] * len(some)
         histograms: list[ScoreHistogram | None] = [None] * len(some)
+        places: list[dict[int, tuple[int, int]]] = [{} for _ in some]
         engines: dict[str, None] = {}
         devices: dict[Worker, str] = {}
         memory = 0
@@ -107,6 +110,7 @@ def _scan_by(
             for q, each in zip(numbers, found, strict=True):
                 hits[q] = ranking.merged(hits[q], each.hits)
                 histograms[q] = added(histograms[q], each.histogram)
+                places[q] |= each.places or {}
                 engines[each.engine] = None
                 devices[worker] = each.device
                 memory = max(memory, each.memory)
@@ -115,8 +119,8 @@ def _scan_by(
                 progress(residues * len(tasks[k].queries.residues))
         ran = " and ".join(engines), counted(devices.values()), memory
         seconds = shares(time.perf_counter() - start, some)
-        for one, share, histogram in zip(hits, seconds, histograms, strict=True):
-            yield ScanResult(one, share, *ran, histogram)
+        for one, share, histogram, place in zip(hits, seconds, histograms, places, strict=True):
+            yield ScanResult(one, share, *ran, histogram, place or None)
 
 
 def _query_groups(queries: Sequences, parts: int) -> list[list[int]]:

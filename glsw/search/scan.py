@@ -12,7 +12,8 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
-from glsw.search.ranking import RankedHits, Ranking
+from glsw.engines.windows import Places, scan_windows
+from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
@@ -84,24 +85,46 @@ def scan(
     there are several, all queries meet a part before the next part is loaded, or as many queries as
     there is room for the scores of.
     """
-    at_once = engine.queries_at_once
+    residues = sum(len(part.targets.residues) for part in parts)
+    at_once = queries_at_once(engine, queries, residues)
+    room = _MAX_PENDING_SCORES // max([1, *(len(part.numbers) for part in parts)])
     if len(parts) > 1:
-        at_once = max(at_once, _MAX_PENDING_SCORES // max(len(part.numbers) for part in parts))
-        at_once = max_pending(ranking, at_once)
+        at_once = max_pending(ranking, max(at_once, room))
+    at_once = max(1, min(at_once, room))
     for first in range(0, len(queries), at_once):
         start = time.perf_counter()
         some = queries.part(slice(first, first + at_once))
         hits = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
-        found = engine.scan(some, [part.targets for part in parts], progress=progress)
-        for part, scores in zip(parts, found, strict=True):
+        known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
+        found = scan_windows(engine, some, [part.targets for part in parts], progress=progress)
+        for part, (scores, places) in zip(parts, found, strict=True):
             for q, row in enumerate(scores):
-                hits[q] = ranking.merged(hits[q], ranking.best(row, part.numbers))
+                best = ranking.best(row, part.numbers)
+                hits[q] = ranking.merged(hits[q], best)
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.targets.lengths)
+                if places is not None and len(best):
+                    known[q] |= _places_of(q, places, part.numbers, best)
         seconds = shares(time.perf_counter() - start, some)
-        for each, share, histogram in zip(hits, seconds, histograms, strict=True):
-            yield ScanResult(each, share, histogram=histogram)
+        for each, share, histogram, place in zip(hits, seconds, histograms, known, strict=True):
+            yield ScanResult(each, share, histogram=histogram, places=place or None)
+
+
+def queries_at_once(engine: Engine, queries: Sequences, residues: int) -> int:
+    """Return how many queries the engine should see together, given the residues of all targets."""
+    each = max(1, len(queries.residues) // max(1, len(queries))) * residues
+    return max(1, min(len(queries), engine.cells_at_once // max(1, each)))
+
+
+def _places_of(
+    q: int, places: Places, numbers: npt.NDArray[np.int64], hits: RankedHits
+) -> dict[int, tuple[int, int]]:
+    """Return where the best alignments of a query are in those hits that were cut."""
+    cut = numbers[places.targets]
+    among = np.flatnonzero(np.isin(cut, target_numbers(hits)))
+    start, stop = places.start[q, among].tolist(), places.stop[q, among].tolist()
+    return dict(zip(cut[among].tolist(), zip(start, stop, strict=True), strict=True))
 
 
 def max_pending(ranking: Ranking, queries: int) -> int:

@@ -1,5 +1,7 @@
 """Engine `lanes` beyond what every engine is judged by: overflow, shares, parts, two queries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import CASES
@@ -18,6 +20,7 @@ from glsw.engines.lanes.geometry import (
     INT32,
     LIMIT,
     SHARED,
+    Geometries,
     Geometry,
 )
 from glsw.engines.lanes.query_profile import query_profile
@@ -152,7 +155,9 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
     monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 40)
     monkeypatch.setattr(lanes_targets, "_TARGETS_IN_FLIGHT", 2**10)
     of = SortedTargets.of
-    monkeypatch.setattr(SortedTargets, "of", lambda *what, long_apart: of(*what, long_apart=True))
+    monkeypatch.setattr(
+        SortedTargets, "of", lambda *what, **options: of(*what, **(options | {"long_apart": True}))
+    )
     monkeypatch.setattr(geometry, "_LONG_TARGET_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
@@ -229,7 +234,7 @@ def test_options_that_cannot_be(device):
 def test_profile_of_two_rows_a_word():
     layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile([query], BLOSUM62, layout)
+    words = query_profile([[query]], BLOSUM62, layout)
     assert words.shape == (1, layout.size(24) // 4)
     assert words[0, :3].tolist() == [0, 1, 1]
     scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
@@ -250,3 +255,21 @@ def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
         letters = rng.integers(0, 25, 8)
         words = 1 + letters * layout.stride + first + np.arange(8)
         assert len(np.unique(words % 8)) == 8
+
+
+@pytest.mark.parametrize("options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 2}])
+def test_many_short_queries_in_one_dispatch(device, number, options, monkeypatch):
+    monkeypatch.setattr(Lanes, "_on_software", False)
+    engine = Lanes(BLOSUM62, device, number=number, **options)
+    info = replace(device.info, software=False)
+    engine.geometries = Geometries(BLOSUM62, info, number, **options)
+    ran = []
+    run = Lanes._run
+    monkeypatch.setattr(
+        Lanes, "_run", lambda self, jobs, *rest: ran.append(jobs) or run(self, jobs, *rest)
+    )
+    queries = Sequences.of([*database(21, 30, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
+    parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
+    for part, found in zip(parts, engine.scan(queries, parts), strict=True):
+        assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
+    assert max(job.groups for jobs in ran for job in jobs) > 2

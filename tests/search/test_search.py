@@ -54,7 +54,7 @@ def expected() -> list[str]:
 
 
 class Small(Reference):
-    """Has room for parts of a hundred residues, and looks at two queries at once."""
+    """Has room for parts of a hundred residues, and looks at about two queries at once."""
 
     name = "small"
 
@@ -63,8 +63,9 @@ class Small(Reference):
         return 100
 
     @property
-    def queries_at_once(self) -> int:
-        return 2
+    def cells_at_once(self) -> int:
+        mean = sum(map(len, QUERIES)) // len(QUERIES)
+        return 2 * mean * sum(map(len, TARGETS))
 
 
 @pytest.fixture
@@ -119,7 +120,8 @@ def test_each_part_meets_all_queries(small: Aligner, monkeypatch: pytest.MonkeyP
     scan_of_engine = Small.scan
 
     def watched(self, queries, parts, *, progress=None):
-        calls.append((len(queries), len(list(parts))))
+        parts = list(parts)
+        calls.append((len(queries), len(parts)))
         return scan_of_engine(self, queries, parts, progress=progress)
 
     monkeypatch.setattr(Small, "scan", watched)

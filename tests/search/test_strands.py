@@ -260,7 +260,7 @@ def test_engines_find_the_same(kind: str, engine: str, device: Device) -> None:
 
 
 class Small(Reference):
-    """Has room for parts of 150 residues, and looks at three contexts at once."""
+    """Has room for parts of 150 residues, and looks at about three contexts at once."""
 
     name = "small"
 
@@ -269,8 +269,8 @@ class Small(Reference):
         return 150
 
     @property
-    def queries_at_once(self) -> int:
-        return 3
+    def cells_at_once(self) -> int:
+        return 3 * 50 * 1500
 
 
 def many(count: int, seed: int = 5) -> list[Record]:

@@ -13,19 +13,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import COMPUTE, SUBSTITUTION
-from glsw.engines.lanes.geometry import (
-    BLOCK,
-    CHAIN_CHOICES,
-    F16,
-    F32,
-    INT32,
-    LIMIT,
-    ROW_CHOICES,
-    SHARED,
-    STORAGE,
-    Geometries,
-    Geometry,
-)
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
 from glsw.engines.lanes.jobs import Job, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
@@ -41,14 +29,14 @@ from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
-_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
-_PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
 _MAX_BORDER_BYTES = 2**29  # per slice of time
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
-_CELLS_PER_ROUND = 2**35  # of queries whose work overlaps
-_MAX_QUERY_GROUPS_PER_ROUND = 64
+_CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
+_TARGETS_AT_ONCE, _SOFTWARE_TARGETS_AT_ONCE = 2**16, 64
+_MAX_QUERY_GROUPS_PER_ROUND = 1024
+_MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 _Query = npt.NDArray[np.uint8]
@@ -108,40 +96,27 @@ class Lanes(PackingEngine):
         memory: int = 2**32,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
-        info = self.device.info
-        if number == "auto":
-            number = "f16" if info.half else "int32"
-        if number not in _NUMBERS:
-            raise ValueError(f"number {number!r}: auto, {', '.join(_NUMBERS)} expected")
-        if number == "f16" and not info.half:
-            raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
-        if query_profile is not None and query_profile not in _PROFILE_MEMORIES:
-            known = ", ".join(_PROFILE_MEMORIES)
-            raise ValueError(f"query_profile {query_profile!r}: {known} expected")
-        if rows is not None and rows not in ROW_CHOICES:
-            raise ValueError(f"rows {rows}: {', '.join(map(str, ROW_CHOICES))} expected")
-        if chain is not None and chain not in CHAIN_CHOICES:
-            raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
-        if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
-            raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
-        if workgroup and chain and workgroup < chain:
-            raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
         self._memory = memory
         self.geometries = Geometries(
             scoring,
-            info,
-            _NUMBERS[number],
+            self.device.info,
+            number,
             rows=rows,
             chain=chain,
             workgroup=workgroup,
-            profile_memory=_PROFILE_MEMORIES[query_profile] if query_profile else None,
+            query_profile=query_profile,
         )
         self._throttle = Throttle(self.device, first=16)
 
     @property
-    def queries_at_once(self) -> int:
-        """Queries that `scan` wants to see together, to pair those of similar length."""
-        return self.geometries.queries_at_once
+    def cells_at_once(self) -> int:
+        """Cells of queries and a part that `scan` should compute before it yields, about."""
+        return _SOFTWARE_CELLS_AT_ONCE if self._on_software else _CELLS_AT_ONCE
+
+    @property
+    def targets_at_once(self) -> int:
+        """Targets of all queries of a `scan` that keep it busy."""
+        return _SOFTWARE_TARGETS_AT_ONCE if self._on_software else _TARGETS_AT_ONCE
 
     @property
     def part(self) -> int:
@@ -202,10 +177,11 @@ class Lanes(PackingEngine):
                 self._check_longest(int(part.lengths.max()))
             following.clear()
             self.meanwhile = prefetch
-            targets = self.targets_of(part, np.arange(len(part), dtype=np.int32))
             found = np.zeros((len(queries), len(part)), np.int32)
-            for groups in self._rounds(queries, len(part.residues)):
+            every = np.arange(len(part), dtype=np.int32)
+            for groups in self._rounds(queries, len(part)):
                 chosen = [[queries[q] for q in together] for together in groups]
+                targets = self.targets_of(part, every, self.geometries.stacked(chosen))
                 scores = self._scores(chosen, targets, progress or ignore)
                 for together, each in zip(groups, scores, strict=True):
                     found[together] = each
@@ -213,19 +189,13 @@ class Lanes(PackingEngine):
             yield found
             part = following[0] if following else None
 
-    def _rounds(self, queries: Sequences, residues: int) -> Iterator[list[list[int]]]:
+    def _rounds(self, queries: Sequences, targets: int) -> Iterator[list[list[int]]]:
         """Yield groups of queries (`Geometries.together`), enough to keep the device busy."""
-        groups: list[list[int]] = []
-        cells = 0
-        for together in self.geometries.together(queries.lengths):
-            groups.append(together)
-            cells += residues * sum(int(queries.lengths[q]) for q in together)
-            full = cells >= _CELLS_PER_ROUND or len(groups) == _MAX_QUERY_GROUPS_PER_ROUND
-            if full or self._on_software:
-                yield groups
-                groups, cells = [], 0
-        if groups:
-            yield groups
+        groups = list(self.geometries.together(queries.lengths))
+        room = _MAX_STACKED_BYTES // (8 * max(1, targets))
+        most = 1 if self._on_software else max(1, min(room, _MAX_QUERY_GROUPS_PER_ROUND))
+        for start in range(0, len(groups), most):
+            yield groups[start : start + most]
 
     @property
     def _on_software(self) -> bool:
@@ -240,15 +210,19 @@ class Lanes(PackingEngine):
         """
         found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
         jobs: list[Job] = []
-        owners: list[_Scores] = []
-        for queries, scores in zip(groups, found, strict=True):
-            longest = max(map(len, queries))
-            for share, long in targets.shares if longest else ():
-                geometry = self.geometries.of(longest, self.geometries.number, len(queries), long)
-                jobs.append(self._job(queries, share, geometry))
-                owners.append(scores)
-        for job, scores, part in zip(jobs, owners, self._run(jobs, progress), strict=True):
-            scores[:, job.targets.positions] = part
+        owners: list[list[int]] = []
+        for share, long in targets.shares:
+            for numbers, geometry in self.geometries.stacks(groups, long):
+                packed = self.pack(share, geometry)
+                size = max(geometry.size(len(self.scoring.alphabet)), 4 * packed.results(geometry))
+                most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
+                for start in range(0, len(numbers), most):
+                    owners.append(numbers[start : start + most])
+                    stack = [groups[k] for k in owners[-1]]
+                    jobs.append(self._job(stack, share, geometry))
+        for job, numbers, scores in zip(jobs, owners, self._run(jobs, progress), strict=True):
+            for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
+                found[k][:, job.targets.positions] = part
         every = [
             (query, scores[q])
             for each, scores in zip(groups, found, strict=True)
@@ -268,6 +242,8 @@ class Lanes(PackingEngine):
         jobs, owners = [], []
         left: list[npt.NDArray[np.intp]] = []
         most = 0 if self.rest is None else _MAX_PAIRS_LEFT_TO_REST
+        limits = np.array([len(query) for query, _ in rows], np.int64) * self.scoring.maximum
+        rows = [rows[k] for k in np.flatnonzero(limits >= LIMIT).tolist()]
         for query, scores in rows:
             leaving = [np.empty(0, np.intp)]
             for share, long in targets.shares:
@@ -279,7 +255,7 @@ class Lanes(PackingEngine):
                 leaving.append(share.order[high[:kept]])
                 if kept < len(high):
                     geometry = self.geometries.of(len(query), INT32, 1, long)
-                    jobs.append(self._job([query], share.only(high[kept:]), geometry))
+                    jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))
         for job, scores, found in zip(jobs, owners, self._run(jobs, ignore), strict=True):
@@ -311,26 +287,27 @@ class Lanes(PackingEngine):
         for (_, scores), positions, part in zip(rows, left, found, strict=True):
             scores[positions] = part
 
-    def _job(self, queries: Sequence[_Query], share: Targets, geometry: Geometry) -> Job:
-        """Upload the query profile, and make room for the scores."""
+    def _job(self, groups: Sequence[Sequence[_Query]], share: Targets, geometry: Geometry) -> Job:
+        """Upload the query profiles, and make room for the scores."""
         packed = self.pack(share, geometry)
-        words = make_query_profile(queries, self.scoring, geometry)
+        words = make_query_profile(groups, self.scoring, geometry)
         border_columns = np.zeros(len(packed.columns) // geometry.chains + 1, np.int64)
         np.cumsum(packed.columns[:: geometry.chains] * geometry.chains, out=border_columns[1:])
-        letters = sum(map(len, queries))
+        letters = sum(len(query) for queries in groups for query in queries)
         return Job(
-            queries=len(queries),
+            queries=len(groups[0]),
+            groups=len(groups),
             targets=share,
             geometry=geometry,
             packed=packed,
-            strips=len(words),
+            strips=len(words) // len(groups),
             strip_size=4 * words.shape[1],
             border_columns=border_columns,
             cells=border_columns * geometry.targets * letters,
             useful=int(share.lengths.sum()) * letters,
             profile=self.buffer_of(words if geometry.at_once else apart(words)),
-            groups=self.buffer_of(border_columns.astype(np.uint32)),
-            scores=self.buffer(4 * len(packed.columns) * geometry.results),
+            borders=self.buffer_of(border_columns.astype(np.uint32)),
+            scores=self.buffer(4 * packed.results(geometry) * len(groups)),
         )
 
     def _run(self, jobs: Sequence[Job], progress: Progress) -> list[_Scores]:
@@ -349,7 +326,7 @@ class Lanes(PackingEngine):
             program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
             for strip in range(1 if job.geometry.at_once else job.strips):
                 job.bind_strip(strip)
-                program.run(len(groups))
+                program.run(len(groups), job.groups)
                 if not job.geometry.at_once:
                     self.device.ctx.memory_barrier()
             progress(job.useful_before(groups.stop) - job.useful_before(groups.start))

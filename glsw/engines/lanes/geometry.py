@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,8 @@ HEAD = 4
 """Words of 4 bytes before the scores of a strip in the query profile."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
+_PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
 _TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
@@ -146,38 +148,61 @@ class Geometries:
     ----------
     scoring : Scoring
     info : DeviceInfo
-    number : int
-        `INT32`, `F16` or `F32`: the type that scores are computed in first.
-    rows, chain, workgroup, profile_memory : int, optional
+    number : str
+        ``"auto"`` or the name of the type that scores are computed in first.
+    rows, chain, workgroup : int, optional
         As in `Geometry`.
+    query_profile : str, optional
+        Name of the memory of the query profile.
+
+    Raises
+    ------
+    ValueError
+        For a value that does not exist, or not on this device.
     """
 
     def __init__(
         self,
         scoring: Scoring,
         info: DeviceInfo,
-        number: int,
+        number: str,
         *,
         rows: int | None = None,
         chain: int | None = None,
         workgroup: int | None = None,
-        profile_memory: int | None = None,
+        query_profile: str | None = None,
     ) -> None:
+        if number == "auto":
+            number = "f16" if info.half else "int32"
+        if number not in _NUMBERS:
+            raise ValueError(f"number {number!r}: auto, {', '.join(_NUMBERS)} expected")
+        if number == "f16" and not info.half:
+            raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
+        if query_profile is not None and query_profile not in _PROFILE_MEMORIES:
+            known = ", ".join(_PROFILE_MEMORIES)
+            raise ValueError(f"query_profile {query_profile!r}: {known} expected")
+        if rows is not None and rows not in ROW_CHOICES:
+            raise ValueError(f"rows {rows}: {', '.join(map(str, ROW_CHOICES))} expected")
+        if chain is not None and chain not in CHAIN_CHOICES:
+            raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
+        if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
+            raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
+        if workgroup and chain and workgroup < chain:
+            raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
         self._letters = len(scoring.alphabet)
         self._info = info
-        self.number, self.chain = number, chain
+        self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
-        if profile_memory is None:
-            two = scoring.match_and_mismatch
-            on_software = COMPARE if two and two[1] < 0 else BLOCK
-            profile_memory = on_software if info.software else SHARED
-        self.profile_memory = profile_memory
+        two = scoring.match_and_mismatch
+        on_software = COMPARE if two and two[1] < 0 else BLOCK
+        asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
+        self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
 
     @property
-    def queries_at_once(self) -> int:
-        """Queries to see together, so that those of similar length can be paired."""
-        return 1 if self.number == INT32 or self.profile_memory == COMPARE else 8
+    def pairs_queries(self) -> bool:
+        """Whether queries of similar length can share lanes."""
+        return self.number != INT32 and self.profile_memory != COMPARE
 
     def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
@@ -191,12 +216,35 @@ class Geometries:
         order = np.argsort(-queries, kind="stable").tolist()
         while order:
             first = order.pop(0)
-            if order and self.queries_at_once > 1 and queries[order[0]]:
+            if order and self.pairs_queries and queries[order[0]]:
                 alone = sum(self._rows_of_strips(int(queries[q]), 1) for q in (first, order[0])) / 2
                 if self._rows_of_strips(int(queries[first]), 2) * _TWO_QUERY_COST < alone:
                     yield [first, order.pop(0)]
                     continue
             yield [first]
+
+    def stacks(
+        self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]], long: bool
+    ) -> Iterator[tuple[list[int], Geometry]]:
+        """Yield the numbers of groups that one dispatch can take, and how it computes them.
+
+        Those are groups of one strip; others are alone, and empty ones are left out.
+        """
+        together: dict[Geometry, list[int]] = {}
+        for k, queries in enumerate(groups):
+            longest = max(map(len, queries))
+            geometry = self.of(longest, self.number, len(queries), long)
+            if geometry.at_once and geometry.strips(longest) == 1:
+                together.setdefault(geometry, []).append(k)
+            elif longest:
+                yield [k], geometry
+        yield from ((numbers, geometry) for geometry, numbers in together.items())
+
+    def stacked(self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]]) -> int:
+        """Return a power of two: about how many groups one dispatch takes, if it takes all."""
+        sizes = [len(numbers) for numbers, _ in self.stacks(groups, False)]
+        alone = len(sizes) * 2 > len(groups)
+        return 1 if alone else 2 ** (len(groups).bit_length() - 1)
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""

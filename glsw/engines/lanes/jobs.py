@@ -19,11 +19,14 @@ _ALIGNMENT = 64  # in words of 4 bytes, of a part of a buffer that is bound alon
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One or two queries against targets with chains of one length.
+    """One or two queries, or many of one strip, against targets with chains of one length.
 
     Parameters
     ----------
     queries : int
+        Of a group: those that share a lane.
+    groups : int
+        Groups of queries, in work groups along y.
     targets : Targets
     geometry : Geometry
     packed : PackedTargets
@@ -34,10 +37,11 @@ class Job:
         Places of borders, and cells with their padding, before each work group.
     useful : int
         Cells without padding.
-    profile, groups, scores : moderngl.Buffer
+    profile, borders, scores : moderngl.Buffer
     """
 
     queries: int
+    groups: int
     targets: Targets
     geometry: Geometry
     packed: PackedTargets
@@ -47,18 +51,18 @@ class Job:
     cells: npt.NDArray[np.int64]
     useful: int
     profile: moderngl.Buffer
-    groups: moderngl.Buffer
+    borders: moderngl.Buffer
     scores: moderngl.Buffer
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
         """What it takes on the device beside its targets."""
-        return self.profile, self.groups, self.scores
+        return self.profile, self.borders, self.scores
 
     def bind(self) -> None:
         """Bind its buffers, but for the profile."""
         self.packed.bind()
-        self.groups.bind_to_storage_buffer(GROUPS.number)
+        self.borders.bind_to_storage_buffer(GROUPS.number)
         self.scores.bind_to_storage_buffer(SCORES.number)
 
     def bind_strip(self, strip: int) -> None:
@@ -98,16 +102,16 @@ class Job:
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
 
     def download(self) -> npt.NDArray[np.int32]:
-        """Return the scores, shape (queries, targets)."""
+        """Return the scores, shape (groups * queries, targets)."""
         count, order = len(self.targets.order), self.packed.order
-        stored = count if order is None else len(order)
-        found = np.frombuffer(self.scores.read(4 * stored * self.queries), np.int32)
-        found = found.reshape(-1, self.queries).T
+        stored = len(self.packed.columns) * self.geometry.targets
+        found = np.frombuffer(self.scores.read(4 * stored * self.groups * self.queries), np.int32)
+        found = found.reshape(self.groups, stored, self.queries).swapaxes(1, 2)
         if order is None:
-            return found
-        scores = np.empty((self.queries, count), np.int32)
-        scores[:, order[order < count]] = found[:, order < count]
-        return scores
+            return found[..., :count].reshape(-1, count)
+        scores = np.empty((self.groups, self.queries, count), np.int32)
+        scores[..., order[order < count]] = found[..., order < count]
+        return scores.reshape(-1, count)
 
 
 def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

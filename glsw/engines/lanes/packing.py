@@ -46,14 +46,18 @@ class PackingEngine(ComputeEngine):
         if work is not None:
             work()
 
-    def targets_of(self, sequences: Sequences, which: npt.NDArray[np.int32]) -> SortedTargets:
+    def targets_of(
+        self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
+    ) -> SortedTargets:
         """Return targets by descending length, uploaded; the last ones if they are the same."""
         self._upload_letters(sequences)
         last = self._sorted_targets
-        if last is None or last.sequences is not sequences or not np.array_equal(last.which, which):
+        apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
+        same = last is not None and last.sequences is sequences and last.queries == queries
+        if last is None or not same or not np.array_equal(last.which, which):
             self._forget()
-            apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
-            self._sorted_targets = last = SortedTargets.of(sequences, which, long_apart=apart)
+            last = SortedTargets.of(sequences, which, long_apart=apart, queries=queries)
+            self._sorted_targets = last
         return last
 
     def _upload_letters(self, sequences: Sequences) -> None:

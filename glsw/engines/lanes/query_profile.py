@@ -9,54 +9,56 @@ import numpy.typing as npt
 
 from glsw.engines.lanes.geometry import COMPARE, F16, HEAD, INT32, LIMIT, Geometry
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, padded
 
 _PADDING = -(2**30)  # score of padding with any letter
+_NO_LETTER = 255
 
 
 def query_profile(
-    queries: Sequence[npt.NDArray[np.uint8]], scoring: Scoring, geometry: Geometry
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]], scoring: Scoring, geometry: Geometry
 ) -> npt.NDArray[np.uint32]:
-    """Return the profile as query_profile.glsl reads it, shape (strips, words of 4 bytes).
+    """Return the profiles as query_profile.glsl reads them, shape (strips, words of 4 bytes).
 
     Parameters
     ----------
-    queries : sequence of ndarray of uint8, shape (m,)
-        As many as ``geometry.queries``.
+    groups : sequence of sequences of ndarray of uint8, shape (m,)
+        Each of ``geometry.queries``; if there are several groups, they have as many strips.
     scoring : Scoring
     geometry : Geometry
     """
-    letters, strips = len(scoring.alphabet), geometry.strips(max(map(len, queries)))
-    words = np.zeros((strips, geometry.size(letters) // 4), np.uint32)
-    words[:, 0] = np.arange(strips)
+    letters, strips = len(scoring.alphabet), geometry.strips(max(map(len, groups[0])))
+    words = np.zeros((len(groups) * strips, geometry.size(letters) // 4), np.uint32)
+    words[:, 0] = np.tile(np.arange(strips), len(groups))
     words[:, 1] = strips
     words[:, 2] = strips if geometry.at_once else 1
+    rows = _rows(groups, strips * geometry.strip)
     if geometry.profile_memory == COMPARE:
-        codes = _rows(queries[0], strips * geometry.strip)
+        codes = rows[:, 0]
         ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
-        words[:, HEAD:] = alike.reshape(strips, -1).view(np.uint32)
+        words[:, HEAD:] = alike.reshape(len(words), -1).view(np.uint32)
         return words
-    tables = [_table(query, scoring, geometry, strips) for query in queries]
-    if geometry.queries == 2:
-        tables = [np.stack(tables, axis=-1)]
-    lanes = np.ascontiguousarray(tables[0]).view(np.uint32).reshape(strips, letters + 1, -1)
-    table = np.zeros((strips, letters + 1, 4 * geometry.stride), np.uint32)
+    table = np.zeros((len(words), letters + 1, 4 * geometry.stride), np.uint32)
+    scores = np.ascontiguousarray(_table(rows, scoring, geometry)).ravel().view(np.uint32)
+    lanes = scores.reshape(len(words), letters + 1, -1)
     table[..., : lanes.shape[-1]] = lanes
-    words[:, HEAD:] = table.reshape(strips, -1)
+    words[:, HEAD:] = table.reshape(len(words), -1)
     return words
 
 
-def _rows(query: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.int64]:
-    """Return the code + 1 of each row, 0 below the last one."""
-    codes = np.zeros(count, np.int64)
-    codes[: len(query)] = query + np.int64(1)
-    return codes
+def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.NDArray[np.int64]:
+    """Return the code + 1 of each row, 0 below the last one, shape (groups, queries, count)."""
+    queries = Sequences.of(query for group in groups for query in group)
+    codes = padded(queries, np.arange(len(queries)), count, _NO_LETTER).astype(np.int64) + 1
+    codes[codes > _NO_LETTER] = 0
+    return codes.reshape(len(groups), -1, count)
 
 
 def _table(
-    query: npt.NDArray[np.uint8], scoring: Scoring, geometry: Geometry, strips: int
+    rows: npt.NDArray[np.int64], scoring: Scoring, geometry: Geometry
 ) -> npt.NDArray[np.generic]:
-    """Return the scores by strip, letter, part, lane of the chain, and row of the part."""
+    """Return the scores by strip, letter, part, lane of the chain, row of the part, and query."""
     letters = len(scoring.alphabet)
     matrix = np.full((letters + 1, letters + 1), _PADDING, np.int64)
     matrix[1:, 1:] = scoring.matrix
@@ -65,7 +67,8 @@ def _table(
     else:  # what is clipped makes no difference below LIMIT
         kind = np.float16 if geometry.number == F16 or geometry.queries == 2 else np.float32
         stored = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(kind)
-    scores = stored[_rows(query, strips * geometry.strip)]
-    return scores.reshape(strips, geometry.chain, geometry.parts, -1, letters + 1).transpose(
-        0, 4, 2, 1, 3
-    )
+    groups, queries, _ = rows.shape
+    chain = geometry.chain, geometry.parts, geometry.rows // geometry.parts
+    scores = stored[rows.reshape(groups, queries, -1, *chain)]
+    # by group, strip, letter, part, lane, row and query
+    return scores.transpose(0, 2, 6, 4, 3, 5, 1)

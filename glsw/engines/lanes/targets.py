@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.gl import numbered
+from glsw.engines.lanes.geometry import Geometry
 from glsw.sequences.encoded import Sequences
 
 BINDINGS = numbered(
@@ -64,29 +65,42 @@ class SortedTargets:
         Targets, and whether they are long: those need more lanes each.
     beyond : ndarray of int
         Where in ``which`` those stand that are too long for lanes.
+    queries : int
+        That one dispatch takes.
     """
 
     sequences: Sequences
     which: npt.NDArray[np.int32]
     shares: list[tuple[Targets, bool]]
     beyond: npt.NDArray[np.intp]
+    queries: int = 1
 
     @classmethod
     def of(
-        cls, sequences: Sequences, which: npt.NDArray[np.int32], *, long_apart: bool
+        cls,
+        sequences: Sequences,
+        which: npt.NDArray[np.int32],
+        *,
+        long_apart: bool,
+        queries: int = 1,
     ) -> SortedTargets:
-        """Sort by descending length, and perhaps set apart the long ones, which would end last."""
+        """Sort by descending length, and perhaps set apart the long ones, which would end last.
+
+        With many ``queries`` in one dispatch there are no targets to wait for.
+        """
         every = sequences.lengths[which]
         order = np.argsort(-every, kind="stable")
         order = order[(every[order] > 0) & (every[order] <= MAX_TARGET_LENGTH)]
         targets = Targets(order, sequences.offsets[which[order]], every[order])
         long = 0
         if long_apart:
-            usual = max(_MIN_LONG_TARGET, int(targets.lengths.sum()) // _TARGETS_IN_FLIGHT)
+            usual = max(
+                _MIN_LONG_TARGET, int(targets.lengths.sum()) * queries // _TARGETS_IN_FLIGHT
+            )
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(sequences, which, shares, np.flatnonzero(every > MAX_TARGET_LENGTH))
+        return cls(sequences, which, shares, np.flatnonzero(every > MAX_TARGET_LENGTH), queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +126,10 @@ class PackedTargets:
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
         """Its buffers on the device."""
         return self.slots, self.words
+
+    def results(self, geometry: Geometry) -> int:
+        """Return how many scores there are for each group of queries."""
+        return len(self.columns) * geometry.results
 
     def bind(self) -> None:
         """Bind its buffers."""

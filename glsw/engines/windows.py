@@ -1,0 +1,280 @@
+"""Windows: long targets cut into parts that overlap, for queries that are short beside them.
+
+A local alignment has a positive score. So the residues of the target that stand opposite gaps are
+bounded by what the aligned pairs can pay for: let P be the sum, over the residues of the query, of
+the best score that each can have with any letter (or 0 if that is negative). An alignment with D
+residues of the target in gaps scores at most P minus the cost of these gaps. One gap of D residues
+is the cheapest way to have them, because opening costs at least as much as extending, so
+
+    P - gap_open - (D - 1) * gap_extend >= 1
+
+and the alignment spans at most m + D residues of the target, m of which stand opposite the query.
+
+Let windows overlap by this span minus 1: then every alignment lies in a window as a whole, and in
+it has the same score. No window has more, as each alignment in it is one of the target. So
+
+- the best score is the maximum over the windows, and the same cells reach it;
+- the best cell of the conventional end, with the largest i + j, then the smallest i, is in the
+  columns behind s + 1 - m, s being where the last window with the best score begins: some best cell
+  has j > s there, so the sum is at least s + 2, and i is at most m;
+- every alignment that ends there begins less than a span before, so that a cut-out of the target
+  from s + 1 - m - span to the end of that window has it. The path traced back is the same: in a
+  cell of a best path the values are those of the whole table, as every alignment up to there,
+  continued along the path, is a best one too, and elsewhere they can only be lower.
+
+Pairs that masks forbid take alignments away and add none, so all of this holds with masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.base import Engine, Progress
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, ranges
+
+_SHORTEST_WINDOW = 256
+LONGEST_WINDOW = 2**15
+_LEAST_SPANS, _MOST_SPANS = 4, 32  # of a window: its overlap is a quarter of it, or less
+_MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
+_MIN_SHARE = 4  # a part is cut if at least one in so many residues is in long targets
+_SPANS_ALIKE = 1.5  # of the queries that share windows
+_ENDLESS = 2**62
+_SCORES_AT_ONCE = 2**22
+
+_Int64 = npt.NDArray[np.int64]
+
+
+def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
+    """Return how many residues of a target a local alignment of each query spans at most.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    queries : Sequences
+
+    Returns
+    -------
+    ndarray of int64, shape (queries,)
+        2**62 if extending a gap costs nothing.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -3, gap_open=7, gap_extend=2)
+    >>> queries = Sequences.of([np.zeros(length, np.uint8) for length in (20, 3)])
+    >>> longest_spans(scoring, queries).tolist()
+    [37, 3]
+    """
+    best = np.maximum(scoring.matrix.max(axis=1), 0).astype(np.int64)
+    sums = np.concatenate([[0], np.cumsum(best[queries.residues])])[queries.offsets]
+    room = np.diff(sums) - 1 - scoring.deletion.open
+    extend = scoring.deletion.extend
+    gaps = np.where(room >= 0, 1 + room // extend if extend else _ENDLESS, 0)
+    return np.minimum(queries.lengths + gaps, _ENDLESS)
+
+
+def window_length(span: int, residues: int, windows: int) -> int:
+    """Return how long windows should be: at least so many, if they are long enough for that.
+
+    Parameters
+    ----------
+    span : int
+        The longest span of the queries.
+    residues : int
+        Of all targets, times the queries that are compared with them at the same time.
+    windows : int
+        Windows that keep the device busy.
+
+    Returns
+    -------
+    int
+        0 if no window is long enough for the span.
+
+    Examples
+    --------
+    >>> window_length(198, 2 * 48502, 2**16), window_length(198, 2 * 48502, 64)
+    (792, 1713)
+    >>> window_length(2 * 10**4, 10**8, 64)
+    0
+    """
+    wanted = span + residues // windows
+    length = min(max(wanted, _LEAST_SPANS * span), _MOST_SPANS * span)
+    length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
+    return length if length >= 2 * span else 0
+
+
+class Places(NamedTuple):
+    """Where in long targets the best alignments with the conventional end are.
+
+    Parameters
+    ----------
+    targets : ndarray of int64, shape (C,)
+        The targets that were cut.
+    start, stop : ndarray of int64, shape (queries, C)
+        Their columns, from 0 and half-open; anything where the score is 0.
+    """
+
+    targets: _Int64
+    start: _Int64
+    stop: _Int64
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Targets, the long ones of which are cut.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        The windows of the first target, of the second, and so on; copies.
+    first : ndarray of int64, shape (targets + 1,)
+        The windows of target t are ``first[t]`` to ``first[t + 1] - 1``.
+    start : ndarray of int64, shape (windows,)
+        Where in its target each begins.
+
+    Examples
+    --------
+    >>> targets = Sequences.of([np.arange(9, dtype=np.uint8), np.arange(4, dtype=np.uint8)])
+    >>> windows = Windows.of(targets, length=4, overlap=1)
+    >>> [window.tolist() for window in windows.sequences]
+    [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8], [0, 1, 2, 3]]
+    >>> windows.best(np.array([[5, 9, 9, 2]], np.int32)).tolist()
+    [[9, 2]]
+    """
+
+    sequences: Sequences
+    first: _Int64
+    start: _Int64
+
+    @classmethod
+    def of(cls, targets: Sequences, length: int, overlap: int) -> Windows:
+        """Cut the targets into windows of this length, of which neighbours overlap.
+
+        Targets that would have fewer than three windows stay whole, but for those that are longer
+        than `LONGEST_WINDOW`.
+        """
+        step = length - overlap
+        counts = 1 + np.maximum(0, -(-(targets.lengths - length) // step))
+        few = (counts < _MIN_TARGET_WINDOWS) & (targets.lengths <= LONGEST_WINDOW)
+        counts[few] = 1
+        first = np.concatenate([[0], np.cumsum(counts)])
+        target = np.repeat(np.arange(len(targets)), counts)
+        start = ranges(np.zeros_like(counts), counts) * step
+        sizes = targets.lengths[target] - start
+        sizes = np.where(few[target], sizes, np.minimum(length, sizes))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        residues = np.empty(offsets[-1], np.uint8)
+        for w, begin in enumerate((targets.offsets[target] + start).tolist()):
+            residues[offsets[w] : offsets[w + 1]] = targets.residues[begin : begin + sizes[w]]
+        return cls(Sequences(residues, offsets), first, start)
+
+    def best(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the best scores of the targets, shape (queries, targets), given those of windows.
+
+        ``scores`` has the shape (queries, windows).
+        """
+        if len(self.start) == len(self.first) - 1:
+            return scores
+        found: npt.NDArray[np.int32] = np.maximum.reduceat(scores, self.first[:-1], axis=1)
+        return found
+
+    def places(self, scores: npt.NDArray[np.int32], m: _Int64, spans: _Int64) -> Places:
+        """Return where the best alignments are, see the top of this module.
+
+        Parameters
+        ----------
+        scores : ndarray of int32, shape (queries, windows)
+        m, spans : ndarray of int64, shape (queries,)
+            Lengths of the queries, and their longest spans.
+        """
+        cut = np.flatnonzero(np.diff(self.first) > 1)
+        last = np.zeros((len(scores), len(cut)), np.int64)
+        for c, target in enumerate(cut.tolist()):
+            own = slice(self.first[target], self.first[target + 1])
+            last[:, c] = own.stop - 1 - scores[:, own][:, ::-1].argmax(axis=1)
+        begin = self.start[last]
+        start = np.maximum(0, begin + 1 - (m + spans)[:, None])
+        return Places(cut, start, begin + self.sequences.lengths[last])
+
+
+def scan_windows(
+    engine: Engine,
+    queries: Sequences,
+    parts: Iterable[Sequences],
+    *,
+    progress: Progress | None = None,
+) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
+    """Yield what `Engine.scan` yields, and where in long targets; these are cut where that pays.
+
+    Parameters as of `Engine.scan`. Queries of similar spans share windows.
+    """
+    never = engine.targets_at_once is None
+    spans = longest_spans(engine.scoring, queries)
+
+    def cut(part: Sequences) -> bool:
+        return not never and bool(_plans(engine, spans, part))
+
+    for to_cut, some in groupby(parts, key=cut):
+        if not to_cut:
+            for scores in engine.scan(queries, some, progress=progress):
+                yield scores, None
+            continue
+        for part in some:
+            yield _scan_part(engine, queries, spans, part, progress)
+
+
+def _plans(
+    engine: Engine, spans: _Int64, part: Sequences
+) -> list[tuple[npt.NDArray[np.intp], int]]:
+    """Return groups of queries and the length of their windows, 0 for none.
+
+    There are no groups if no query needs windows.
+    """
+    longest = int(part.lengths.max(initial=0))
+    if not len(spans) or longest < _SHORTEST_WINDOW:
+        return []
+    order = np.argsort(spans, kind="stable")
+    plans = []
+    while len(order):
+        alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
+        group, order = order[:alike], order[alike:]
+        span = int(spans[group[-1]])
+        residues = len(part.residues) * len(group)
+        length = window_length(span, residues, engine.targets_at_once or 1)
+        long = part.lengths > _MIN_TARGET_WINDOWS * length
+        enough = int(part.lengths[long].sum()) * _MIN_SHARE >= len(part.residues)
+        plans.append((group, length if enough else 0))
+    return plans if any(length for _, length in plans) else []
+
+
+def _scan_part(
+    engine: Engine,
+    queries: Sequences,
+    spans: _Int64,
+    part: Sequences,
+    progress: Progress | None,
+) -> tuple[npt.NDArray[np.int32], Places]:
+    found = np.zeros((len(queries), len(part)), np.int32)
+    start = np.zeros(found.shape, np.int64)
+    stop = np.broadcast_to(part.lengths, found.shape).copy()
+    cut = np.zeros(len(part), bool)
+    for group, length in _plans(engine, spans, part):
+        some = queries.select(group.tolist())
+        if not length:
+            [found[group]] = engine.scan(some, [part], progress=progress)
+            continue
+        windows = Windows.of(part, length, int(spans[group].max()) - 1)
+        [scores] = engine.scan(some, [windows.sequences], progress=progress)
+        found[group] = windows.best(scores)
+        places = windows.places(scores, some.lengths, spans[group])
+        cut[places.targets] = True
+        at = np.ix_(group, places.targets)
+        start[at], stop[at] = places.start, places.stop
+    every = np.flatnonzero(cut)
+    return found, Places(every, start[:, every], stop[:, every])

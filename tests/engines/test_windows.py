@@ -1,0 +1,127 @@
+"""Windows of long targets: scores and places of the best alignments are those of whole targets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glsw.engines import windows as module
+from glsw.engines.reference import Reference
+from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
+from glsw.mask import Mask
+from glsw.rows import best_end
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+from glsw.traceback import trace
+
+SCORINGS = (
+    Scoring.match_mismatch(2, -3, 7, 2),
+    Scoring.match_mismatch(1, -1, 1, 1),
+    Scoring.match_mismatch(5, -4, 12, 3),
+    Scoring.match_mismatch(1, 0, 2, 1),
+    Scoring.match_mismatch(4, -4, 4, 2),
+)
+
+
+def related(random, m, n, letters=2):
+    """Return a query and a target that has parts of it, with letters changed and put in between."""
+    query = random.integers(0, letters, m).astype(np.uint8)
+    target = random.integers(0, letters, n).astype(np.uint8)
+    for _ in range(random.integers(0, 4)):
+        piece = query[random.integers(0, m) :][: random.integers(1, m + 1)]
+        far = np.insert(piece, random.integers(0, len(piece), 3), random.integers(0, letters, 3))
+        at = random.integers(0, max(1, n - len(far)))
+        target[at : at + len(far)] = far[: n - at]
+    return query, target
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 2**32), st.integers(0, len(SCORINGS) - 1), st.integers(1, 12), st.booleans())
+def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
+    random, scoring = np.random.default_rng(seed), SCORINGS[which]
+    query, target = related(random, m, int(random.integers(30, 160)))
+    n = len(target)
+    mask = Mask.nothing(m)
+    if masked:
+        score, *end = best_end(query, target, scoring)
+        mask = mask.with_alignment(trace(query, target, scoring, *end)[0])
+    queries = Sequences.of([query])
+    span = int(longest_spans(scoring, queries)[0])
+    windows = Windows.of(Sequences.of([target]), span + int(random.integers(0, 20)), span - 1)
+    scores = []
+    for window, start in zip(windows.sequences, windows.start.tolist(), strict=True):
+        part = mask.part(slice(0, m), slice(start, start + len(window)))
+        scores.append(best_end(query, window, scoring, part)[0])
+    found = np.array([scores], np.int32)
+    score, i, j = best_end(query, target, scoring, mask)
+    assert windows.best(found).tolist() == [[score]]
+    places = windows.places(found, queries.lengths, np.array([span]))
+    if not score or not len(places.targets):
+        return
+    start, stop = int(places.start[0, 0]), int(places.stop[0, 0])
+    part = mask.part(slice(0, m), slice(start, stop))
+    crop = target[start:stop]
+    cropped = best_end(query, crop, scoring, part)
+    assert (cropped[0], cropped[1], cropped[2] + start) == (score, i, j)
+    whole, _ = trace(query, target, scoring, i, j, mask=mask)
+    there, _ = trace(query, crop, scoring, *cropped[1:], mask=part)
+    there[0] += start
+    assert there.tolist() == whole.tolist()
+    assert n >= stop > start >= 0
+
+
+def test_no_alignment_spans_more_and_some_span_as_much():
+    scoring = SCORINGS[0]
+    query = np.zeros(6, np.uint8)
+    (span,) = longest_spans(scoring, Sequences.of([query])).tolist()
+    assert span == 6 + 3  # 12 - 7 - 2 - 2 = 1
+    target = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0], np.uint8)
+    costly = Scoring.match_mismatch(2, -100, 7, 2)
+    score, i, j = best_end(query, target, costly)
+    assert score == 6
+    cheap = Scoring.match_mismatch(2, -100, 1, 1)
+    score, i, j = best_end(query, target, cheap)
+    coordinates, _ = trace(query, target, cheap, i, j)
+    assert (score, coordinates[0, -1] - coordinates[0, 0]) == (9, 9)
+
+
+def test_gaps_that_cost_nothing_have_no_windows():
+    scoring = Scoring.match_mismatch(2, -3, 5, 0)
+    spans = longest_spans(scoring, Sequences.of([np.zeros(9, np.uint8)]))
+    assert spans.tolist() == [2**62]
+    assert window_length(int(spans[0]), 10**9, 64) == 0
+
+
+class Cutting(Reference):
+    """Cuts long targets."""
+
+    targets_at_once = 4
+
+
+@pytest.mark.parametrize("lengths", [(4000, 900, 3), (4000, 0, 50_000), (700, 2900)])
+def test_scans_of_long_targets(lengths, monkeypatch):
+    scoring = SCORINGS[0]
+    monkeypatch.setattr(module, "LONGEST_WINDOW", 2**10)
+    random = np.random.default_rng(3)
+    queries = Sequences.of(
+        [random.integers(0, 4, m).astype(np.uint8) for m in (20, 4, 21, 0, 60, 400, 19)]
+    )
+    parts = [
+        Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in lengths]),
+        Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in (20, 30)]),
+    ]
+    found = list(scan_windows(Cutting(scoring), queries, parts))
+    for part, (scores, _) in zip(parts, found, strict=True):
+        (want,) = Reference(scoring).scan(queries, [part])
+        assert scores.tolist() == want.tolist()
+    (_, places), (_, none) = found
+    assert none is None
+    assert places is not None
+    assert 0 in places.targets or 1 in places.targets
+    for q, query in enumerate(queries):
+        for c, t in enumerate(places.targets):
+            score, i, j = best_end(query, parts[0][t], scoring)
+            start, stop = places.start[q, c], places.stop[q, c]
+            if score:
+                crop = best_end(query, parts[0][t][start:stop], scoring)
+                assert (score, i, j) == (crop[0], crop[1], crop[2] + start)

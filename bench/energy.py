@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from bench import power_meters
 from bench.power_meters import NvidiaSmi, PowerMeter, hwmon, rapl
-from glsw.device.context import egl_devices
 from glsw.device.device import Device
+from glsw.device.egl import egl_devices
 
 _FIELDS = ("power.draw.instant", "power.draw")
 """The second is that of older drivers; on newer ones it is the mean of a second."""

@@ -5,22 +5,30 @@
 17
 """
 
-from glsw.align import Aligner
-from glsw.align3 import Aligner3, align3
-from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
-from glsw.device.shader import ShaderError
-from glsw.output import write
-from glsw.pairwise import PairwiseAligner
-from glsw.paths import Ends
-from glsw.results import Alignment, Hit, Hsp, SearchResult
-from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database import Database, makedb
-from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record, read
-from glsw.verbs import align, alignments, score, score_matrix, search
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from glsw.align import Aligner
+    from glsw.align3 import Aligner3, align3
+    from glsw.batch import Batch
+    from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
+    from glsw.device.shader import ShaderError
+    from glsw.output import write
+    from glsw.pairwise import PairwiseAligner
+    from glsw.paths import Ends
+    from glsw.results import Alignment, Hit, Hsp, SearchResult
+    from glsw.scoring.scoring import Scoring
+    from glsw.scoring.three import Scoring3
+    from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+    from glsw.sequences.database import Database, makedb
+    from glsw.sequences.encoded import Sequences
+    from glsw.sequences.records import Record, read
+    from glsw.verbs import align, alignments, score, score_matrix, search
 
 __version__ = "0.1.0"
 
@@ -59,3 +67,56 @@ __all__ = [
     "search",
     "write",
 ]
+
+_HOMES = {
+    "align": "Aligner",
+    "align3": "Aligner3 align3",
+    "batch": "Batch",
+    "device.device": "Device DeviceError DeviceInfo DeviceMemoryError devices",
+    "device.shader": "ShaderError",
+    "output": "write",
+    "pairwise": "PairwiseAligner",
+    "paths": "Ends",
+    "results": "Alignment Hit Hsp SearchResult",
+    "scoring.scoring": "Scoring",
+    "scoring.three": "Scoring3",
+    "sequences.alphabet": "DNA PROTEIN Alphabet",
+    "sequences.database": "Database makedb",
+    "sequences.encoded": "Sequences",
+    "sequences.records": "Record read",
+    "verbs": "align alignments score score_matrix search",
+}
+"""The public names that each module has; it is imported when one of them is first used."""
+
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+class _Package(ModuleType):
+    """A package whose public names come before modules of the same name, such as ``search``."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _HOME or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            module = importlib.import_module(f"{__name__}.{_HOME[name]}")
+            globals()[name] = getattr(module, name)
+            return globals()[name]
+        if not name.startswith("_"):
+            try:
+                return importlib.import_module(f"{__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{name}":
+                    raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

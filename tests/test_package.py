@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import shutil
@@ -230,6 +231,7 @@ ADDED = """
 import sys, numpy, moderngl
 before = set(sys.modules)
 import glsw
+[getattr(glsw, name) for name in glsw.__all__]
 print(*sys.modules.keys() - before)
 """
 
@@ -237,6 +239,61 @@ print(*sys.modules.keys() - before)
 def test_what_takes_long_is_imported_when_it_is_needed() -> None:
     (added,) = python(ADDED, ROOT, ROOT)
     assert set(added.split()) & set(LATE) == set()
+
+
+def test_verbs_come_before_modules_of_the_same_name() -> None:
+    code = (
+        "import sys, glsw, glsw.align, glsw.align3, glsw.search.pool; from glsw.search import pool"
+    )
+    code += "; print(pool.__name__, *map(callable, (glsw.align, glsw.align3, glsw.search)))"
+    assert python(code, ROOT, ROOT) == ["glsw.search.pool True True True"]
+
+
+def test_each_public_name_has_its_home() -> None:
+    import glsw
+
+    tree = ast.parse((ROOT / "glsw" / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    checked = {
+        alias.name: (node.module or "").removeprefix("glsw.")
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert checked == glsw._HOME
+    assert {*checked, "__version__"} == {*glsw.__all__}
+    assert {*glsw.__all__} <= {*dir(glsw)}
+    with pytest.raises(AttributeError, match="module 'glsw' has no attribute 'nothing'"):
+        glsw.nothing  # noqa: B018
+
+
+STARTED = """
+import io, sys
+before = set(sys.modules)
+from glsw.cli import main
+sys.stdout = io.StringIO()
+try:
+    main(sys.argv[1].rpartition("/")[2].split())
+except SystemExit:
+    pass
+sys.stdout = sys.__stdout__
+print(*sys.modules.keys() - before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("--version", set()),
+        ("--help", set()),
+        ("devices --help", {"moderngl"}),
+        ("makedb --help", {"numpy"}),
+    ],
+)
+def test_a_command_imports_its_own_modules_only(command: str, needed: set[str]) -> None:
+    (loaded,) = python(STARTED, Path(command), ROOT)
+    heavy = {"glsw.engines", "importlib.metadata", "moderngl", "numpy", "tqdm"}
+    assert {*loaded.split()} & heavy == needed
 
 
 def test_version_is_the_installed_one() -> None:

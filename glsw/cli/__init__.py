@@ -5,27 +5,37 @@ is one line on stderr, with exit status 2. The results of a query are written be
 starts, so that those of finished queries stay if a later one is interrupted. The file for results
 is opened when the first result is there: bad input leaves no file, or the old one.
 
-Each command is a module with ``add(command)``, which declares its options, and ``run(arguments)``.
+Each command is a module with ``add(parser)``, which declares its options, and ``run(arguments)``.
+The module is imported when its command is called.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from glsw import __version__
-from glsw.cli import align, align3, devices, makedb, motifs, search
 from glsw.cli.messages import warnings_in_a_line
-from glsw.device.device import DeviceError
-from glsw.device.shader import ShaderError
-from glsw.sequences.alphabet import UnknownLetterError
-from glsw.sequences.database_file import NoDatabaseError
+from glsw.device import egl
 
 ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 """Exit statuses; the last two are 128 and the number of the signal, as in a shell."""
 
+_COMMANDS = {
+    "search": "rank the sequences of a database by their best alignment",
+    "align": "align two sequences",
+    "align3": "align three sequences",
+    "motifs": "rank similar segments across the channels of a recording",
+    "makedb": "index sequences, for searches that start at once",
+    "devices": "list the OpenGL devices",
+}
+_OPENING = ("search", "align", "align3", "motifs", "devices")
+"""The commands that open a device, or several."""
+_NOT_EARLY = ("-h", "--help", "--device", "--engine")
+"""The options with which a command may open none, or another one."""
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
     "(results of finished queries stay), 141 when the reader of the output is gone"
@@ -44,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("glsw: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except (OSError, ValueError, DeviceError, ShaderError, MemoryError) as error:
+    except Exception as error:
+        if not isinstance(error, _errors()):
+            raise
         print(f"glsw: {_one_line(error)}{_hint(error, arguments)}", file=sys.stderr)
         return ERROR
     return 0
@@ -58,21 +70,15 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"glsw {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    def command(name: str, run: Callable[[argparse.Namespace], None], text: str) -> _Parser:
-        added = commands.add_parser(
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_CommandParser)
+    for name, text in _COMMANDS.items():
+        commands.add_parser(
             name,
             help=text,
             description=f"{text[0].upper()}{text[1:]}.",
             epilog=_EPILOG,
             allow_abbrev=False,
         )
-        added.set_defaults(run=run)
-        return added
-
-    for module in (search, align, align3, motifs, makedb, devices):
-        module.add(command)
     return parser
 
 
@@ -81,8 +87,39 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message} (see {self.prog} --help)")
 
 
+class _CommandParser(_Parser):
+    """The parser of a command, which gets its options when the command is called."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        command = self.prog.split()[-1]
+        _open_early(command, args)
+        module = importlib.import_module(f"glsw.cli.{command}")
+        module.add(self)
+        self.set_defaults(run=module.run)
+        return super().parse_known_args(args, namespace)
+
+
+def _open_early(command: str, words: Sequence[str]) -> None:
+    """Begin to open the devices that a command will use, while its modules are imported."""
+    if any(word.startswith(_NOT_EARLY) for word in words):
+        return
+    if command in _OPENING:
+        egl.prepare(every=command == "devices")
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return the errors of users, files and devices, which are said in one line."""
+    from glsw.device.device import DeviceError
+    from glsw.device.shader import ShaderError
+
+    return OSError, ValueError, MemoryError, DeviceError, ShaderError
+
+
 def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     """Return the option that avoids an error, if the command has it."""
+    from glsw.sequences.alphabet import UnknownLetterError
+    from glsw.sequences.database_file import NoDatabaseError
+
     for kind, option, text in (
         (UnknownLetterError, "unknown", "--unknown X maps such letters"),
         (NoDatabaseError, "force", "--force overwrites it"),
@@ -93,6 +130,8 @@ def _hint(error: Exception, arguments: argparse.Namespace) -> str:
 
 
 def _one_line(error: Exception) -> str:
+    from glsw.device.shader import ShaderError
+
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     elif isinstance(error, MemoryError):

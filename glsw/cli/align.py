@@ -9,7 +9,7 @@ from functools import partial
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, Targets, lengths
-from glsw.cli.options import Command, add_output, add_running, add_several
+from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.pairs import compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.words import format_in
@@ -21,9 +21,8 @@ from glsw.sequences.query import Context, QueryPreparation
 from glsw.sequences.records import Record
 
 
-def add(command: Command) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser = command("align", run, "align two sequences")
     parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
     parser.add_argument("target", metavar="TARGET", help="a file of one sequence")
     add_scoring(parser)

@@ -13,7 +13,7 @@ import Bio.Align
 from glsw.align3 import Aligner3
 from glsw.cli.inputs import FILES, check_standard_input, lengths, only
 from glsw.cli.messages import progress_bar
-from glsw.cli.options import Command, add_output, add_running, add_several
+from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import add_costs, gaps_of, scoring_of
 from glsw.cli.words import alphabet
@@ -30,9 +30,8 @@ IDENTITY_GAPS = 0, 1
 """Default gap costs with them, in BLAST's words."""
 
 
-def add(command: Command) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser = command("align3", run, "align three sequences")
     parser.add_argument("a", metavar="A", help=f"a file of one sequence: {FILES}")
     parser.add_argument("b", metavar="B", help="a file of one sequence")
     parser.add_argument("c", metavar="C", help="a file of one sequence")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from glsw.cli.options import Command
-from glsw.cli.outputs import opened
+from glsw.cli.stream import opened
 from glsw.device.device import devices
 
 
-def add(command: Command) -> None:
-    """Add the command."""
-    command("devices", run, "list the OpenGL devices")
+def add(_: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has no options."""
 
 
 def run(_: argparse.Namespace) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from glsw.align import Aligner
-from glsw.align3 import Aligner3
-from glsw.sequences.database import Database
-from glsw.sequences.records import Record
+if TYPE_CHECKING:
+    from glsw.align import Aligner
+    from glsw.align3 import Aligner3
+    from glsw.sequences.database import Database
+    from glsw.sequences.records import Record
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""
 
-Targets: TypeAlias = list[Record] | Database
+Targets: TypeAlias = "list[Record] | Database"
 """The sequences that queries are compared with."""
 
 

@@ -8,18 +8,15 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tqdm import tqdm
-
 from glsw.cli.inputs import FILES
-from glsw.cli.options import Command, add_progress
+from glsw.cli.messages import add_progress, progress_bar
 from glsw.cli.words import alphabet
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.database import makedb
 
 
-def add(command: Command) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser = command("makedb", run, "index sequences, for searches that start at once")
     parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
     parser.add_argument("out", metavar="OUT", help="the database to write")
     parser.add_argument(
@@ -50,14 +47,7 @@ def add(command: Command) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the database, and its size to stderr."""
     start = time.perf_counter()
-    with tqdm(
-        total=_bytes(arguments.source),
-        unit="B",
-        unit_scale=True,
-        leave=False,
-        dynamic_ncols=True,
-        disable=arguments.no_progress or None,
-    ) as bar:
+    with progress_bar(arguments, _bytes(arguments.source), "B") as bar:
         database = makedb(
             arguments.source,
             arguments.out,

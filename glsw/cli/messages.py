@@ -6,29 +6,56 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn, TextIO
-
-from tqdm import tqdm
-
-from glsw.device.device import SoftwareRendererWarning
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol, TextIO
 
 
-def progress_bar(arguments: argparse.Namespace, cells: int) -> tqdm[NoReturn]:
-    """Return a progress bar in cells, which shows nothing unless stderr is a terminal."""
-    return tqdm(
-        total=cells,
-        unit="cell",
-        unit_scale=True,
-        leave=False,
-        dynamic_ncols=True,
-        disable=arguments.no_progress or None,
-    )
+class Bar(Protocol):
+    """What commands call of a progress bar."""
+
+    def update(self, n: float) -> Any:
+        """Add to the work done."""
+
+    def clear(self) -> Any:
+        """Remove the bar, so that other text can be written."""
+
+    def close(self) -> Any:
+        """Remove the bar for good."""
+
+
+class _NoBar:
+    """A bar that shows nothing."""
+
+    def update(self, n: float) -> None:
+        """Do nothing."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def add_progress(group: argparse._ActionsContainer) -> None:
+    """Add that there is no progress bar."""
+    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+
+
+def progress_bar(
+    arguments: argparse.Namespace, total: int | None, unit: str = "cell"
+) -> AbstractContextManager[Bar]:
+    """Return a progress bar, which shows nothing unless stderr is a terminal."""
+    if arguments.no_progress or not (sys.stderr and sys.stderr.isatty()):
+        return nullcontext(_NoBar())
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
 
 
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
     """Print warnings as messages of the program, that of a software renderer once."""
+    from glsw.device.device import SoftwareRendererWarning
 
     def show(
         message: Warning | str,
@@ -38,7 +65,11 @@ def warnings_in_a_line() -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        tqdm.write(f"glsw: {message}", file=sys.stderr)
+        text = f"glsw: {message}"
+        if "tqdm" in sys.modules:  # there may be a bar
+            sys.modules["tqdm"].tqdm.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)

@@ -13,8 +13,9 @@ from typing import Any
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.cli.messages import progress_bar
-from glsw.cli.options import Command, add_output, add_running
-from glsw.cli.outputs import check_output, opened
+from glsw.cli.options import add_output, add_running
+from glsw.cli.outputs import check_output
+from glsw.cli.stream import opened
 from glsw.cli.words import cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
@@ -36,9 +37,8 @@ from glsw.series.words import LETTERS, SEGMENTS, Words, words_of
 _ENGINE = {2: "auto", 3: "subtable"}
 
 
-def add(command: Command) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser = command("motifs", run, "rank similar segments across the channels of a recording")
     parser.add_argument(
         "recording",
         metavar="RECORDING",

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
+from glsw.cli.messages import add_progress
 from glsw.cli.words import count, devices_of, number, size
 from glsw.engines import ENGINES
 from glsw.output import Format
-
-Command: TypeAlias = Callable[
-    [str, Callable[[argparse.Namespace], None], str], argparse.ArgumentParser
-]
-"""``command(name, run, text)`` adds a command, with a text on it, and returns its parser."""
 
 
 def add_several(
@@ -63,11 +59,6 @@ def add_running(
         help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
     add_progress(group)
-
-
-def add_progress(group: argparse._ActionsContainer) -> None:
-    """Add that there is no progress bar."""
-    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
 
 
 def add_output(

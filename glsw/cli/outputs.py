@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, overload
+from typing import Any, overload
 
-from tqdm import tqdm
-
+from glsw.cli.messages import Bar
+from glsw.cli.stream import opened
 from glsw.output import Format, names_and_lengths
 from glsw.output.three import Format3, Result3
 from glsw.results import SearchResult
@@ -42,16 +40,16 @@ def write(
     results: Iterable[SearchResult],
     form: Format,
     output: str,
-    bar: tqdm[NoReturn],
+    bar: Bar,
     targets: Iterable[Record] | Database = (),
 ) -> None: ...
 @overload
-def write(results: Iterable[Result3], form: Format3, output: str, bar: tqdm[NoReturn]) -> None: ...
+def write(results: Iterable[Result3], form: Format3, output: str, bar: Bar) -> None: ...
 def write(
     results: Iterable[Any],
     form: Any,
     output: str,
-    bar: tqdm[NoReturn],
+    bar: Bar,
     targets: Iterable[Record] | Database = (),
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
@@ -84,28 +82,3 @@ def write(
         f"engine {result.engine} on {result.device}{memory}",
         file=sys.stderr,
     )
-
-
-@contextmanager
-def opened(output: str) -> Iterator[TextIO]:
-    """Open a file for results; '-' is standard output, which is flushed at the end."""
-    if output != "-":
-        with open(output, "w", encoding="utf-8") as stream:
-            yield stream
-        return
-    if sys.stdout is None:
-        raise ValueError("standard output is closed")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # descriptions may hold any letter
-    try:
-        yield sys.stdout
-        sys.stdout.flush()
-    except OSError:
-        _drop_stdout()
-        raise
-
-
-def _drop_stdout() -> None:
-    """Discard the rest of the buffer: Python flushes it at exit, which would fail."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

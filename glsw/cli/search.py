@@ -10,7 +10,7 @@ from functools import partial
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, Targets
-from glsw.cli.options import Command, add_output, add_running
+from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.words import count, format_in, number
@@ -23,9 +23,8 @@ from glsw.sequences.records import Record
 from glsw.statistics import METHODS
 
 
-def add(command: Command) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser = command("search", run, "rank the sequences of a database by their best alignment")
     parser.add_argument("query", metavar="QUERY", help=f"one or more queries: {FILES}")
     parser.add_argument(
         "target", metavar="DB", help=f"sequences to search: {FILES}; or a database of makedb"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from glsw.output import Format, format_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+
+if TYPE_CHECKING:
+    from glsw.output import Format
 
 
 def number(text: str) -> float:
@@ -64,6 +66,8 @@ def devices_of(text: str) -> str | list[int]:
 
 def format_in(text: str, formats: Mapping[str, Format]) -> Format:
     """Return a format by its name, perhaps followed by columns."""
+    from glsw.output import format_of
+
     try:
         return format_of(text, formats)
     except ValueError as error:

@@ -15,25 +15,19 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import moderngl
 
-#: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
-VERSIONS = (460, 450, 430, 410, 330)
+from glsw.device import egl
+from glsw.device.egl import egl_devices
 
 #: A context, and a function that releases it with everything made for it.
 Opened = tuple[moderngl.Context, Callable[[], None]]
 
 _LINUX = sys.platform.startswith("linux")
-_LIBGL = ("libGL.so.1", "libOpenGL.so.0")
-_LIBEGL = "libEGL.so.1"
-
-_EGL_EXTENSIONS = 0x3055
-_EGL_DRM_DEVICE_FILE = 0x3233
 
 # moderngl's stub has no room for the settings of a backend
 _create_context: Callable[..., moderngl.Context] = moderngl.create_context
@@ -80,7 +74,7 @@ class Route:
             There is none; the message has the label and the last reason.
         """
         # CGL always gives 4.1, and each failed attempt would leave a context behind.
-        versions = VERSIONS[3:] if sys.platform == "darwin" else VERSIONS
+        versions = egl.VERSIONS[3:] if sys.platform == "darwin" else egl.VERSIONS
         reason: Exception | None = None
         for version in versions:
             try:
@@ -100,7 +94,7 @@ def routes() -> list[Route]:
             index,
             f"EGL device {index} {found.path}".rstrip(),
             partial(_egl_context, index),
-            software="EGL_MESA_device_software" in found.extensions,
+            software=found.software,
         )
         for index, found in enumerate(egl_devices() if _LINUX else [])
     ]
@@ -144,78 +138,20 @@ def read_integer(ctx: moderngl.Context, code: int) -> int:
     return values[0]
 
 
-@dataclass(frozen=True)
-class EglDevice:
-    """A device in EGL's list, known without a context.
-
-    Attributes
-    ----------
-    extensions : tuple of str
-        ``EGL_MESA_device_software`` marks Mesa's software renderer.
-    path : str
-        Its DRM device file, "" if it has none.
-    """
-
-    extensions: tuple[str, ...]
-    path: str = ""
-
-
-def egl_devices() -> list[EglDevice]:
-    """List EGL's devices in the order of their indices; empty without EGL or without any."""
-    try:
-        egl = ctypes.CDLL(_LIBEGL)
-    except OSError:
-        return []
-    egl.eglGetProcAddress.restype = ctypes.c_void_p
-    egl.eglGetProcAddress.argtypes = [ctypes.c_char_p]
-    query_devices = egl.eglGetProcAddress(b"eglQueryDevicesEXT")
-    query_string = egl.eglGetProcAddress(b"eglQueryDeviceStringEXT")
-    if not query_devices or not query_string:
-        return []
-
-    handles_type = ctypes.POINTER(ctypes.c_void_p)
-    count_type = ctypes.POINTER(ctypes.c_int32)
-    query_devices = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int32, handles_type, count_type)(
-        query_devices
-    )
-    query_string = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32)(query_string)
-    count = ctypes.c_int32()
-    if not query_devices(0, None, ctypes.byref(count)):
-        return []
-    handles = (ctypes.c_void_p * max(count.value, 1))()
-    if not query_devices(count.value, handles, ctypes.byref(count)):
-        return []
-
-    listed = []
-    for handle in handles[: count.value]:
-        extensions = tuple((query_string(handle, _EGL_EXTENSIONS) or b"").decode().split())
-        path = b""
-        if "EGL_EXT_device_drm" in extensions:
-            path = query_string(handle, _EGL_DRM_DEVICE_FILE) or b""
-        listed.append(EglDevice(extensions, path.decode()))
-    return listed
-
-
 def _egl_trouble() -> str:
     """Return why EGL lists no devices, "" if it lists some or the platform has no EGL."""
     if not _LINUX or egl_devices():
         return ""
     try:
-        ctypes.CDLL(_LIBEGL)
+        ctypes.CDLL(egl.LIBEGL)
     except OSError:
-        return f"EGL: {_LIBEGL} not found"
+        return f"EGL: {egl.LIBEGL} not found"
     return "EGL: it lists no devices"
 
 
 def _egl_context(index: int, version: int) -> Opened:
-    ctx = _create_context(
-        require=version,
-        standalone=True,
-        backend="egl",
-        device_index=index,
-        libgl=_libgl(),
-        libegl=_LIBEGL,
-    )
+    context = egl.prepared(index) or egl.EglContext(index, [version])
+    ctx = _create_context(standalone=True, context=context)
     return ctx, ctx.release
 
 
@@ -265,13 +201,4 @@ def _glfw_error(otherwise: str) -> str:
 
 def _window_libraries() -> dict[str, str]:
     """Return settings for GLX; given any, moderngl makes a new context, not one it remembers."""
-    return {"libgl": _libgl(), "libx11": "libX11.so.6"} if _LINUX else {}
-
-
-def _libgl() -> str:
-    """Return the GL library that loads; glcontext wants one even for EGL."""
-    for name in _LIBGL:
-        with suppress(OSError):
-            ctypes.CDLL(name)
-            return name
-    raise OSError(f"{' and '.join(_LIBGL)} not found")
+    return {"libgl": egl.libgl(), "libx11": "libX11.so.6"} if _LINUX else {}

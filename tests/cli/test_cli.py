@@ -844,7 +844,7 @@ def test_interrupt_keeps_finished_queries(files: Path) -> None:
 def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
     # The signal comes while the device is being opened.
     code = (
-        "import os, glsw\n"
+        "import os, glsw.engines.spec\n"
         "def interrupted(*_, **__): os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.modules['glsw.engines.spec'].open_device = interrupted"
     )

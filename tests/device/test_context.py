@@ -7,8 +7,10 @@ import pytest
 
 import glsw.device.context
 import glsw.device.device
-from glsw.device.context import VERSIONS, DeviceError, Route, routes
+import glsw.device.egl
+from glsw.device.context import DeviceError, Route, routes
 from glsw.device.device import devices, open_device
+from glsw.device.egl import VERSIONS
 
 # the ladder of versions
 
@@ -76,8 +78,8 @@ def bare(monkeypatch):
     monkeypatch.setattr(glsw.device.device, "_opened", {})
     monkeypatch.setattr(glsw.device.device, "_current", None)
     monkeypatch.setattr(glsw.device.context, "_LINUX", True)
-    monkeypatch.setattr(glsw.device.context, "_LIBEGL", "libEGL.so.none")
-    monkeypatch.setattr(glsw.device.context, "_LIBGL", ("libGL.so.none", "libOpenGL.so.none"))
+    monkeypatch.setattr(glsw.device.egl, "LIBEGL", "libEGL.so.none")
+    monkeypatch.setattr(glsw.device.egl, "LIBGL", ("libGL.so.none", "libOpenGL.so.none"))
     monkeypatch.setattr(glsw.device.context, "_window_context", lambda version: 1 / 0)
     return monkeypatch
 
@@ -108,7 +110,7 @@ def test_no_device_on_other_systems(bare):
 
 def test_egl_without_devices_is_said(bare):
     bare.setattr(glsw.device.context, "egl_devices", list)
-    bare.setattr(glsw.device.context, "_LIBEGL", None)  # CDLL(None) is the process itself
+    bare.setattr(glsw.device.egl, "LIBEGL", None)  # CDLL(None) is the process itself
     with pytest.raises(DeviceError, match="tried EGL: it lists no devices; platform default"):
         devices()
 
@@ -117,7 +119,7 @@ def test_window_systems_come_last(bare):
     bare.setattr(
         glsw.device.context,
         "egl_devices",
-        lambda: [glsw.device.context.EglDevice((), "/dev/dri/card0")],
+        lambda: [glsw.device.egl.EglDevice((), "/dev/dri/card0")],
     )
     assert [(route.index, route.label, route.fallback) for route in routes()] == [
         (0, "EGL device 0 /dev/dri/card0", False),
@@ -129,9 +131,37 @@ def test_window_systems_come_last(bare):
 # other ways and implementations, in processes of their own
 
 
+PREPARE = """
+import threading
+from glsw.device import egl
+egl.prepare({arguments})
+opening = [thread for thread in threading.enumerate() if thread.name.startswith("EGL device")]
+from glsw.device.device import open_device
+device = open_device(quiet=True)
+early = device.ctx.mglo._context is getattr((opening or [None])[0], "context", None)
+buffer = device.ctx.buffer(b"kept")
+device.check("allocating")
+assert buffer.read() == b"kept" and egl.prepared(device.info.index) is None
+print(len(opening), early)
+"""
+
+
+@pytest.mark.parametrize(("arguments", "early"), [("", "1 True"), ("software=False", "0 False")])
+def test_a_context_may_be_opened_in_advance(arguments, early, run_under):
+    assert run_under("llvmpipe", PREPARE.format(arguments=arguments)) == f"{early}\n"
+
+
+def test_what_does_not_open_in_advance_says_why_later(bare):
+    bare.setattr(glsw.device.egl, "egl_devices", lambda: [glsw.device.egl.EglDevice(())])
+    bare.setattr(glsw.device.context, "egl_devices", glsw.device.egl.egl_devices)
+    glsw.device.egl.prepare()
+    with pytest.raises(DeviceError, match=r"tried EGL device 0: libGL\.so\.none and"):
+        open_device()
+
+
 def test_egl_names_the_software_device(run_under):
     code = """
-from glsw.device.context import egl_devices
+from glsw.device.egl import egl_devices
 for device in egl_devices():
     assert all(name.startswith("EGL_") for name in device.extensions)
     print("EGL_MESA_device_software" in device.extensions)
@@ -145,6 +175,7 @@ subprocess.run(["xvfb-run", "-a", sys.executable, "-c", {code!r}], check=True)
 """
 OPEN = """
 import glsw.device.context
+import glsw.device.egl
 from glsw.device.device import devices, open_device
 tried = []
 def refuse(version):

@@ -1,0 +1,242 @@
+"""EGL: the devices that it lists, and contexts on them, which may be opened in advance.
+
+A driver takes tenths of a second for the first context of a process. The calls here are made by
+ctypes, which lets other threads run Python meanwhile: `prepare` opens contexts in threads, while
+modules are imported and files are read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+#: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
+VERSIONS = (460, 450, 430, 410, 330)
+
+LIBGL = ("libGL.so.1", "libOpenGL.so.0")
+LIBEGL = "libEGL.so.1"
+SOFTWARE = "EGL_MESA_device_software"
+"""The extension of a device that is a software renderer."""
+
+_EXTENSIONS = 0x3055
+_DRM_DEVICE_FILE = 0x3233
+_OPENGL_API, _PLATFORM_DEVICE = 0x30A2, 0x313F
+_NONE = 0x3038
+# a pbuffer surface, 8 bits of blue, green, red and depth, OpenGL
+_CONFIG = (0x3033, 1, 0x3022, 8, 0x3023, 8, 0x3024, 8, 0x3025, 8, 0x3040, 8, _NONE)
+_MAJOR_VERSION, _MINOR_VERSION, _PROFILE_MASK, _CORE_PROFILE = 0x3098, 0x30FB, 0x30FD, 1
+
+_Handle, _Int, _UInt = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "eglQueryDevicesEXT": (_UInt, _Int, _Handle, _Handle),
+    "eglQueryDeviceStringEXT": (ctypes.c_char_p, _Handle, _Int),
+    "eglGetPlatformDisplayEXT": (_Handle, _UInt, _Handle, _Handle),
+    "eglGetError": (_Int,),
+    "eglInitialize": (_UInt, _Handle, _Handle, _Handle),
+    "eglChooseConfig": (_UInt, _Handle, _Handle, _Handle, _Int, _Handle),
+    "eglBindAPI": (_UInt, _UInt),
+    "eglCreateContext": (_Handle, _Handle, _Handle, _Handle, _Handle),
+    "eglMakeCurrent": (_UInt, _Handle, _Handle, _Handle, _Handle),
+    "eglDestroyContext": (_UInt, _Handle, _Handle),
+}
+
+
+class EglError(Exception):
+    """EGL opens no such context."""
+
+
+@dataclass(frozen=True)
+class EglDevice:
+    """A device in EGL's list, known without a context.
+
+    Attributes
+    ----------
+    extensions : tuple of str
+        `SOFTWARE` marks Mesa's software renderer.
+    path : str
+        Its DRM device file, "" if it has none.
+    """
+
+    extensions: tuple[str, ...]
+    path: str = ""
+
+    @property
+    def software(self) -> bool:
+        """Whether it is known to be a software renderer."""
+        return SOFTWARE in self.extensions
+
+
+@cache
+def _loaded(library: str) -> ctypes.CDLL:
+    """Return EGL with the types of its functions; OSError without the library or one of them."""
+    egl = ctypes.CDLL(library)
+    egl.eglGetProcAddress.restype, egl.eglGetProcAddress.argtypes = _Handle, [ctypes.c_char_p]
+    for name, (result, *arguments) in _FUNCTIONS.items():
+        address = egl.eglGetProcAddress(name.encode())
+        if not address:
+            raise OSError(f"{library} has no {name}")
+        setattr(egl, name, ctypes.CFUNCTYPE(result, *arguments)(address))
+    return egl
+
+
+def _handles(egl: ctypes.CDLL) -> list[int]:
+    """Return the handles of all devices; empty if EGL does not list them."""
+    count = _Int()
+    if not egl.eglQueryDevicesEXT(0, None, ctypes.byref(count)):
+        return []
+    handles = (_Handle * max(count.value, 1))()
+    if not egl.eglQueryDevicesEXT(count.value, handles, ctypes.byref(count)):
+        return []
+    return [handle or 0 for handle in handles[: count.value]]
+
+
+def egl_devices() -> list[EglDevice]:
+    """List EGL's devices in the order of their indices; empty without EGL or without any."""
+    try:
+        egl = _loaded(LIBEGL)
+    except (OSError, AttributeError):  # it may not be EGL at all
+        return []
+    listed = []
+    for handle in _handles(egl):
+        query = egl.eglQueryDeviceStringEXT
+        extensions = tuple((query(handle, _EXTENSIONS) or b"").decode().split())
+        path = b""
+        if "EGL_EXT_device_drm" in extensions:
+            path = query(handle, _DRM_DEVICE_FILE) or b""
+        listed.append(EglDevice(extensions, path.decode()))
+    return listed
+
+
+class EglContext:
+    """A context without a surface, current in this thread, with the methods that moderngl calls.
+
+    Parameters
+    ----------
+    index : int
+        Of the device in EGL's list.
+    versions : iterable of int
+        Those to request, until one is granted; 330 is 3.3.
+
+    Raises
+    ------
+    OSError
+        If a library is missing.
+    EglError
+        If there is no such device, or no context of any of the versions.
+    """
+
+    def __init__(self, index: int, versions: Iterable[int]) -> None:
+        self._libgl = ctypes.CDLL(libgl())
+        self._egl = egl = _loaded(LIBEGL)
+        handles = _handles(egl)
+        if index >= len(handles):
+            raise EglError(f"device {index} of {len(handles)}")
+        self._display = egl.eglGetPlatformDisplayEXT(_PLATFORM_DEVICE, handles[index], None)
+        self._context: int | None = None
+        config, count = _Handle(), _Int()
+        wanted = (_Int * len(_CONFIG))(*_CONFIG), ctypes.byref(config), 1, ctypes.byref(count)
+        for action, done in (
+            ("eglGetPlatformDisplayEXT", lambda: self._display),
+            ("eglInitialize", lambda: egl.eglInitialize(self._display, None, None)),
+            ("eglChooseConfig", lambda: egl.eglChooseConfig(self._display, *wanted)),
+            ("eglBindAPI", lambda: egl.eglBindAPI(_OPENGL_API)),
+            ("eglCreateContext", lambda: self._create(config, versions)),
+            ("eglMakeCurrent", self.__enter__),
+        ):
+            if not done():
+                raise EglError(f"{action} failed (0x{egl.eglGetError():x})")
+
+    def _create(self, config: ctypes.c_void_p, versions: Iterable[int]) -> bool:
+        for version in versions:
+            number = (_MAJOR_VERSION, version // 100, _MINOR_VERSION, version // 10 % 10)
+            traits = (_Int * 7)(*number, _PROFILE_MASK, _CORE_PROFILE, _NONE)
+            self._context = self._egl.eglCreateContext(self._display, config, None, traits)
+            if self._context:
+                return True
+        return False
+
+    def __enter__(self) -> bool:
+        return bool(self._egl.eglMakeCurrent(self._display, None, None, self._context))
+
+    def __exit__(self, *_: object) -> None:
+        self._egl.eglMakeCurrent(self._display, None, None, None)
+
+    def load(self, name: str) -> int:
+        """Return the address of a GL function, 0 if there is none."""
+        with suppress(AttributeError):
+            return ctypes.cast(getattr(self._libgl, name), _Handle).value or 0
+        return self._egl.address(name.encode()) or 0
+
+    load_opengl_function = load
+
+    def release(self) -> None:
+        """Destroy the context; safe to repeat."""
+        if self._context:
+            self._egl.eglDestroyContext(self._display, self._context)
+            self._context = None
+
+
+def libgl() -> str:
+    """Return the name of the GL library that loads; OSError if none does."""
+    for name in LIBGL:
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return name
+    raise OSError(f"{' and '.join(LIBGL)} not found")
+
+
+class _Opening(threading.Thread):
+    """A thread that opens a context, or finds that it cannot be opened."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(name=f"EGL device {index}")
+        self._index = index
+        self.context: EglContext | None = None
+        self.start()
+
+    def run(self) -> None:
+        with suppress(Exception):  # who needs the context tries again, and says the reason
+            context = EglContext(self._index, VERSIONS)
+            context.__exit__()
+            self.context = context
+
+
+_openings: dict[int, _Opening] = {}
+
+
+def prepare(*, software: bool = True, every: bool = False) -> None:
+    """Begin to open the device that is opened by default, for `prepared` to return.
+
+    Parameters
+    ----------
+    software : bool
+        Whether it may be a software renderer.
+    every : bool
+        Begin to open all devices.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    indices = sorted(
+        (found.software, index)
+        for index, found in enumerate(egl_devices())
+        if software or not found.software
+    )
+    for _, index in indices if every else indices[:1]:
+        _openings.setdefault(index, _Opening(index))
+
+
+def prepared(index: int) -> EglContext | None:
+    """Return the context of a device that `prepare` has opened, once; None if there is none."""
+    opening = _openings.pop(index, None)
+    if opening is None:
+        return None
+    opening.join()
+    if opening.context:
+        opening.context.__enter__()
+    return opening.context

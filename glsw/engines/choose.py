@@ -19,6 +19,8 @@ from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+from glsw.engines.windowed import Windowed
+from glsw.engines.windows import longest_spans, shortest_cut
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -27,6 +29,8 @@ LONG = 2**27
 """Cells from which a pair alone keeps a device busy."""
 MANY, SOFTWARE_MANY = 2048, 8
 """Targets of one query from which they fill the lanes of a device."""
+WINDOWS, SOFTWARE_WINDOWS = 2**24, 2**20
+"""Cells of the pairs of a long target from which its windows pay."""
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
 
@@ -87,6 +91,7 @@ class Auto(Engine):
         self.capabilities = replace(self.capabilities, masks=self._compute)
         self._engines: dict[type[Engine], Engine] = {}
         self._used: list[str] = []
+        self._cutting: Windowed | None = None
         self._scanner: type[Engine] | None = scores_by
         if scores_by is not None:
             if scores_by.capabilities.memory:
@@ -176,6 +181,14 @@ class Auto(Engine):
     def _many(self) -> int:
         return SOFTWARE_MANY if self.device.info.software else MANY
 
+    @property
+    def _windowed(self) -> Engine:
+        """The engine for short queries and long targets, which uses this one and the scanner."""
+        if self._cutting is None:
+            assert self._scanner is not None
+            self._cutting = Windowed(self._use(self._scanner), self)
+        return self._cutting
+
     def _engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
         if kind not in self._engines:
@@ -213,6 +226,14 @@ class Auto(Engine):
             return [(self._use(Fragment), np.arange(len(batch)))]
         m, n = batch.query_lengths, batch.target_lengths
         long, drawn, scanned = np.zeros((3, len(batch)), bool)
+        cut = self._cut(batch)
+        if cut.any():
+            rest = np.flatnonzero(~cut)
+            others = self._choices(batch.select(rest), ends=ends, align=align) if len(rest) else []
+            return [
+                (self._windowed, np.flatnonzero(cut)),
+                *((engine, rest[chosen]) for engine, chosen in others),
+            ]
         if batch.masks is None:
             long = m * n >= LONG
             if self.device.info.software and not align:
@@ -229,6 +250,19 @@ class Auto(Engine):
         return [
             (self._use(kind), np.flatnonzero(chosen)) for kind, chosen in choices if chosen.any()
         ]
+
+    def _cut(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return the pairs whose targets are so long that windows pay."""
+        cut = np.zeros(len(batch), bool)
+        if not self.targets_at_once or not self.scoring.local or not self._compute:
+            return cut
+        spans = longest_spans(self.scoring, batch.queries)[batch.query_index]
+        long = np.flatnonzero(batch.target_lengths >= shortest_cut(spans))
+        targets = batch.target_index[long]
+        cells = np.bincount(targets, (batch.query_lengths * batch.target_lengths)[long])
+        least = SOFTWARE_WINDOWS if self.device.info.software else WINDOWS
+        cut[long] = cells[targets] >= least
+        return cut
 
     @property
     def _longest_drawn(self) -> int:

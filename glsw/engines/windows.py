@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.base import Engine, Progress
+from glsw.engines.base import Engine, Progress, ignore
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -46,7 +46,7 @@ _MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
 _MIN_SHARE = 4  # a part is cut if at least one in so many residues is in long targets
 _SPANS_ALIKE = 1.5  # of the queries that share windows
 _ENDLESS = 2**62
-_SCORES_AT_ONCE = 2**22
+_MAX_SCORES = 2**26  # of queries and windows
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -107,6 +107,13 @@ def window_length(span: int, residues: int, windows: int) -> int:
     length = min(max(wanted, _LEAST_SPANS * span), _MOST_SPANS * span)
     length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
     return length if length >= 2 * span else 0
+
+
+def shortest_cut(spans: _Int64) -> _Int64:
+    """Return the length from which targets are worth cutting for queries of these spans."""
+    length = np.clip(_LEAST_SPANS * np.minimum(spans, LONGEST_WINDOW), _SHORTEST_WINDOW, None)
+    never = spans * 2 > LONGEST_WINDOW
+    return np.where(never, _ENDLESS, _MIN_TARGET_WINDOWS * np.minimum(length, LONGEST_WINDOW) + 1)
 
 
 class Places(NamedTuple):
@@ -214,63 +221,82 @@ def scan_windows(
 
     Parameters as of `Engine.scan`. Queries of similar spans share windows.
     """
-    never = engine.targets_at_once is None
     spans = longest_spans(engine.scoring, queries)
-
-    def cut(part: Sequences) -> bool:
-        return not never and bool(_plans(engine, spans, part))
-
-    for to_cut, some in groupby(parts, key=cut):
+    for to_cut, some in groupby(parts, key=lambda part: _pays(engine, spans, part)):
         if not to_cut:
             for scores in engine.scan(queries, some, progress=progress):
                 yield scores, None
             continue
         for part in some:
-            yield _scan_part(engine, queries, spans, part, progress)
+            yield _scan_part(engine, queries, spans, part, progress or ignore)
 
 
-def _plans(
+def _pays(engine: Engine, spans: _Int64, part: Sequences) -> bool:
+    """Tell whether some of the queries should meet windows of the targets."""
+    if engine.targets_at_once is None or not engine.scoring.local or not len(spans):
+        return False
+    length = window_length(int(spans.min()), len(part.residues), engine.targets_at_once)
+    return length > 0 and _long_enough(part, length)
+
+
+def _long_enough(part: Sequences, length: int) -> bool:
+    long = part.lengths > _MIN_TARGET_WINDOWS * length
+    return int(part.lengths[long].sum()) * _MIN_SHARE >= max(1, len(part.residues))
+
+
+def window_groups(
     engine: Engine, spans: _Int64, part: Sequences
-) -> list[tuple[npt.NDArray[np.intp], int]]:
-    """Return groups of queries and the length of their windows, 0 for none.
+) -> Iterator[tuple[npt.NDArray[np.intp], Windows]]:
+    """Yield the queries that share windows, and these; whole targets where windows do not pay.
 
-    There are no groups if no query needs windows.
+    Parameters
+    ----------
+    engine : Engine
+    spans : ndarray of int64, shape (queries,)
+        See `longest_spans`.
+    part : Sequences
+        The targets.
     """
-    longest = int(part.lengths.max(initial=0))
-    if not len(spans) or longest < _SHORTEST_WINDOW:
-        return []
     order = np.argsort(spans, kind="stable")
-    plans = []
+    fill = engine.targets_at_once or 1
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
-        group, order = order[:alike], order[alike:]
-        span = int(spans[group[-1]])
-        residues = len(part.residues) * len(group)
-        length = window_length(span, residues, engine.targets_at_once or 1)
-        long = part.lengths > _MIN_TARGET_WINDOWS * length
-        enough = int(part.lengths[long].sum()) * _MIN_SHARE >= len(part.residues)
-        plans.append((group, length if enough else 0))
-    return plans if any(length for _, length in plans) else []
+        group, span = order[:alike], int(spans[order[alike - 1]])
+        length = window_length(span, len(part.residues) * len(group), fill)
+        if not length or not _long_enough(part, length):
+            yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))
+        else:
+            windows = Windows.of(part, length, span - 1)
+            most = max(1, _MAX_SCORES // max(1, len(windows.start)))
+            for start in range(0, len(group), most):
+                yield group[start : start + most], windows
+        order = order[alike:]
+
+
+def scores_of_windows(
+    engine: Engine, queries: Sequences, windows: Windows, part: Sequences, progress: Progress
+) -> npt.NDArray[np.int32]:
+    """Return the scores of queries with windows, shape (queries, windows).
+
+    ``progress`` hears of the cells of the targets that were cut, not of what overlaps.
+    """
+    whole, cut = len(part.residues), max(1, len(windows.sequences.residues))
+    [scores] = engine.scan(
+        queries, [windows.sequences], progress=lambda cells: progress(cells * whole // cut)
+    )
+    return scores
 
 
 def _scan_part(
-    engine: Engine,
-    queries: Sequences,
-    spans: _Int64,
-    part: Sequences,
-    progress: Progress | None,
+    engine: Engine, queries: Sequences, spans: _Int64, part: Sequences, progress: Progress
 ) -> tuple[npt.NDArray[np.int32], Places]:
     found = np.zeros((len(queries), len(part)), np.int32)
     start = np.zeros(found.shape, np.int64)
     stop = np.broadcast_to(part.lengths, found.shape).copy()
     cut = np.zeros(len(part), bool)
-    for group, length in _plans(engine, spans, part):
+    for group, windows in window_groups(engine, spans, part):
         some = queries.select(group.tolist())
-        if not length:
-            [found[group]] = engine.scan(some, [part], progress=progress)
-            continue
-        windows = Windows.of(part, length, int(spans[group].max()) - 1)
-        [scores] = engine.scan(some, [windows.sequences], progress=progress)
+        scores = scores_of_windows(engine, some, windows, part, progress)
         found[group] = windows.best(scores)
         places = windows.places(scores, some.lengths, spans[group])
         cut[places.targets] = True

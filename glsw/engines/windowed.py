@@ -1,0 +1,173 @@
+"""Engine for short queries and long targets: windows of these, then the columns that matter."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.base import Engine, Progress, Ties, ignore
+from glsw.engines.windows import longest_spans, scores_of_windows, window_groups
+from glsw.mask import Mask
+from glsw.paths import BestCells, Ends, Paths
+from glsw.sequences.encoded import Sequences
+
+_MAX_SCORES_KEPT = 2**25
+
+
+class WindowScores(NamedTuple):
+    """The best scores of a query with the windows of a target.
+
+    Parameters
+    ----------
+    score : ndarray of int32, shape (windows,)
+    start, stop : ndarray of int64, shape (windows,)
+        The columns of each.
+    span : int
+        The longest span of an alignment of the query.
+    """
+
+    score: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+    span: int
+
+
+class Windowed(Engine):
+    """Compute pairs of short queries and long targets by the windows of these, see `windows`.
+
+    One engine scans the windows; another one gets those columns of each target that have the best
+    alignment. Scores of windows are kept as long as their sequences exist: further alignments of a
+    pair, whose masks touch few windows, cost little.
+
+    Parameters
+    ----------
+    scanner : Engine
+        Scans windows.
+    aligner : Engine
+        Computes ends and paths, and windows with masks.
+    """
+
+    name = "windows"
+
+    def __init__(self, scanner: Engine, aligner: Engine) -> None:
+        self.capabilities = aligner.capabilities
+        super().__init__(aligner.scoring, aligner.device)
+        self._scanner, self._aligner = scanner, aligner
+        self._kept: WeakKeyDictionary[
+            Sequences, WeakKeyDictionary[Sequences, dict[tuple[int, int], WindowScores]]
+        ] = WeakKeyDictionary()
+        self._count = 0
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> BestCells:
+        """Return the best cell of each pair, see `Engine.best`."""
+        windows = self._windows(batch, progress)
+        if not ends:
+            score = [each.score.max(initial=0) for each in windows]
+            return BestCells(np.array(score, np.int32), np.zeros((len(batch), 2), np.int32))
+        cropped, start = _cropped(batch, windows)
+        best = self._aligner.best(cropped, True, ignore, ties=ties)
+        return BestCells.of(best.score, best.i, best.j + start)
+
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths | None:
+        """Return the best alignment of each pair, see `Engine.paths`."""
+        cropped, start = _cropped(batch, self._windows(batch, progress or ignore))
+        paths = self._aligner.paths(cropped, ties=ties)
+        if paths is None:
+            return None
+        end = paths.ends.end.copy()
+        end[:, 1] += start * (paths.ends.score > 0)
+        return Paths(Ends(paths.ends.score, end), paths.runs, paths.offsets)
+
+    def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
+        """Return the scores of the windows of each pair, masks considered."""
+        pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
+        known = self._known(batch)
+        missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        if missing and self._count > _MAX_SCORES_KEPT:
+            self._kept.clear()
+            self._count, known, missing = 0, self._known(batch), list(dict.fromkeys(pairs))
+        for target in dict.fromkeys(t for _, t in missing):
+            queries = [q for q, t in missing if t == target]
+            found = self._scanned(batch.queries.select(queries), batch.targets[target], progress)
+            for q, each in zip(queries, found, strict=True):
+                known[q, target] = each
+                self._count += len(each.score)
+        windows = [known[pair] for pair in pairs]
+        if batch.masks is not None:
+            windows = self._with_masks(batch, windows, batch.masks)
+        return windows
+
+    def _known(self, batch: Batch) -> dict[tuple[int, int], WindowScores]:
+        """Return the scores that are kept of these sequences, by query and target."""
+        by_targets = self._kept.setdefault(batch.queries, WeakKeyDictionary())
+        return by_targets.setdefault(batch.targets, {})
+
+    def _scanned(
+        self, queries: Sequences, target: npt.NDArray[np.uint8], progress: Progress
+    ) -> list[WindowScores]:
+        """Return the scores of queries with the windows of one target."""
+        found: dict[int, WindowScores] = {}
+        part = Sequences.of([target])
+        spans = longest_spans(self.scoring, queries)
+        for group, windows in window_groups(self._scanner, spans, part):
+            stop = windows.start + windows.sequences.lengths
+            some = queries.select(group.tolist())
+            scores = scores_of_windows(self._scanner, some, windows, part, progress)
+            for q, score in zip(group.tolist(), scores, strict=True):
+                found[q] = WindowScores(score, windows.start, stop, int(spans[q]))
+        return [found[q] for q in range(len(queries))]
+
+    def _with_masks(
+        self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
+    ) -> list[WindowScores]:
+        """Return the scores with those windows computed again that masks touch."""
+        touched: list[tuple[int, int]] = []
+        parts, pieces = [], []
+        for p, (each, mask) in enumerate(zip(windows, masks, strict=True)):
+            windows[p] = each._replace(score=each.score.copy())
+            columns = np.sort(mask.columns)
+            first, end = np.searchsorted(columns, [each.start, each.stop])
+            for w in np.flatnonzero(end > first).tolist():
+                bound = slice(int(each.start[w]), int(each.stop[w]))
+                touched.append((p, w))
+                pieces.append(batch.targets[int(batch.target_index[p])][bound])
+                parts.append(mask.part(slice(None), bound))
+        if touched:
+            owners = np.array([p for p, _ in touched])
+            every = np.arange(len(touched), dtype=np.int32)
+            again = Batch.indexed(
+                batch.queries, Sequences.of(pieces), batch.query_index[owners], every
+            ).masked(parts)
+            scores = self._aligner.best(again, False, ignore).score
+            for (p, w), score in zip(touched, scores.tolist(), strict=True):
+                windows[p].score[w] = score
+        return windows
+
+
+def _cropped(batch: Batch, windows: list[WindowScores]) -> tuple[Batch, npt.NDArray[np.int64]]:
+    """Return the pairs with those columns that have the best alignment, and the first column."""
+    bounds = np.zeros((len(batch), 2), np.int64)
+    for p, each in enumerate(windows):
+        if each.score.max(initial=0) > 0:
+            last = len(each.score) - 1 - int(each.score[::-1].argmax())
+            left = int(each.start[last]) + 1 - int(batch.query_lengths[p]) - each.span
+            bounds[p] = max(0, left), each.stop[last]
+    slices = [slice(*bound) for bound in bounds.tolist()]
+    targets = Sequences.of(
+        batch.targets[t][columns]
+        for t, columns in zip(batch.target_index.tolist(), slices, strict=True)
+    )
+    every = np.arange(len(batch), dtype=np.int32)
+    cropped = Batch.indexed(batch.queries, targets, batch.query_index, every)
+    if batch.masks is not None:
+        pairs = zip(batch.masks, slices, strict=True)
+        cropped = cropped.masked(mask.part(slice(None), columns) for mask, columns in pairs)
+    return cropped, bounds[:, 0]

@@ -154,7 +154,9 @@ class Auto(Engine):
         if first is None:
             return
         parts = chain([first], remaining)
-        if not self._scanner or (len(first) < self._many and not self._scans_all):
+        together = 1 if self.device.info.software else len(queries)
+        few = len(first) * together < self._many
+        if not self._scanner or (few and not self._scans_all):
             yield from super().scan(queries, parts, progress=progress)
             return
         scanner = self._use(self._scanner)

@@ -34,12 +34,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from glsw.engines.base import Engine, Progress, ignore
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
-_SHORTEST_WINDOW = 256
+_SHORTEST_WINDOW, _USUAL_WINDOW = 256, 2**12
 LONGEST_WINDOW = 2**15
 _LEAST_SPANS, _MOST_SPANS = 4, 32  # of a window: its overlap is a quarter of it, or less
 _MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
@@ -104,7 +105,7 @@ def window_length(span: int, residues: int, windows: int) -> int:
     0
     """
     wanted = span + residues // windows
-    length = min(max(wanted, _LEAST_SPANS * span), _MOST_SPANS * span)
+    length = min(max(wanted, _LEAST_SPANS * span), max(_MOST_SPANS * span, _USUAL_WINDOW))
     length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
     return length if length >= 2 * span else 0
 
@@ -177,8 +178,20 @@ class Windows:
         sizes = np.where(few[target], sizes, np.minimum(length, sizes))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         residues = np.empty(offsets[-1], np.uint8)
-        for w, begin in enumerate((targets.offsets[target] + start).tolist()):
-            residues[offsets[w] : offsets[w + 1]] = targets.residues[begin : begin + sizes[w]]
+        done = 0  # targets; the whole ones before a cut one are copied together
+        for cut in [*np.flatnonzero(counts > 1).tolist(), len(targets)]:
+            part = targets.part(slice(done, cut)).residues
+            at = int(offsets[first[done]])
+            residues[at : at + len(part)] = part
+            done = cut + 1
+            if cut == len(targets):
+                break
+            whole = targets[cut]
+            windows = sliding_window_view(whole, length)[:: length - overlap][: counts[cut] - 1]
+            at = int(offsets[first[cut]])
+            residues[at : at + windows.size].reshape(windows.shape)[:] = windows
+            last = whole[int(start[first[done] - 1]) :]
+            residues[at + windows.size : at + windows.size + len(last)] = last
         return cls(Sequences(residues, offsets), first, start)
 
     def best(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

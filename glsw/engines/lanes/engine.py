@@ -34,7 +34,7 @@ _MAX_BORDER_BYTES = 2**29  # per slice of time
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
-_TARGETS_AT_ONCE, _SOFTWARE_TARGETS_AT_ONCE = 2**16, 64
+_TARGETS_AT_ONCE = 2**16
 _MAX_QUERY_GROUPS_PER_ROUND = 1024
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
@@ -114,9 +114,12 @@ class Lanes(PackingEngine):
         return _SOFTWARE_CELLS_AT_ONCE if self._on_software else _CELLS_AT_ONCE
 
     @property
-    def targets_at_once(self) -> int:
-        """Targets of all queries of a `scan` that keep it busy."""
-        return _SOFTWARE_TARGETS_AT_ONCE if self._on_software else _TARGETS_AT_ONCE
+    def targets_at_once(self) -> int | None:
+        """Targets of all queries of a `scan` that keep it busy.
+
+        On a software renderer `diagonal` is faster than `lanes` with windows of a long target.
+        """
+        return None if self._on_software else _TARGETS_AT_ONCE
 
     @property
     def part(self) -> int:

@@ -216,9 +216,7 @@ class Aligner(PoolUser):
                [17, 44, 22],
                [17, 22, 22]], dtype=int32)
         """
-        sides = [self._inputs.sequences(queries, "query")]
-        if targets is not None:
-            sides.append(self._inputs.sequences(targets, "target"))
+        sides = self._inputs.sequences(queries, targets)
         scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
         return self.scoring.in_matrix_units(scores)
 
@@ -354,9 +352,8 @@ class Aligner(PoolUser):
         near 17 11.2 0.14
         """
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
-        asked = self._inputs.queries(query, strand, genetic_code)
+        asked, targets = self._inputs.search(query, database, strand, genetic_code)
         limits = limits._replace(strict=len(asked) == 1)
-        targets = self._inputs.database(database)
         results = search_database(self._pool, asked, targets, limits, self.ties, progress, executor)
         return next(results) if is_single(query) else results
 

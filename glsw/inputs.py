@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import numpy as np
@@ -33,6 +36,12 @@ class InputEncoder:
         The letter to take for letters outside the alphabet.
     lower_case_mask, mask_low_complexity : bool
         As for `glsw.Aligner`.
+
+    Warns
+    -----
+    RuntimeWarning
+        By each method that encodes, once: how many letters count as others, see
+        `Alphabet.substitutes`.
     """
 
     def __init__(
@@ -54,15 +63,17 @@ class InputEncoder:
         self, query: OneSequence, target: OneSequence
     ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
-        prepared = self._preparation.contexts(self._one(query, "query"))[0]
-        record = self._one(target, "target")
-        batch = Batch.pairwise([prepared.codes], [self._encode(record)])
+        with self._counted() as found:
+            prepared = self._preparation.contexts(self._one(query, "query"), found)[0]
+            record = self._one(target, "target")
+            batch = Batch.pairwise([prepared.codes], [self._encode(record, found)])
         return batch, (prepared.record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
         records = [self._one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
-        return Batch.of([map(self._encode, records)]), records
+        with self._counted() as found:
+            return Batch.of([[self._encode(each, found) for each in records]]), records
 
     def batch(self, queries: Source | Batch, targets: Source | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
@@ -71,41 +82,60 @@ class InputEncoder:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
             queries.check_codes(self._alphabet)
             return queries
-        query_codes = [
-            self._preparation.contexts(record)[0].codes
-            for record in self._records(queries, "query")
-        ]
-        target_codes = map(self._encode, self._records(targets, "target"))
+        with self._counted() as found:
+            query_codes = [
+                self._preparation.contexts(record, found)[0].codes
+                for record in self._records(queries, "query")
+            ]
+            target_codes = [self._encode(each, found) for each in self._records(targets, "target")]
         if is_single(queries):
             return Batch.one_to_many(query_codes[0], target_codes)
         return Batch.pairwise(query_codes, target_codes)
 
-    def sequences(self, source: Source, what: str) -> Sequences:
-        """Return the codes of a file or a list of sequences."""
-        return Sequences.of(map(self._encode, self._records(source, what)))
+    def sequences(self, queries: Source, targets: Source | None) -> list[Sequences]:
+        """Return the codes of one or two files or lists of sequences."""
+        sides = [(queries, "query"), *([] if targets is None else [(targets, "target")])]
+        with self._counted() as found:
+            return [
+                Sequences.of(self._encode(each, found) for each in self._records(source, what))
+                for source, what in sides
+            ]
 
-    def queries(
-        self, source: Source, strand: Strand | None, genetic_code: int | None
-    ) -> list[Query]:
-        """Return queries with their strands and frames.
+    def search(
+        self, query: Source, database: Targets, strand: Strand | None, genetic_code: int | None
+    ) -> tuple[list[Query], Database]:
+        """Return queries with their strands and frames, and the database that they search.
 
-        One that is masked as a whole raises an error if it is the only one, or else has none.
+        A query that is masked as a whole raises an error if it is the only one, or else has no
+        contexts. The database is in memory unless it is indexed.
         """
+        with self._counted() as found:
+            queries = self._queries(query, strand, genetic_code, found)
+            targets = self._database(database)
+            found.update(targets.substituted)
+        return queries, targets
+
+    def _queries(
+        self,
+        source: Source,
+        strand: Strand | None,
+        genetic_code: int | None,
+        found: Counter[str],
+    ) -> list[Query]:
         preparation = QueryPreparation(self._alphabet, strand, genetic_code, *self._masks)
         records = as_records(source, what="query", alphabet=preparation.query_alphabet)
         queries = []
         for record in records:
             try:
-                queries.append(Query(record, preparation.contexts(record)))
+                queries.append(Query(record, preparation.contexts(record, found)))
             except MaskedError as error:
                 if len(records) == 1:
                     raise
-                warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=3)
+                warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=4)
                 queries.append(Query(record, []))
         return queries
 
-    def database(self, source: Targets) -> Database:
-        """Return a database with the codes of this alphabet, in memory unless it is indexed."""
+    def _database(self, source: Targets) -> Database:
         if isinstance(source, os.PathLike) and is_database(source):
             source = Database.open(source)
         if not isinstance(source, Database):
@@ -126,5 +156,14 @@ class InputEncoder:
             raise ValueError(f"{source}: one sequence expected, {len(records)} found")
         return records[0]
 
-    def _encode(self, target: Record) -> npt.NDArray[np.uint8]:
-        return self._masked_alphabet.encode(target.letters, name=target.id, unknown=self._unknown)
+    def _encode(self, target: Record, found: Counter[str]) -> npt.NDArray[np.uint8]:
+        return self._masked_alphabet.encode(
+            target.letters, name=target.id, unknown=self._unknown, substituted=found
+        )
+
+    @contextmanager
+    def _counted(self) -> Iterator[Counter[str]]:
+        """Give a counter of letters that count as others, and warn of them at the end."""
+        found: Counter[str] = Counter()
+        yield found
+        self._alphabet.warn_of_substitutes(found, stacklevel=6)

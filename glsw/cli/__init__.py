@@ -36,6 +36,11 @@ _OPENING = ("search", "align", "align3", "motifs", "devices")
 """The commands that open a device, or several."""
 _NOT_EARLY = ("-h", "--help", "--device", "--engine")
 """The options with which a command may open none, or another one."""
+
+_SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
+_ALPHABETS = "--alphabet protein", "--alphabet dna"
+"""What errors of letters advise, and the options for it of commands without --protein."""
+
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
     "(results of finished queries stay), 141 when the reader of the output is gone"
@@ -57,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not isinstance(error, _errors()):
             raise
-        print(f"glsw: {_one_line(error)}{_hint(error, arguments)}", file=sys.stderr)
+        print(f"glsw: {_one_line(error, arguments)}{_hint(error, arguments)}", file=sys.stderr)
         return ERROR
     return 0
 
@@ -129,7 +134,7 @@ def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     return ""
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
     from glsw.device.shader import ShaderError
 
     if isinstance(error, OSError) and error.strerror:
@@ -142,4 +147,7 @@ def _one_line(error: Exception) -> str:
         text = str(error)
         for ours, theirs in (("existence", "gapopen"), ("extension", "gapextend")):
             text = text.replace(f"{ours} must be", f"{theirs} must be")
+        options = ("--protein", "--dna") if "protein" in arguments else _ALPHABETS
+        for ours, theirs in zip(_SCORINGS, options, strict=True):
+            text = text.replace(ours, theirs)
     return " ".join(text.splitlines())

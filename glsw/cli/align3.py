@@ -11,11 +11,11 @@ from pathlib import Path
 import Bio.Align
 
 from glsw.align3 import Aligner3
-from glsw.cli.inputs import FILES, check_standard_input, lengths, only
+from glsw.cli.inputs import FILES, check_kind, check_standard_input, lengths, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, write
-from glsw.cli.scoring import add_costs, gaps_of, scoring_of
+from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for
 from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
@@ -48,11 +48,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Align the sequences of three files; cheap checks come first."""
-    scoring = _scoring_of(arguments)
+    _scoring_of(arguments)  # raises errors of options
     paths = arguments.a, arguments.b, arguments.c
     check_output(arguments.output, *paths)
     check_standard_input(*paths)
     a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
+    scoring, note = _scoring_of(arguments, a)
+    for path, record in zip(paths[1:], (b, c), strict=True):
+        check_kind(arguments, path, [record], scoring.pairs, bool(note))
     with (
         Aligner3(
             scoring,
@@ -68,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
             bar.update(cells)
 
         results = _disjoint(aligner, (a, b, c), arguments, progress)
-        write(results, FORMATS3[arguments.format], arguments.output, bar)
+        write(results, FORMATS3[arguments.format], arguments.output, bar, note=note)
 
 
 def _disjoint(
@@ -100,21 +103,28 @@ def _disjoint(
         yield result(1, None)
 
 
-def _scoring_of(arguments: argparse.Namespace) -> Scoring3:
+def _scoring_of(arguments: argparse.Namespace, *first: Record) -> tuple[Scoring3, str]:
+    """Return the scoring of the options and of the first sequence, and a note for the summary."""
     if arguments.scheme == "sum-of-pairs":
         if arguments.alphabet:
             raise ValueError("--alphabet is for --scheme identity")
-        return Scoring3.sum_of_pairs(scoring_of(arguments))
+        scoring, note = scoring_for(arguments, first)
+        return Scoring3.sum_of_pairs(scoring), note
+    for word in ("dna", "protein"):
+        if getattr(arguments, word):
+            raise ValueError(
+                f"--{word} is for --scheme sum-of-pairs, --alphabet {word} for identity"
+            )
     if arguments.matrix:
         raise ValueError(f"--matrix {arguments.matrix} and --scheme identity exclude one another")
     match, mismatch = arguments.match, arguments.mismatch
-    if match is None and mismatch is None:
+    check_match(arguments)
+    if match is None:
         match, mismatch = IDENTITY
-    elif match is None or mismatch is None:
-        raise ValueError("--match and --mismatch are given together or not at all")
     gapopen, gapextend = gaps_of(arguments, IDENTITY_GAPS)
     letters = arguments.alphabet or DNA
-    return Scoring3.identity(match, mismatch, gapopen + gapextend, gapextend, alphabet=letters)
+    costs = match, mismatch, gapopen + gapextend, gapextend
+    return Scoring3.identity(*costs, alphabet=letters), ""
 
 
 def _add_scoring(parser: argparse.ArgumentParser) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, TypeAlias
+
+from glsw.sequences.nucleic import looks_nucleic
 
 if TYPE_CHECKING:
     from glsw.align import Aligner
     from glsw.align3 import Aligner3
+    from glsw.scoring.scoring import Scoring
     from glsw.sequences.database import Database
     from glsw.sequences.records import Record
 
@@ -17,10 +21,47 @@ Targets: TypeAlias = "list[Record] | Database"
 """The sequences that queries are compared with."""
 
 
+def add_unknown(group: argparse._ActionsContainer) -> None:
+    """Add the letter that replaces others."""
+    group.add_argument(
+        "--unknown",
+        metavar="X",
+        help="replace letters outside the alphabet by this one; without it they are an error, but "
+        "in proteins U counts as C, and O and J as X",
+    )
+
+
 def check_standard_input(*paths: str) -> None:
     """Raise an error if several of the files are standard input."""
     if paths.count("-") > 1:
         raise ValueError("standard input ('-') can be read only once, not as several files")
+
+
+def check_kind(
+    arguments: argparse.Namespace, path: str, targets: Targets, scoring: Scoring, detected: bool
+) -> None:
+    """Raise an error that says what to do if targets do not fit a scoring of DNA or of proteins.
+
+    The alphabet of a database decides what fits. Records are looked at only if the query was
+    ``detected`` to be nucleic acid: then they have to be, too.
+    """
+    translated = getattr(arguments, "translated", None)  # None: the command has no such option
+    if not isinstance(targets, list):
+        proteins, dna = targets.alphabet.amino_acids, targets.alphabet.nucleotides
+    else:
+        letters = any(map(len, targets))
+        proteins = detected and letters and not looks_nucleic(each.letters for each in targets)
+        dna = False
+    if proteins and scoring.alphabet.nucleotides:
+        search = "" if translated is None else "--translated to search proteins with DNA, or "
+        index = "; makedb --alphabet dna indexes DNA" if not isinstance(targets, list) else ""
+        raise ValueError(
+            f"{path} has proteins, but the query is scored as DNA: give {search}--protein if it is "
+            f"a protein{index}"
+        )
+    if dna and scoring.alphabet.amino_acids:
+        what = "--translated is for proteins" if translated else "give --dna if it is DNA"
+        raise ValueError(f"{path} has DNA, but the query is scored as protein: {what}")
 
 
 def only(path: str, records: Targets) -> Record:

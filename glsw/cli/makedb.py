@@ -8,11 +8,13 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from glsw.cli.inputs import FILES
+from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar
 from glsw.cli.words import alphabet
-from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import makedb
+from glsw.sequences.nucleic import looks_nucleic
+from glsw.sequences.records import read
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -23,15 +25,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--alphabet",
         metavar="NAME",
         type=alphabet,
-        default=PROTEIN,
         help="protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
-        "letters, such as GONNET1992 (protein)",
+        "letters, such as GONNET1992 (dna if the letters of the first file are, else protein; "
+        "protein for standard input)",
     )
-    parser.add_argument(
-        "--unknown",
-        metavar="X",
-        help="replace letters outside the alphabet by this one; without it they are an error",
-    )
+    add_unknown(parser)
     parser.add_argument(
         "--lower-case-mask",
         action="store_true",
@@ -51,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         database = makedb(
             arguments.source,
             arguments.out,
-            alphabet=arguments.alphabet,
+            alphabet=arguments.alphabet or _alphabet_of(arguments.source[0]),
             unknown=arguments.unknown,
             lower_case_mask=arguments.lower_case_mask,
             force=arguments.force,
@@ -62,6 +60,12 @@ def run(arguments: argparse.Namespace) -> None:
         f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s",
         file=sys.stderr,
     )
+
+
+def _alphabet_of(path: str) -> Alphabet:
+    """Return DNA if a file, not standard input, looks like nucleic acid, else PROTEIN."""
+    nucleic = Path(path).is_file() and looks_nucleic(record.letters for record in read(path))
+    return DNA if nucleic else PROTEIN
 
 
 def _bytes(paths: Iterable[str]) -> int | None:

@@ -42,17 +42,25 @@ def write(
     output: str,
     bar: Bar,
     targets: Iterable[Record] | Database = (),
+    *,
+    note: str = "",
 ) -> None: ...
 @overload
-def write(results: Iterable[Result3], form: Format3, output: str, bar: Bar) -> None: ...
+def write(
+    results: Iterable[Result3], form: Format3, output: str, bar: Bar, *, note: str = ""
+) -> None: ...
 def write(
     results: Iterable[Any],
     form: Any,
     output: str,
     bar: Bar,
     targets: Iterable[Record] | Database = (),
+    *,
+    note: str = "",
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
+
+    The summary ends with ``note``.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
     """
@@ -79,6 +87,6 @@ def write(
     memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
     print(
         f"glsw: {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
-        f"engine {result.engine} on {result.device}{memory}",
+        f"engine {result.engine} on {result.device}{memory}{note}",
         file=sys.stderr,
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from glsw.align import Aligner
-from glsw.cli.inputs import Targets, check_standard_input, only
+from glsw.cli.inputs import Targets, check_kind, check_standard_input, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import check_output, write
-from glsw.cli.scoring import scoring_of
+from glsw.cli.scoring import scoring_for, scoring_of
 from glsw.engines import Progress
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
@@ -34,10 +34,17 @@ def compare(
     one_each: bool = False,
 ) -> None:
     """Compare the sequences of two files; cheap checks come first."""
-    scoring = scoring_of(arguments)
-    read = preparation(arguments, scoring)
+    scoring_of(arguments)  # raises errors of options
     check_output(arguments.output, arguments.query, arguments.target)
-    queries, targets = _inputs(arguments.query, arguments.target, one_each)
+    check_standard_input(arguments.query, arguments.target)
+    queries = as_records(Path(arguments.query), what="query")
+    scoring, note = scoring_for(arguments, queries)
+    read = preparation(arguments, scoring)
+    targets = _targets(arguments.target, one_each)
+    if one_each:
+        only(arguments.query, queries)
+        only(arguments.target, targets)
+    check_kind(arguments, arguments.target, targets, scoring, bool(note))
     width = read.query_alphabet.width
     cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
     with (
@@ -59,21 +66,13 @@ def compare(
             bar.update(cells)
 
         results = task(aligner, queries, targets, arguments, progress)
-        write(results, arguments.format, arguments.output, bar, targets)
+        write(results, arguments.format, arguments.output, bar, targets, note=note)
 
 
-def _inputs(query: str, target: str, one_each: bool) -> tuple[list[Record], Targets]:
-    check_standard_input(query, target)
-    queries = as_records(Path(query), what="query")
-    targets: Targets
-    if not one_each and is_database(target):
-        targets = Database.open(target)
-    else:
-        targets = as_records(Path(target), what="target")
-    for path, records in ((query, queries), (target, targets)):
-        if one_each:
-            only(path, records)
-    return queries, targets
+def _targets(path: str, one_each: bool) -> Targets:
+    if not one_each and is_database(path):
+        return Database.open(path)
+    return as_records(Path(path), what="target")
 
 
 def _residues(side: Targets, scoring: Scoring) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
+from glsw.cli.inputs import add_unknown
 from glsw.cli.words import cost, not_positive, number
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.nucleic import LETTERS_TO_TELL, PERCENT_TO_TELL, looks_nucleic
+from glsw.sequences.records import Record
 
 PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
@@ -23,11 +27,6 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
         "each further one gapextend; at 11/1 that is 12 for the first residue.",
     )
     add_costs(group)
-    group.add_argument(
-        "--dna",
-        action="store_true",
-        help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3)",
-    )
     group.add_argument(
         "--mode",
         choices=MODES,
@@ -92,21 +91,47 @@ def add_costs(
             help=f"{what} ({PROTEIN_GAPS[k]}, with --match {DNA_GAPS[k]}{more})",
         )
     group.add_argument(
-        "--unknown",
-        metavar="X",
-        help="replace letters outside the alphabet by this one; without it they are an error",
+        "--dna",
+        action="store_true",
+        help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
+        f"the default if {PERCENT_TO_TELL} %% of the first {LETTERS_TO_TELL:,} letters of "
+        "the first file are A, C, G, T, U or N",
     )
+    group.add_argument(
+        "--protein", action="store_true", help="score proteins, whatever the letters"
+    )
+    add_unknown(group)
 
 
-def scoring_of(arguments: argparse.Namespace) -> Scoring:
-    """Return the scoring of the options; `ValueError` if some exclude one another."""
+def scoring_for(arguments: argparse.Namespace, queries: Iterable[Record]) -> tuple[Scoring, str]:
+    """Return the scoring of the options and a note for the summary.
+
+    If the options ask for no scoring, it is DNA if the queries are nucleic acid, which the note
+    says.
+    """
+    nucleic = not asked_for(arguments) and looks_nucleic(each.letters for each in queries)
+    return scoring_of(arguments, nucleic), "; DNA scoring, as the query is nucleic acid" * nucleic
+
+
+def asked_for(arguments: argparse.Namespace) -> bool:
+    """Return whether the options ask for a scoring of DNA or of proteins."""
+    words = "matrix", "match", "dna", "protein", "translated"
+    return any(getattr(arguments, word, None) not in (None, False) for word in words)
+
+
+def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
+    """Return the scoring of the options; `ValueError` if some exclude one another.
+
+    If the options ask for none it is that of DNA where sequences are ``nucleic`` acid.
+    """
     match, mismatch = arguments.match, arguments.mismatch
-    if (match is None) != (mismatch is None):
-        raise ValueError("--match and --mismatch are given together or not at all")
-    dna = getattr(arguments, "dna", False)
-    for words, given in (("--match, --mismatch", match is not None), ("--dna", dna)):
+    check_match(arguments)
+    dna = arguments.dna or nucleic
+    for words, given in (("--match, --mismatch", match is not None), ("--dna", arguments.dna)):
         if given and arguments.matrix:
             raise ValueError(f"--matrix {arguments.matrix} and {words} exclude one another")
+        if given and arguments.protein:
+            raise ValueError(f"--protein and {words} exclude one another")
     default = DNA_GAPS if dna or match is not None else PROTEIN_GAPS
     gapopen, gapextend = gaps_of(arguments, default)
     if dna and match is None:
@@ -116,6 +141,12 @@ def scoring_of(arguments: argparse.Namespace) -> Scoring:
     if match is not None:
         return Scoring.match_mismatch(match, mismatch, gapopen + gapextend, gapextend)
     return Scoring.blast(arguments.matrix or "BLOSUM62", gapopen, gapextend)
+
+
+def check_match(arguments: argparse.Namespace) -> None:
+    """Raise an error if only one of match and mismatch is given."""
+    if (arguments.match is None) != (arguments.mismatch is None):
+        raise ValueError("--match and --mismatch are given together or not at all")
 
 
 def gaps_of(arguments: argparse.Namespace, default: tuple[float, float]) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from glsw.results import Hsp
 from glsw.results.text import NumberedRow
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.query import is_rna, reversed_strand
+from glsw.sequences.nucleic import is_rna, reversed_strand
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from glsw.results import text
 from glsw.results.alignment import Alignment, biopython_alignment
-from glsw.sequences.query import Context, reversed_strand
+from glsw.sequences.nucleic import reversed_strand
+from glsw.sequences.query import Context
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:

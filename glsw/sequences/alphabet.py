@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,17 +12,35 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-_NONE = 255  # what the tables give for a letter outside the alphabet
-_LARGEST = 255
-_NUCLEOTIDES = "ACGTURYSWKMBDHVN"
+from glsw.sequences.letters import LARGEST, checked_letters, listing, single_bytes
+from glsw.sequences.nucleic import (
+    complement_of,
+    looks_nucleic,
+    nucleotide_aliases,
+    spell_nucleotides,
+)
+
+_NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-_BOTH_CASES = _NUCLEOTIDES + _NUCLEOTIDES.lower()
-_COMPLEMENTS = str.maketrans(_BOTH_CASES, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+_SUBSTITUTES = {"U": "C", "O": "X", "J": "X"}
 
 
 class UnknownLetterError(ValueError):
-    """A sequence has a letter outside the alphabet, and ``unknown`` is not given."""
+    """A sequence has a letter outside the alphabet, and ``unknown`` is not given.
+
+    Parameters
+    ----------
+    message : str
+    advice : str
+        The scoring that takes the letters of the sequence, if there is one.
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message, advice)
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, self.args))
 
 
 @dataclass(frozen=True)
@@ -46,16 +66,19 @@ class Alphabet:
     -----
     Lower case is accepted for upper case unless the alphabet itself has lower-case letters.
 
+    In an alphabet with the 20 amino acids U counts as C, and O and J count as X, if they are
+    neither letters of it nor aliases: see `substitutes`.
+
     Examples
     --------
     >>> DNA.encode("acgu")
     array([0, 1, 2, 3], dtype=uint8)
     >>> DNA.decode([3, 0, 1])
     'TAC'
-    >>> DNA.encode("ACxT", name="read 7")
+    >>> DNA.encode("AC?T", name="read 7")
     Traceback (most recent call last):
         ...
-    glsw.sequences.alphabet.UnknownLetterError: read 7: letter 'x' at position 3 is not in the DNA \
+    glsw.sequences.alphabet.UnknownLetterError: read 7: letter '?' at position 3 is not in the DNA \
 alphabet (ACGTRYSWKMBDHVN)
     >>> DNA.decode(DNA.encode("ACxT", unknown="N"))
     'ACNT'
@@ -68,37 +91,7 @@ alphabet (ACGTRYSWKMBDHVN)
     unmasked: Alphabet | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        letters = self.letters if isinstance(self.letters, str) else tuple(self.letters)
-        if not all(isinstance(letter, str) for letter in letters):
-            raise TypeError(f"letters of the {self.name} alphabet must be str, got {letters!r}")
-        if not 1 <= len(letters) <= _LARGEST:
-            raise ValueError(
-                f"the {self.name} alphabet has {len(letters)} letters: 1 to {_LARGEST} are possible"
-            )
-        if {len(letter) for letter in letters} not in ({1}, {3}):
-            raise ValueError(
-                f"letters of the {self.name} alphabet must be all one character wide, "
-                f"or all three, got {letters!r}"
-            )
-        if len(letters[0]) == 1:
-            letters = "".join(letters)
-        for k, letter in enumerate(letters):
-            if not (letter.isascii() and letter.isprintable()) or " " in letter:
-                raise ValueError(
-                    f"letter {letter!r} of the {self.name} alphabet is not printable ASCII"
-                )
-            if letter in letters[:k]:
-                raise ValueError(f"letter {letter!r} is twice in the {self.name} alphabet")
-        for alias, letter in self.aliases.items():
-            if alias in letters or letter not in letters or len(alias) != len(letters[0]):
-                raise ValueError(
-                    f"alias {alias!r} for {letter!r} does not fit the {self.name} alphabet"
-                )
-        if unheard := [letter for letter in self.ambiguous if letter not in letters]:
-            raise ValueError(
-                f"ambiguous letter {unheard[0]!r} is not in the {self.name} alphabet "
-                f"({self._listing(letters)})"
-            )
+        letters = checked_letters(self.name, self.letters, self.aliases, self.ambiguous)
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "aliases", dict(self.aliases))
 
@@ -120,7 +113,7 @@ alphabet (ACGTRYSWKMBDHVN)
         letters = "".join(self.letters)
         return (
             self.width == 1
-            and _spell_nucleotides(letters)
+            and spell_nucleotides(letters)
             and set(complement_of(letters)) <= set(self._codes)
         )
 
@@ -128,6 +121,19 @@ alphabet (ACGTRYSWKMBDHVN)
     def amino_acids(self) -> bool:
         """Whether the 20 amino acids are among the letters."""
         return self.width == 1 and set(_AMINO_ACIDS) <= set(self.letters)
+
+    @cached_property
+    def substitutes(self) -> dict[str, str]:
+        """Letters outside an alphabet of amino acids, and the letter that each counts as.
+
+        U (selenocysteine) counts as C and O (pyrrolysine) as X, as in BLAST, and J (leucine or
+        isoleucine) as X, where the alphabet has no such letter but the one that it counts as.
+
+        >>> PROTEIN.substitutes, custom("ACDEFGHIKLMNPQRSTVWY").substitutes, DNA.substitutes
+        ({'U': 'C', 'O': 'X', 'J': 'X'}, {'U': 'C'}, {})
+        """
+        pairs = _SUBSTITUTES.items() if self.amino_acids else ()
+        return {a: b for a, b in pairs if a not in self._codes and b in self.letters}
 
     @property
     def wildcard(self) -> str | None:
@@ -156,15 +162,20 @@ alphabet (ACGTRYSWKMBDHVN)
         letter = self.wildcard
         if letter is None or not self._folded:
             raise ValueError(
-                f"the {self.name} alphabet ({self._listing(self.letters)}) has no X or N, "
+                f"the {self.name} alphabet ({listing(self.letters)}) has no X or N, "
                 "which masked letters become"
             )
-        lower = {spelling.lower(): letter for spelling in self._codes}
+        lower = {spelling.lower(): letter for spelling in (*self._codes, *self.substitutes)}
         aliases = {**self.aliases, **{a: x for a, x in lower.items() if a not in self._codes}}
         return replace(self, aliases=aliases, unmasked=self)
 
     def encode(
-        self, text: str | bytes, *, name: str = "sequence", unknown: str | None = None
+        self,
+        text: str | bytes,
+        *,
+        name: str = "sequence",
+        unknown: str | None = None,
+        substituted: Counter[str] | None = None,
     ) -> npt.NDArray[np.uint8]:
         """Return the codes of ``text``, an array of shape (letters,).
 
@@ -176,6 +187,8 @@ alphabet (ACGTRYSWKMBDHVN)
             Name of the sequence in error messages.
         unknown : str, optional
             The letter of the alphabet that all others become; without it they are an error.
+        substituted : Counter of str, optional
+            Counts the letters of ``text`` that have `substitutes`.
 
         Raises
         ------
@@ -201,7 +214,7 @@ alphabet (ACGTRYSWKMBDHVN)
                 f"{name}: length {len(text)} is not a multiple of {self.width}, "
                 f"the width of the letters of the {self.name} alphabet"
             )
-        data = _single_bytes(text)
+        data = single_bytes(text)
         translated = data.translate(self._characters)
         codes = np.frombuffer(translated, dtype=np.uint8)
         if self.width > 1:
@@ -209,7 +222,12 @@ alphabet (ACGTRYSWKMBDHVN)
             codes = self._words[tuple(parts.T)]
             clean = not (codes == _NONE).any()
         else:
-            clean = translated.find(_NONE) < 0
+            clean = _NONE not in translated
+            if not clean and self.substitutes:
+                translated = data.translate(self._characters_and_substitutes)
+                codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
+                if substituted is not None:
+                    substituted.update(letter for _, letter in self.substituted(data))
         if clean:
             return codes
         strangers = codes == _NONE
@@ -219,9 +237,36 @@ alphabet (ACGTRYSWKMBDHVN)
             shown = letter if isinstance(letter, str) else letter.decode("latin-1")
             raise UnknownLetterError(
                 f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
-                f"alphabet ({self._listing(self.letters)})"
+                f"alphabet ({listing(self.letters)})",
+                _advice(self, data),
             )
         return np.where(strangers, np.uint8(replacement), codes)
+
+    def substituted(self, text: str | bytes) -> list[tuple[int, str]]:
+        """Return the positions, from 0, of letters that have `substitutes`, and these letters.
+
+        >>> PROTEIN.substituted("MKUCo"), DNA.substituted("ACGU")
+        ([(2, 'U'), (4, 'O')], [])
+        """
+        data = single_bytes(text)
+        before = data.translate(self._characters)
+        if not self.substitutes or _NONE not in before:
+            return []
+        after = data.translate(self._characters_and_substitutes)
+        changed = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
+        return [(k, chr(data[k]).upper()) for k in np.flatnonzero(changed).tolist()]
+
+    def warn_of_substitutes(self, substituted: Counter[str], stacklevel: int) -> None:
+        """Warn how many letters count as others, in one RuntimeWarning if there are any."""
+        parts = [
+            f"{count} letter{'s' * (count != 1)} {letter} as {other}"
+            for letter, other in self.substitutes.items()
+            if (count := substituted[letter])
+        ]
+        if parts:
+            first, *others = parts
+            first = first.replace(" as ", " scored as ", 1)
+            warnings.warn(", ".join([first, *others]), RuntimeWarning, stacklevel)
 
     def decode(self, codes: npt.ArrayLike, *, name: str = "sequence") -> str:
         """Return the letters of ``codes``, integers of shape (length,).
@@ -272,6 +317,16 @@ alphabet (ACGTRYSWKMBDHVN)
             table[ord(character)] = number
         return bytes(table)
 
+    @cached_property
+    def _characters_and_substitutes(self) -> bytes:
+        """The same, with the letters that have `substitutes`."""
+        table = bytearray(self._characters)
+        for letter, other in self.substitutes.items():
+            for spelling in (letter, letter.lower()) if self._folded else letter:
+                if table[ord(spelling)] == _NONE:
+                    table[ord(spelling)] = self._codes[other]
+        return bytes(table)
+
     @property
     def _folded(self) -> bool:
         """Whether lower case is read as upper case, unless aliases say something else."""
@@ -295,13 +350,7 @@ alphabet (ACGTRYSWKMBDHVN)
                 return code
         raise ValueError(
             f"unknown letter {unknown!r} is not in the {self.name} alphabet "
-            f"({self._listing(self.letters)})"
-        )
-
-    @staticmethod
-    def _listing(letters: str | tuple[str, ...]) -> str:
-        return (
-            letters if isinstance(letters, str) else f"{letters[0]} {letters[1]} ... {letters[-1]}"
+            f"({listing(self.letters)})"
         )
 
 
@@ -320,47 +369,16 @@ def custom(
     >>> custom("ACGU").encode("TT")
     array([3, 3], dtype=uint8)
     """
-    return Alphabet(name, letters, _nucleotide_aliases(letters), ambiguous)
+    return Alphabet(name, letters, nucleotide_aliases(letters), ambiguous)
 
 
-def _nucleotide_aliases(letters: str | tuple[str, ...]) -> dict[str, str]:
-    characters = set("".join(letters))
-    if not _spell_nucleotides("".join(letters)):
-        return {}
-    present, missing = "TU" if "T" in characters else "UT"
-    aliases: dict[str, str] = {}
-    for letter in letters:
-        spellings = [""]
-        for c in letter:
-            spellings = [s + x for s in spellings for x in (c + missing if c == present else c)]
-        aliases.update({spelling: letter for spelling in spellings if spelling != letter})
-    return aliases
-
-
-def complement_of(letters: str) -> str:
-    """Return the complement of nucleotides, IUPAC's ambiguous ones too; others as they are.
-
-    >>> complement_of("ACGTURYnac-")
-    'TGCAAYRntg-'
-    """
-    return letters.translate(_COMPLEMENTS)
-
-
-def _spell_nucleotides(letters: str) -> bool:
-    """Return whether these are A, C, G, either T or U, and perhaps others of IUPAC."""
-    characters = set(letters)
-    return set("ACG") < characters <= set(_NUCLEOTIDES) and len(characters & set("TU")) == 1
-
-
-def _single_bytes(text: str | bytes) -> bytes:
-    """Return one byte per character, 0 (in no alphabet) unless it is ASCII."""
-    if isinstance(text, bytes):
-        return text
-    try:
-        return text.encode("ascii")
-    except UnicodeEncodeError:
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        return np.where(points < 128, points, 0).astype(np.uint8).tobytes()
+def _advice(alphabet: Alphabet, data: bytes) -> str:
+    """Return the scoring that takes letters of which an alphabet lacks some, if there is one."""
+    if _NONE not in data.translate(DNA._characters):
+        return "glsw.Scoring.nucleotide() scores DNA"
+    takes = _NONE not in data.translate(PROTEIN._characters_and_substitutes)
+    nucleic = alphabet.amino_acids or looks_nucleic([data.decode("latin-1")])
+    return "glsw.Scoring.blast() scores proteins" if takes and not nucleic else ""
 
 
 DNA = custom("ACGT" + _AMBIGUOUS_DNA, "DNA", ambiguous=_AMBIGUOUS_DNA)

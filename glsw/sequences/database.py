@@ -1,6 +1,6 @@
 r"""Sequences indexed once and searched often: encoded, sorted by length, mapped from one file.
 
-The file, format version 1, numbers in the byte order of the machine that wrote it:
+The file, format version 2, numbers in the byte order of the machine that wrote it:
 
 ======  ======  ==================================================================================
 offset  bytes   preface
@@ -34,8 +34,13 @@ order           int64     original numbers, from 0, of the sequences sorted by  
                           descending length, equal ones in the original order
 rank            int64     the inverse: where each sequence is among the sorted          (N,)
 offsets         int64     where each sorted sequence begins, and the end of the last    (N + 1,)
+substituted_at  int64     where letters that count as others are among the residues     (K,)
+substituted     uint8     these letters, ASCII in upper case, such as U that counts     (K,)
+                          as C, see `glsw.Alphabet.substitutes`
 residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
 ==============  ========  ============================================================  ========
+
+Version 1 has no sections ``substituted_at`` and ``substituted``; :meth:`Database.open` reads both.
 
 A file is written under another name and takes its own when it is complete and on the disk.
 """
@@ -44,6 +49,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -63,6 +69,7 @@ from glsw.sequences.database_file import (
     _offsets,
     _Path,
     _sorted,
+    _Substituted,
     _Titles,
     _write,
 )
@@ -86,6 +93,8 @@ class Database:
         Original numbers of the sorted sequences; equal lengths keep the original order.
     rank : ndarray of int64, shape (N,)
         Places among the sorted of the original sequences.
+    substituted : Counter of str
+        How often letters occur that count as others, see `Alphabet.substitutes`.
 
     Examples
     --------
@@ -111,6 +120,8 @@ class Database:
         self.alphabet, self.order, self.rank = alphabet, order, rank
         self._codes, self._offsets, self._titles, self._file = codes, offsets, titles, file
         self._unknown: str | None = None
+        self._exceptions = file.substituted() if file else _Substituted()
+        self.substituted = self._exceptions.counted()
 
     @classmethod
     def open(cls, path: _Path) -> Database:
@@ -147,12 +158,17 @@ class Database:
             As `Alphabet.encode`, naming the record.
         """
         records = tuple(records)
-        codes = [alphabet.encode(each.letters, name=each.id, unknown=unknown) for each in records]
+        found: Counter[str] = Counter()
+        codes = [
+            alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
+            for each in records
+        ]
         lengths = np.array([len(each) for each in codes], dtype=np.int64)
         order, rank = _sorted(lengths)
         residues = np.frombuffer(b"".join([codes[k] for k in order.tolist()]), dtype=np.uint8)
-        database = cls(alphabet, residues, _offsets(lengths[order]), order, rank, records)
-        database._unknown = unknown
+        offsets = _offsets(lengths[order])
+        database = cls(alphabet, residues, offsets, order, rank, records)
+        database._unknown, database.substituted = unknown, found
         return database
 
     @property
@@ -189,6 +205,8 @@ class Database:
         codes = self._codes[start:end]
         if len(codes) and codes.max() >= len(self.alphabet):
             raise self._corrupt("residues")
+        if letters is None:
+            letters = self._exceptions.restored(codes, start, self.alphabet)
         return EncodedRecord(name, description, codes, self.alphabet, letters)
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
@@ -254,6 +272,7 @@ class Database:
             and self._offsets[0] == 0
             and self._offsets[-1] == self.residues
             and (isinstance(titles, tuple) or titles.fits(count))
+            and self._exceptions.fits(self.residues)
         )
         if not fits:
             raise self._corrupt("table of contents")
@@ -305,6 +324,12 @@ def makedb(
         As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are to
         be masked and the alphabet has no X or N.
 
+    Warns
+    -----
+    RuntimeWarning
+        Once, if letters count as others, see `Alphabet.substitutes`: how many of each. The
+        database gives them back as they are, in upper case.
+
     Notes
     -----
     Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
@@ -329,7 +354,9 @@ def makedb(
         _appearing(out) as file,
     ):
         _write(file, entries, alphabet, spool)
-    return Database.open(out)
+    database = Database.open(out)
+    alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
+    return database
 
 
 def _reopen(path: str, stamp: int) -> Database:

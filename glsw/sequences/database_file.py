@@ -10,6 +10,7 @@ import os
 import struct
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, TypeAlias
 
@@ -18,15 +19,17 @@ import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import Entry
+from glsw.sequences.records import Codes
 
 _Path: TypeAlias = str | os.PathLike[str]
 
 _MAGIC = b"\x89GLSW\r\n\x1a"
 _MARK = 0x01020304
-_VERSION = 1
+_VERSION = 2
 _PREFACE = struct.Struct("=8sIIQQII")
 _ALIGNMENT = 64
 _NUMBERS = ("title_offsets", "order", "rank", "offsets")
+_SUBSTITUTED = ("substituted_at", "substituted")  # not in files of version 1
 _CHECKED_AT_ONCE = 1 << 26  # bytes of these sections that are checked whenever a file is opened
 _PIECE = 1 << 24
 
@@ -66,8 +69,9 @@ class _File:
             }
         except (AttributeError, KeyError, TypeError, ValueError):
             raise self._corrupt("table of contents") from None
-        if sum(self._section(name)[1] for name in _NUMBERS) <= _CHECKED_AT_ONCE:
-            self.verify(_NUMBERS)
+        at_once = _NUMBERS if self.version == 1 else (*_NUMBERS, *_SUBSTITUTED)
+        if sum(self._section(name)[1] for name in at_once) <= _CHECKED_AT_ONCE:
+            self.verify(at_once)
 
     def section(self, name: str, kind: type[Any]) -> npt.NDArray[Any]:
         """Return a section as an array that is no copy."""
@@ -76,6 +80,13 @@ class _File:
             return np.frombuffer(memoryview(self._map)[start : start + length], dtype=kind)
         except ValueError:
             raise self._corrupt(name) from None
+
+    def substituted(self) -> _Substituted:
+        """Return the letters that count as others, none in a file of version 1."""
+        if self.version == 1:
+            return _Substituted()
+        places, letters = _SUBSTITUTED
+        return _Substituted(self.section(places, np.int64), self.section(letters, np.uint8))
 
     def verify(self, names: Iterable[str]) -> None:
         """Compare sections with their checksums."""
@@ -108,12 +119,13 @@ class _File:
                 f"{self.path}: database of format {number}, this glsw reads formats up to "
                 f"{_VERSION}"
             )
-        if zlib.crc32(preface[:-4]) != checksum or mark != _MARK or number != _VERSION:
+        if zlib.crc32(preface[:-4]) != checksum or mark != _MARK or not number:
             raise self._corrupt("preface")
         if size < offset + length:
             raise ValueError(f"{self.path}: truncated database, {size} of {offset + length} bytes")
         if size > offset + length:
             raise self._corrupt(f"{size} bytes instead of {offset + length}")
+        self.version = number
         return offset, length, stamp
 
     def _corrupt(self, what: str) -> ValueError:
@@ -136,6 +148,44 @@ class _Titles:
 
     def fits(self, count: int) -> bool:
         return len(self._offsets) == 2 * count + 1 and self._offsets[-1] == len(self._text)
+
+
+class _Substituted:
+    """Letters that count as others, see `Alphabet.substitutes`: where they are among the residues.
+
+    Parameters
+    ----------
+    places : ndarray of int64, shape (K,)
+        Ascending positions in the sorted residues.
+    letters : ndarray of uint8, shape (K,)
+        The letters there, ASCII.
+    """
+
+    def __init__(
+        self, places: npt.ArrayLike = (), letters: npt.NDArray[np.uint8] | None = None
+    ) -> None:
+        self._places = np.asarray(places, np.int64)
+        self._letters = np.empty(0, np.uint8) if letters is None else letters
+
+    def counted(self) -> Counter[str]:
+        """Return how often each letter occurs."""
+        return Counter(self._letters.tobytes().decode("ascii", "replace"))
+
+    def restored(self, codes: Codes, start: int, alphabet: Alphabet) -> str | None:
+        """Return the letters of the residues from ``start`` on, None if all are as in the codes."""
+        first, last = np.searchsorted(self._places, [start, start + len(codes)]).tolist()
+        if first == last:
+            return None
+        text = bytearray(alphabet.decode(codes), "ascii")
+        places = (self._places[first:last] - start).tolist()
+        for at, letter in zip(places, self._letters[first:last].tolist(), strict=True):
+            text[at] = letter
+        return text.decode("ascii", "replace")
+
+    def fits(self, residues: int) -> bool:
+        places = self._places
+        inside = not len(places) or (places[0] >= 0 and places[-1] < residues)
+        return len(places) == len(self._letters) and inside
 
 
 def _masks(alphabet: Alphabet) -> bool:
@@ -214,13 +264,18 @@ def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool:
         sections[name] = {"offset": start, "bytes": file.tell() - start, "crc32": checksum}
 
     counted, title_ends = array.array("q"), array.array("q", [0])
-    section("titles", _spooled(entries, spool, counted, title_ends))
+    substituted: list[tuple[int, int, str]] = []
+    section("titles", _spooled(entries, spool, counted, title_ends, substituted))
     section("title_offsets", [np.array(title_ends, np.int64)])
     lengths = np.array(counted, np.int64)
     order, rank = _sorted(lengths)
     section("order", [order])
     section("rank", [rank])
-    section("offsets", [_offsets(lengths[order])])
+    offsets = _offsets(lengths[order])
+    section("offsets", [offsets])
+    placed = sorted((offsets[rank[k]] + at, ord(letter)) for k, at, letter in substituted)
+    section("substituted_at", [np.array([at for at, _ in placed], np.int64)])
+    section("substituted", [bytes(letter for _, letter in placed)])
     section("residues", _gathered(spool, lengths, order))
     table = {
         "alphabet": {
@@ -249,11 +304,13 @@ def _spooled(
     spool: IO[bytes],
     lengths: array.array[int],
     title_ends: array.array[int],
+    substituted: list[tuple[int, int, str]],
 ) -> Iterator[bytes]:
     """Yield the titles while the rest of the entries goes where it belongs."""
     end = 0
-    for name, description, codes in entries:
+    for number, (name, description, codes, exceptions) in enumerate(entries):
         spool.write(codes)
+        substituted.extend((number, at, letter) for at, letter in exceptions)
         lengths.append(len(codes))
         first, rest = name.encode("utf-8"), description.encode("utf-8")
         title_ends.append(end + len(first))

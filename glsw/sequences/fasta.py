@@ -56,11 +56,20 @@ class RawRecord(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A named sequence in codes."""
+    """A named sequence in codes.
+
+    Parameters
+    ----------
+    id, description : str
+    codes : bytes
+    substituted : list of (int, str)
+        Positions and letters that count as others, see `Alphabet.substituted`.
+    """
 
     id: str
     description: str
     codes: bytes
+    substituted: list[tuple[int, str]]
 
 
 def raw_records(
@@ -124,17 +133,19 @@ def encoded(
     ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
     ...     for entry in encoded(path, DNA):
     ...         print(entry)
-    Entry(id='a', description='first one', codes=b'\x00\x01\x02\x03\x00\x01')
-    Entry(id='record 2', description='', codes=b'\x03\x03')
+    Entry(id='a', description='first one', codes=b'\x00\x01\x02\x03\x00\x01', substituted=[])
+    Entry(id='record 2', description='', codes=b'\x03\x03', substituted=[])
     """
     alphabet.encode("", unknown=unknown)
     table = bytes(_code(alphabet, bytes([character])) for character in range(256))
     for record in raw_records(path, progress=progress):
         codes = b"".join([line.translate(table, _WHITE) for line in record.lines])
+        substituted: list[tuple[int, str]] = []
         if _STRANGER in codes:
             letters = record.letters()
             codes = alphabet.encode(letters, name=record.id, unknown=unknown).tobytes()
-        yield Entry(record.id, record.description, codes)
+            substituted = alphabet.substituted(letters)
+        yield Entry(record.id, record.description, codes, substituted)
 
 
 class _Counted(io.RawIOBase):
@@ -216,6 +227,8 @@ def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, str]]:
 
 
 def _code(alphabet: Alphabet, character: bytes) -> int:
+    if alphabet.substituted(character):
+        return _STRANGER
     try:
         return int(alphabet.encode(character)[0])
     except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,7 +12,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from glsw.sequences.alphabet import DNA, Alphabet, complement_of
+from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
+from glsw.sequences.nucleic import complement_of, is_rna, reversed_strand
 from glsw.sequences.records import Codes, EncodedRecord, Record
 
 Strand = Literal["both", "plus", "minus"]
@@ -170,11 +172,14 @@ class QueryPreparation:
         each = [length] if self.genetic_code is None else [(length - k) // 3 for k in range(3)]
         return len(self.signs) * sum(max(0, n) for n in each)
 
-    def contexts(self, record: Record) -> list[PreparedQuery]:
+    def contexts(
+        self, record: Record, substituted: Counter[str] | None = None
+    ) -> list[PreparedQuery]:
         """Return the contexts of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
 
         Codons that may mean several amino acids become what Biopython makes of them, mostly X;
-        letters after the last whole codon are dropped.
+        letters after the last whole codon are dropped. ``substituted`` counts letters of the query
+        as for `Alphabet.encode`.
 
         Raises
         ------
@@ -182,6 +187,8 @@ class QueryPreparation:
             For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
             the query.
         """
+        if self.genetic_code is None:
+            self._encode(record.letters, record.id, substituted)
         of_letters = self._strands if self.genetic_code is None else self._frames
         made = []
         for context, letters in of_letters(record):
@@ -199,7 +206,6 @@ class QueryPreparation:
         return made
 
     def _strands(self, record: Record) -> Iterator[tuple[Context, str]]:
-        self._encode(record.letters, record.id)
         letters = self._soft_masked(record.letters)
         rna = self.alphabet.nucleotides and is_rna(letters)
         for sign in self.signs:
@@ -210,7 +216,10 @@ class QueryPreparation:
         assert self.genetic_code is not None
         table = _codons(self.genetic_code, self.alphabet)
         unknown = None if self.unknown is None else DNA.wildcard
-        given = DNA.encode(record.letters, name=record.id, unknown=unknown)
+        try:
+            given = DNA.encode(record.letters, name=record.id, unknown=unknown)
+        except UnknownLetterError as error:
+            raise UnknownLetterError(error.args[0], "a query to translate is DNA") from None
         for sign in self.signs:
             codes = given if sign > 0 else _COMPLEMENT[given[::-1]]
             lower = np.frombuffer(record.letters.encode("ascii", "replace"), np.uint8)[::sign] >= 97
@@ -236,37 +245,15 @@ class QueryPreparation:
             at = end
         return "".join([*pieces, letters[at:]])
 
-    def _encode(self, letters: str, name: str) -> Codes:
+    def _encode(self, letters: str, name: str, substituted: Counter[str] | None = None) -> Codes:
         alphabet = self._masked or self.alphabet
-        return alphabet.encode(letters, name=name, unknown=self.unknown)
+        return alphabet.encode(letters, name=name, unknown=self.unknown, substituted=substituted)
 
     @cached_property
     def _masked(self) -> Alphabet | None:
         """The alphabet in which masked letters are the wildcard, if any are to be masked."""
         masked = self.lower_case_mask or self.mask_low_complexity
         return self.alphabet.lower_case_masked() if masked else None
-
-
-def is_rna(letters: str) -> bool:
-    """Return whether there is U, and no T.
-
-    >>> is_rna("ACGu"), is_rna("ACGUT"), is_rna("ACG")
-    (True, False, False)
-    """
-    return any(u in letters for u in "Uu") and not any(t in letters for t in "Tt")
-
-
-def reversed_strand(letters: str, rna: bool) -> str:
-    """Return the reverse complement, with U or with T; gaps stay gaps.
-
-    >>> reversed_strand("AAC-Gn", False), reversed_strand("AAC-Gn", True)
-    ('nC-GTT', 'nC-GUU')
-    """
-    turned = complement_of(letters)[::-1]
-    return turned.translate(_T_TO_U) if rna else turned
-
-
-_T_TO_U = str.maketrans("Tt", "Uu")
 
 
 def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], ...]:

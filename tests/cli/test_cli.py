@@ -52,7 +52,7 @@ def files(tmp_path: Path) -> Path:
         "db.fasta": DATABASE,
         "dna.fasta": ">d\nACGTACGTTT\n",
         "masked.fasta": ">soft\npawhe\n",
-        "letter.fasta": ">bad one\nMKVLJAW\n",
+        "letter.fasta": ">bad one\nMKVL-AW\n",
         "empty.fasta": "",
         "blank.fasta": "\n\n",
         "not.fasta": "hello\n",
@@ -409,6 +409,10 @@ def test_progress_bar_is_shown_on_a_terminal(silenced: bool, files: Path) -> Non
 
 # bad input
 
+TRANSLATED = "--translated to search proteins with DNA, or "
+PROTEINS = (
+    f"has proteins, but the query is scored as DNA: give {TRANSLATED}--protein if it is a protein"
+)
 SEARCH = "search query.fasta db.fasta --engine reference"
 BAD = {
     "missing file": ("search missing.fasta db.fasta", "missing.fasta: No such file or directory"),
@@ -426,7 +430,7 @@ BAD = {
     ),
     "letter of a query": (
         "search letter.fasta db.fasta --engine reference",
-        "bad: letter 'J' at position 5 is not in the protein alphabet",
+        "bad: letter '-' at position 5 is not in the protein alphabet",
     ),
     "protein as DNA": (
         f"{SEARCH} --match 2 --mismatch -3",
@@ -435,6 +439,20 @@ BAD = {
     "unknown not in the alphabet": (f"{SEARCH} --unknown J", "unknown letter 'J' is not in"),
     "unknown matrix": (f"{SEARCH} --matrix BLOSUM26", "did you mean BLOSUM62?"),
     "match with DNA and a matrix": (f"{SEARCH} --dna --matrix PAM30", "PAM30 and --dna exclude"),
+    "protein and DNA": (f"{SEARCH} --dna --protein", "--protein and --dna exclude one another"),
+    "protein and match": (
+        f"{SEARCH} --protein --match 2 --mismatch -3",
+        "--protein and --match, --mismatch exclude one another",
+    ),
+    "advice on proteins": (f"{SEARCH} --dna", "; --protein scores proteins; --unknown X maps"),
+    "advice to makedb": (
+        "makedb --alphabet dna db.fasta out",
+        "; --alphabet protein scores proteins; --unknown X maps such letters",
+    ),
+    "protein to translate": (
+        "search query.fasta db.fasta --translated",
+        "; a query to translate is DNA; --unknown X maps",
+    ),
     "DNA match of a half": (f"{SEARCH} --dna --match 1.5 --mismatch -2", "match 1.5: a whole num"),
     "protein as DNA of blastn": (f"{SEARCH} --dna", "q1: letter 'E' at position 2 is not in the D"),
     "protein translated": (
@@ -497,7 +515,10 @@ BAD = {
     "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
     "no match": (f"{SEARCH} --match 0 --mismatch -3", "match 0 must be more than 0"),
     "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "beyond 1000000"),
-    "query beyond the texture limit": ("search long.fasta db.fasta --engine fragment", "texture l"),
+    "query beyond the texture limit": (
+        "search long.fasta db.fasta --protein --engine fragment",
+        "texture l",
+    ),
     "unknown engine": (f"{SEARCH} --engine warp", "unknown engine 'warp'; there are auto, ref"),
     "unknown device": ("search query.fasta db.fasta --device voodoo", "no device 'voodoo'"),
     "unknown device number": ("search query.fasta db.fasta --device 99", "no device 99"),
@@ -516,7 +537,7 @@ BAD = {
     "no database": ("search query.fasta", "required: DB (see glsw search --help)"),
     "no file to index": ("makedb none.fasta out", "none.fasta: No such file or directory"),
     "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),
-    "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter 'J' at position 5"),
+    "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter '-' at position 5"),
     "index over a file": ("makedb db.fasta query.fasta", "query.fasta: it exists and is no data"),
     "index over another file": (
         "makedb db.fasta query.fasta",
@@ -610,6 +631,8 @@ def test_no_device_at_all(
         ("db.fasta", "protein"),
         ("--unknown X db.fasta.gz letter.fasta", "protein"),
         ("--alphabet DNA dna.fasta", "DNA"),
+        ("dna.fasta", "DNA"),
+        ("--alphabet protein dna.fasta", "protein"),
         ("--force --alphabet nuc.4.4 dna.fasta", "NUC.4.4"),
     ],
 )
@@ -650,7 +673,18 @@ def test_a_database_is_searched_like_its_file(
     ("words", "message"),
     [
         ("search query.fasta cut", "cut: truncated database"),
-        ("search dna.fasta db --match 2 --mismatch -3", "db: its alphabet is protein"),
+        ("search query.fasta db --matrix GONNET1992", "db: its alphabet is protein"),
+        ("search dna.fasta db", f"db {PROTEINS}; makedb --alphabet dna indexes DNA"),
+        ("search dna.fasta db --match 2 --mismatch -3", f"db {PROTEINS}"),
+        ("search dna.fasta db --dna", f"db {PROTEINS}"),
+        ("search dna.fasta db.fasta", f"db.fasta {PROTEINS}\n"),
+        ("align dna.fasta query.fasta", f"{PROTEINS.replace(TRANSLATED, '')}\n"),
+        (
+            "search query.fasta genes",
+            "genes has DNA, but the query is scored as protein: give --dna",
+        ),
+        ("search dna.fasta genes --protein", "genes has DNA, but the query is scored as protein"),
+        ("search dna.fasta genes --translated", "as protein: --translated is for proteins\n"),
         ("search db db.fasta", "db: not FASTA or FASTQ"),
         ("align query.fasta db", "db: not FASTA or FASTQ"),
         ("search query.fasta db --output db", "--output db: it is an input"),
@@ -660,9 +694,149 @@ def test_databases_that_cannot_be_searched(
     words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
 ) -> None:
     (files / "cut").write_bytes((files / "db").read_bytes()[:-9])
+    assert run("makedb dna.fasta genes").status == 0
     done = run(f"{words} --engine reference")
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
     assert message in done.err
+
+
+# letters that count as others
+
+RARE = {"query": ">q\nHEAGAUGHEEOWW\n", "target": ">t\nWWPHEAGAuGJEEOWW\n"}
+ROWS = "HEAGAUGHEEOWW", ("HEAGAuGJEEOWW", "HEAGAUGJEEOWW")
+SAID = "glsw: 2 letters U scored as C, 2 letters O as X, 1 letter J as X\n"
+
+
+@pytest.fixture
+def rare(files: Path) -> Path:
+    for name, text in RARE.items():
+        (files / f"{name}.fasta").write_text(text)
+    return files
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("indexed", [False, True])
+def test_rare_letters_are_shown_as_written(
+    form: str, indexed: bool, rare: Path, run: Callable[..., SimpleNamespace]
+) -> None:
+    target = "target.fasta"
+    if indexed:
+        done = run(f"makedb {target} index")
+        assert done.err.startswith("glsw: 1 letter U scored as C, 1 letter O as X, 1 letter J as X")
+        assert done.err.count("scored as") == 1
+        target = "index"
+    done = run(f"search query.fasta {target} --engine reference --format {form}")
+    assert done.status == 0
+    assert done.err.startswith(SAID)
+    assert done.err.count("\n") == 2
+    query, row = ROWS[0], ROWS[1][indexed]
+    if form == "pairwise":
+        assert re.search(rf"Query +1 +{query} .*\n.*\nSbjct +4 +{row} ", done.out)
+    elif form == "jsonl":
+        assert f'"query_row": "{query}"' in done.out
+        assert f'"target_row": "{row}"' in done.out
+    elif form == "sam":
+        assert f"\t{query}\t" in done.out
+    mapped = {"query": ">q\nHEAGACGHEEXWW\n", "target": ">t\nWWPHEAGACGXEEXWW\n"}
+    for name, text in mapped.items():
+        (rare / f"{name}.fasta").write_text(text)
+    plain = run(f"search query.fasta target.fasta --engine reference --format {form}").out
+    table = str.maketrans("Uu", "CC")
+    if form not in ("pairwise", "jsonl", "sam"):  # no letters in these
+        assert done.out.translate(table) == plain.translate(table)
+
+
+def test_rare_letters_in_the_columns_of_blast_tab(
+    rare: Path, run: Callable[..., SimpleNamespace]
+) -> None:
+    words = "search query.fasta target.fasta --engine reference --format"
+    (query, target), *_ = (
+        line.split("\t") for line in run(f"{words} 'blast-tab qseq sseq'").out.splitlines()
+    )
+    assert (query, target) == (ROWS[0], ROWS[1][0])
+
+
+@pytest.mark.usefixtures("rare")
+@pytest.mark.parametrize("form", ["pairwise", "tsv", "sam", "paf", "jsonl", "blast-tab"])
+def test_rare_letters_of_a_pair(form: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"align query.fasta target.fasta --engine reference --format {form}")
+    assert (done.status, done.err.startswith(SAID), done.err.count("scored as")) == (0, True, 1)
+    if form == "pairwise":
+        assert ROWS[0] in done.out
+        assert ROWS[1][0] in done.out
+
+
+@pytest.mark.usefixtures("rare")
+def test_rare_letters_of_matrices_that_have_them(run: Callable[..., SimpleNamespace]) -> None:
+    words = "search query.fasta target.fasta --engine reference --format tsv --matrix"
+    done = run(f"{words} blastp")
+    assert (done.status, "scored as" in done.err) == (0, False)
+    done = run(f"{words} gonnet1992")
+    assert done.status == 2
+    assert "letter 'O' at position 11 is not in the GONNET1992 alphabet" in done.err
+
+
+# DNA without --dna
+
+
+def scored_as(done: SimpleNamespace) -> str:
+    assert done.status == 0
+    return "DNA" if done.err.endswith("; DNA scoring, as the query is nucleic acid\n") else ""
+
+
+@pytest.mark.parametrize("command", ["search", "align"])
+@pytest.mark.parametrize(
+    ("letters", "options", "dna"),
+    [
+        ("ACGT" * 5, "", True),
+        ("acgu" * 5, "", True),
+        ("ACGTN" * 4, "", True),
+        ("A" * 19 + "R", "", True),
+        ("A" * 18 + "RR", "", False),
+        ("ACGT" * 5, "--protein", False),
+        ("ACGT" * 5, "--matrix PAM30", False),
+        ("ACGT" * 5, "--dna", None),
+        ("ACGT" * 5, "--match 1 --mismatch -2", None),
+    ],
+)
+def test_dna_is_known_by_its_letters(
+    command: str,
+    letters: str,
+    options: str,
+    dna: bool | None,
+    files: Path,
+    run: Callable[..., SimpleNamespace],
+) -> None:
+    (files / "q").write_text(f">q\n{letters}\n")
+    (files / "t").write_text(">t\nTTTACGTACGTTTTACGTAAAAAAAA\n")
+    words = f"{command} q t --engine reference --format tsv"
+    done = run(f"{words} {options}")
+    assert bool(scored_as(done)) is bool(dna)
+    if dna:
+        assert done.out == run(f"{words} --dna").out
+    elif dna is False:
+        assert done.out == run(f"{words} {options} --protein").out != run(f"{words} --dna").out
+
+
+def test_dna_of_standard_input_is_known(files: Path) -> None:
+    query = (files / "dna.fasta").read_bytes()
+    words = "search - dna.fasta --engine reference --format tsv"
+    out, err = process(words, files, stdin=subprocess.PIPE).communicate(query)
+    assert err.endswith(b"; DNA scoring, as the query is nucleic acid\n")
+    assert out == process(f"{words} --dna", files, stdin=subprocess.PIPE).communicate(query)[0]
+
+
+def test_an_index_of_dna_is_searched_without_options(run: Callable[..., SimpleNamespace]) -> None:
+    assert run("makedb dna.fasta genes").status == 0
+    words = "search dna.fasta {} --engine reference --format tsv"
+    done = run(words.format("genes"))
+    assert scored_as(done) == "DNA"
+    assert done.out == run(words.format("dna.fasta --dna")).out
+
+
+def test_minus_strand_without_more_options(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("search dna.fasta dna.fasta --strand minus --engine reference --format tsv")
+    assert {row["strand"] for row in rows(done.out)} == {"-"}
 
 
 # devices

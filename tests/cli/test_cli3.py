@@ -64,7 +64,7 @@ def files(tmp_path: Path) -> Path:
         "y.fasta": ">y\nACGACGACC\n",
         "z.fasta": ">z\nGGACGTTACGACG\n",
         "two.fasta": ">one\nMKV\n>two\nMKV\n",
-        "letter.fasta": ">bad one\nMKVLJAW\n",
+        "letter.fasta": ">bad one\nMKVL-AW\n",
         "empty.fasta": "",
         "nothing.fasta": ">nothing\n\n",
         "half.fastq": "@r\nACGT\n+\nII\n",
@@ -232,10 +232,12 @@ def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring3:
 @pytest.mark.parametrize(
     ("options", "scheme", "name", "gaps"),
     [
-        ("", "sum-of-pairs", "BLOSUM62", (12, 1)),
+        ("", "sum-of-pairs", "DNA 2/-3", (7, 2)),
+        ("--dna", "sum-of-pairs", "DNA 2/-3", (7, 2)),
+        ("--protein", "sum-of-pairs", "BLOSUM62", (12, 1)),
         ("--matrix pam250 --gapopen 10 --gapextend 2", "sum-of-pairs", "PAM250", (12, 2)),
         ("--match 2 --mismatch -3", "sum-of-pairs", "match 2 mismatch -3", (7, 2)),
-        ("--scheme sum-of-pairs --gapopen 0", "sum-of-pairs", "BLOSUM62", (1, 1)),
+        ("--scheme sum-of-pairs --gapopen 0", "sum-of-pairs", "DNA 2/-3", (2, 2)),
         ("--scheme identity", "identity", "match 1 mismatch -1", (1, 1)),
         ("--scheme identity --match 5 --mismatch -4", "identity", "match 5 mismatch -4", (1, 1)),
         ("--scheme identity --gapopen 3", "identity", "match 1 mismatch -1", (4, 1)),
@@ -253,7 +255,7 @@ def test_scoring(
     scoring = captured_scoring(f"align3 x.fasta y.fasta z.fasta {options}", monkeypatch)
     assert (scoring.scheme, scoring.pairs.name) == (scheme, name)
     assert (scoring.pairs.gap_open, scoring.pairs.gap_extend) == gaps
-    assert (scoring.alphabet == DNA) == ("match" in name)
+    assert (scoring.alphabet == DNA) == ("match" in name or "DNA" in name)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +374,7 @@ BAD = {
     "four files": (f"{ALIGN} a.fasta", "unrecognized arguments: a.fasta"),
     "letter": (
         "align3 a.fasta b.fasta letter.fasta --engine reference",
-        "bad: letter 'J' at position 5 is not in the protein alphabet",
+        "bad: letter '-' at position 5 is not in the protein alphabet",
     ),
     "protein as DNA": (
         f"{ALIGN} --scheme identity",

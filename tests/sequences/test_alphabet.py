@@ -1,12 +1,17 @@
 import pickle
+import re
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from subtests import with_subtests
 
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.scoring.matrices import matrix_names
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, UnknownLetterError, custom
 
 CODONS = tuple(a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT")
 
@@ -70,8 +75,8 @@ def test_uracil_in_codons():
 
 
 def test_a_stranger_is_named_with_record_letter_and_position():
-    with pytest.raises(ValueError, match="P1: letter 'J' at position 3 is not in") as caught:
-        PROTEIN.encode("MKJV", name="P1")
+    with pytest.raises(ValueError, match="P1: letter '-' at position 4 is not in") as caught:
+        PROTEIN.encode("MKU-V", name="P1")
     message = str(caught.value)
     assert f"the protein alphabet ({PROTEIN.letters})" in message
     assert message.endswith(")")
@@ -86,7 +91,80 @@ def test_what_is_no_letter_is_refused(text):
 
 
 def test_unknown_letters_become_the_letter_given():
-    assert PROTEIN.decode(PROTEIN.encode("MUé-k", unknown="x")) == "MXXXK"
+    assert PROTEIN.decode(PROTEIN.encode("MUé-k", unknown="x")) == "MCXXK"
+
+
+# letters that count as others
+
+
+@with_subtests("name", [each for each in matrix_names() if each != "SCHNEIDER"])
+def test_what_selenocysteine_pyrrolysine_and_j_count_as(name):
+    alphabet = Scoring.named(name).alphabet
+    letters = alphabet.letters
+    proteins = set("ACDEFGHIKLMNPQRSTVWY") <= set(letters)
+    for letter, other in (("U", "C"), ("O", "X"), ("J", "X")):
+        for spelled in (letter, letter.lower()):
+            counted = Counter()
+            if letter in letters:  # its own row
+                code = alphabet.encode(spelled, substituted=counted)
+                assert (code.tolist(), counted) == ([letters.index(letter)], {})
+                assert alphabet.substituted(spelled) == []
+            elif proteins and other in letters:
+                code = alphabet.encode(spelled, substituted=counted)
+                assert (code.tolist(), counted) == ([letters.index(other)], {letter: 1})
+                assert alphabet.substituted("A" + spelled) == [(1, letter)]
+                assert np.array_equal(alphabet.encode(spelled, unknown="A"), code)
+            elif letter == "U" and alphabet.nucleotides:
+                assert alphabet.decode(alphabet.encode(spelled)) == "T"
+            else:
+                with pytest.raises(UnknownLetterError, match=f"letter '{spelled}' at position 1"):
+                    alphabet.encode(spelled)
+                assert alphabet.encode(spelled, unknown="A").tolist() == [letters.index("A")]
+
+
+@given(st.text(PROTEIN.letters + "UOJuoj"))
+def test_letters_that_count_as_others_are_found(text):
+    counted = Counter()
+    codes = PROTEIN.encode(text, substituted=counted)
+    table = str.maketrans("UOJuoj", "CXXCXX")
+    assert np.array_equal(codes, PROTEIN.encode(text.translate(table)))
+    found = [(k, letter.upper()) for k, letter in enumerate(text) if letter in "UOJuoj"]
+    assert PROTEIN.substituted(text) == PROTEIN.substituted(text.encode()) == found
+    assert counted == Counter(letter for _, letter in found)
+
+
+def test_an_alias_is_the_letter_that_it_stands_for():
+    own = Alphabet("own", PROTEIN.letters, {"U": "X"})
+    assert own.substitutes == {"O": "X", "J": "X"}
+    assert own.decode(own.encode("UOu")) == "XXX"
+
+
+def test_letters_that_count_as_others_are_a_warning():
+    text = re.escape("2 letters U scored as C, 1 letter J as X")
+    with pytest.warns(RuntimeWarning, match=f"^{text}$"):
+        PROTEIN.warn_of_substitutes(Counter("JUU"), 2)
+    with pytest.warns(RuntimeWarning, match="^1 letter O scored as X$"):
+        PROTEIN.warn_of_substitutes(Counter("O"), 2)
+    PROTEIN.warn_of_substitutes(Counter(), 2)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "text", "advice"),
+    [
+        (DNA, "MKVLAE", "; glsw.Scoring.blast() scores proteins"),
+        (DNA, "MKLU", "; glsw.Scoring.blast() scores proteins"),
+        (DNA, "ACGT" * 9 + "X", ""),
+        (DNA, "AC!", ""),
+        (custom("ACGT"), "ACGN", "; glsw.Scoring.nucleotide() scores DNA"),
+        (Scoring.named("GONNET1992").alphabet, "MKLX", ""),
+        (PROTEIN, "MK-", ""),
+    ],
+)
+def test_an_unknown_letter_names_the_scoring_that_takes_all(alphabet, text, advice):
+    with pytest.raises(UnknownLetterError, match="is not in the") as caught:
+        alphabet.encode(text)
+    assert str(caught.value).endswith(f"({alphabet.letters}){advice}")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 @pytest.mark.parametrize("unknown", ["J", "", "XX", "é"])

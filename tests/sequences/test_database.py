@@ -11,6 +11,7 @@ import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from glsw.sequences.database_file import is_database
 from glsw.sequences.records import Record, read
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"), {"GGT": "GGG"})
+VERSION_1 = Path(__file__).parents[1] / "data" / "version1.glsw"
 RECORDS = [
     Record("a", "the first", "MKV"),
     Record("b", "", "MKVLA"),
@@ -58,7 +60,7 @@ def section(data, name):
     return data[place["offset"] : place["offset"] + place["bytes"]]
 
 
-def preface(offset, table, version=1):
+def preface(offset, table, version=2):
     data = struct.pack("=8sIIQQI", b"\x89GLSW\r\n\x1a", 0x01020304, version, offset, len(table), 0)
     data = data[:-4] + struct.pack("=I", zlib.crc32(table))
     return data + struct.pack("=I", zlib.crc32(data))
@@ -199,8 +201,8 @@ def test_nothing_at_all_in_memory():
 
 
 def test_unknown_letters(tmp_path, out):
-    (tmp_path / "in").write_text(">a\nMJ\n>b\nOK\n")
-    message = "a: letter 'J' at position 2 is not in the protein alphabet"
+    (tmp_path / "in").write_text(">a\nM-\n>b\n?K\n")
+    message = "a: letter '-' at position 2 is not in the protein alphabet"
     with pytest.raises(ValueError, match=message):
         makedb(tmp_path / "in", out)
     with pytest.raises(ValueError, match=message):
@@ -208,7 +210,7 @@ def test_unknown_letters(tmp_path, out):
     assert not list(out.parent.iterdir())
     database = makedb(tmp_path / "in", out, unknown="X")
     assert [record.letters for record in database] == ["MX", "XK"]
-    assert [r.letters for r in Database.of(read(tmp_path / "in"), PROTEIN, "X")] == ["MJ", "OK"]
+    assert [r.letters for r in Database.of(read(tmp_path / "in"), PROTEIN, "X")] == ["M-", "?K"]
 
 
 def test_numbers_count_from_the_end_too(source, out):
@@ -396,10 +398,61 @@ def test_newer_and_impossible_versions(made):
     data = made.read_bytes()
     offset = struct.unpack_from(PREFACE, data)[3]
     table = data[offset:]
-    made.write_bytes(preface(offset, table, version=2) + data[40:])
-    assert refusal(made) == "database of format 2, this glsw reads formats up to 1"
+    made.write_bytes(preface(offset, table, version=3) + data[40:])
+    assert refusal(made) == "database of format 3, this glsw reads formats up to 2"
     made.write_bytes(preface(offset, table, version=0) + data[40:])
     assert refusal(made) == "corrupt database (preface)"
+
+
+def test_version_1_is_read():
+    database = Database.open(VERSION_1)
+    database.verify()
+    assert struct.unpack_from(PREFACE, VERSION_1.read_bytes())[2] == 1
+    assert list(database) == [Record("a", "", "MKV"), Record("b", "the second", "MKVLA")]
+    assert database.alphabet == PROTEIN
+    assert database.substituted == {}
+
+
+# letters that count as others
+
+
+RARE = ">a\nMUK\n>b\nMKVLA\n>c\nOMKVLAuJ\n>d\nWU\n"
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_letters_that_count_as_others_come_back_as_they_are(tmp_path, out, masked):
+    (tmp_path / "in").write_text(RARE)
+    said = "2 letters U scored as C, 1 letter O as X, 1 letter J as X"
+    with pytest.warns(RuntimeWarning, match=said.replace("2", "2" if masked else "3")) as warned:
+        database = makedb(tmp_path / "in", out, lower_case_mask=masked)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    assert [each.letters for each in database] == [
+        "MUK",
+        "MKVLA",
+        "OMKVLAXJ" if masked else "OMKVLAUJ",
+        "WU",
+    ]
+    assert database[2].part(5, 8) == ("AXJ" if masked else "AUJ")
+    coded = [PROTEIN.decode(codes) for codes in database.sequences]
+    assert coded == ["XMKVLAXX" if masked else "XMKVLACX", "MKVLA", "MCK", "WC"]
+    memory = Database.of(read(tmp_path / "in"), database.alphabet)
+    assert memory.substituted == database.substituted
+    assert [each.letters for each in memory] == ["MUK", "MKVLA", "OMKVLAuJ", "WU"]
+    database.verify()
+
+
+def test_their_sections_are_as_described(tmp_path, out):
+    (tmp_path / "in").write_text(RARE)
+    with pytest.warns(RuntimeWarning, match="scored as"):
+        makedb(tmp_path / "in", out)
+    data = out.read_bytes()
+    assert np.frombuffer(section(data, "substituted_at"), np.int64).tolist() == [0, 6, 7, 14, 17]
+    assert section(data, "substituted") == b"OUJUU"
+    for name in ("substituted_at", "substituted"):
+        at = contents(data)["sections"][name]["offset"]
+        out.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        assert refusal(out) == f"corrupt database ({name})"
 
 
 @pytest.mark.parametrize("content", [b"", b">a\nMK\n", b"\x1f\x8b\x08", bytes(64), b"\x89GLSW"])
@@ -601,6 +654,8 @@ def test_opening_reads_little_of_a_large_file(tmp_path):
         "order": 8 * count,
         "rank": 8 * count,
         "offsets": 8 * (count + 1),
+        "substituted_at": 0,
+        "substituted": 0,
         "residues": residues,
     }
     sections, at = {}, 64

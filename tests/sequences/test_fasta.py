@@ -69,6 +69,7 @@ def common(path, alphabet, unknown=None):
                 name,
                 description,
                 alphabet.encode(letters, name=name, unknown=unknown).tobytes(),
+                alphabet.substituted(letters),
             )
             for name, description, letters in plainly_read(path)
         ]
@@ -84,6 +85,7 @@ def decoded(path, alphabet, unknown=None):
                 record.id,
                 record.description,
                 alphabet.encode(record.letters, name=record.id, unknown=unknown).tobytes(),
+                alphabet.substituted(record.letters),
             )
             for record in read(path)
         ]
@@ -109,7 +111,7 @@ def file(tmp_path_factory):
     return write
 
 
-words = "> \n \r \r\n \n> ACGT acguN * \xa0 \u2028 é ; @ + J \0 - \v\f\x1c\x1f".encode()
+words = "> \n \r \r\n \n> ACGT acguN * \xa0 \u2028 é ; @ + J u \0 - \v\f\x1c\x1f".encode()
 pieces = st.sampled_from([*words.split(b" "), b" ", b"\t", b"\xff", b"\xc3"])
 contents = st.lists(pieces, max_size=30).map(b"".join)
 
@@ -166,7 +168,7 @@ def test_errors_are_those_of_a_plain_reader(file, content, alphabet):
 def test_records_longer_than_a_block(monkeypatch, file, end, block):
     monkeypatch.setattr(fasta, "_BLOCK", block)
     path = file(LONG.replace(b"\n", end))
-    names, _, codes = zip(*encoded(path, DNA), strict=True)
+    names, _, codes, _ = zip(*encoded(path, DNA), strict=True)
     assert names == ("a", "b", "c")
     assert [len(each) for each in codes] == [10_000, 0, 5000]
 

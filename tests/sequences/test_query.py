@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -248,8 +249,11 @@ def test_masked_alphabets() -> None:
     assert PROTEIN.decode(once.encode("MkVx*")) == "MXVX*"
     rna = custom("ACGUN").lower_case_masked()
     assert rna.decode(rna.encode("ACTUactu")) == "ACUUNNNN"
-    with pytest.raises(ValueError, match="letter 'j' at position 2"):
-        once.encode("Mj")
+    counted = Counter()
+    assert PROTEIN.decode(once.encode("MUuOoJj", substituted=counted)) == "MCXXXXX"
+    assert counted == {"U": 1, "O": 1, "J": 1}
+    with pytest.raises(ValueError, match="letter '-' at position 2"):
+        once.encode("M-")
 
 
 # the scores of DNA

@@ -310,11 +310,11 @@ def test_marks():
 
 
 def test_unknown_letters():
-    with pytest.raises(ValueError, match="b: letter 'J' at position 2 is not in the protein"):
-        Aligner3(engine="reference").score("MKV", "MJV", "MKV")
+    with pytest.raises(ValueError, match="b: letter '1' at position 2 is not in the protein"):
+        Aligner3(engine="reference").score("MKV", "M1V", "MKV")
     verbs = Aligner3(engine="reference", unknown="X")
-    assert verbs.score("MKV", "MJV", "MKV") == verbs.score("MKV", "MXV", "MKV") == 30
-    assert verbs.align("MKV", "MJV", "MKV")[1] == "MJV"
+    assert verbs.score("MKV", "M1V", "MKV") == verbs.score("MKV", "MXV", "MKV") == 30
+    assert verbs.align("MKV", "M1V", "MKV")[1] == "M1V"
 
 
 def test_limits(aligner):
@@ -552,7 +552,7 @@ def test_executors_that_cannot_be(two, batch):
             ValueError,
             "max_alignments -1: at least 1",
         ),
-        (lambda verbs: verbs.alignments("MV", "MV", "J"), ValueError, "c: letter 'J' at position"),
+        (lambda verbs: verbs.alignments("MV", "MV", "1"), ValueError, "c: letter '1' at position"),
         (lambda verbs: verbs.align("MV", ["MV"], "V"), TypeError, "b must be one sequence, not li"),
         (lambda verbs: verbs.score("MV", "V", 7), TypeError, "c must be one sequence, not int"),
         (lambda _: Aligner3(Scoring.blast()), TypeError, "scoring must be a Scoring3, not Scoring"),

@@ -58,10 +58,10 @@ def test_equal_letters_are_those_of_the_alphabet():
 
 def test_letters_outside_the_alphabet():
     options = {"coordinates": [[0, 3], [0, 3]]}
-    assert alignment("MJK", "MXK", unknown="X", **options).rows()[1] == "|||"
-    with pytest.raises(ValueError, match="Q1: letter 'J'"):
-        alignment("MJK", "MXK", **options).rows()[1]
-    assert alignment("MKJ", "MK", [[0, 2], [0, 2]], unknown="X").identities == 2
+    assert alignment("M1K", "MXK", unknown="X", **options).rows()[1] == "|||"
+    with pytest.raises(ValueError, match="Q1: letter '1'"):
+        alignment("M1K", "MXK", **options).rows()[1]
+    assert alignment("MK1", "MK", [[0, 2], [0, 2]], unknown="X").identities == 2
 
 
 def test_codons():

@@ -24,7 +24,7 @@ from program import (
     wait_until,
 )
 
-import glsw.cli
+import glsw.cli.align3
 from glsw.align3 import Aligner3
 from glsw.cli import main
 from glsw.device.device import Device

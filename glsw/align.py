@@ -92,6 +92,11 @@ class Aligner(PoolUser):
         If there is no such engine or mode, the engine cannot align in this mode, ``unknown`` is
         not a letter of the alphabet, or letters are to be masked and the alphabet has no wildcard.
 
+    Warns
+    -----
+    RuntimeWarning
+        By each method, once, if letters count as others, see `Alphabet.substitutes`: how many.
+
     Notes
     -----
     A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,

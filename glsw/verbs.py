@@ -186,9 +186,9 @@ def search(
     Warns
     -----
     RuntimeWarning
-        If a device fails, or its process dies: another one repeats its part. If one of several
-        queries is masked as a whole, or has too few scores for the requested E-values: it has
-        no hits.
+        If letters count as others, see `Alphabet.substitutes`: once, how many. If a device fails,
+        or its process dies: another one repeats its part. If one of several queries
+        is masked as a whole, or has too few scores for the requested E-values: it has no hits.
 
     Examples
     --------

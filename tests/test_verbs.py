@@ -176,3 +176,37 @@ def test_errors_close_the_aligner(closed, verb, wrong):
     with pytest.raises(ValueError, match="at least 1"):
         verb(*PAIR, engine="reference", **wrong)
     assert closed == [1]
+
+
+# letters that count as others
+
+
+RARE = "WUKWOLWJW", "WUKWOLWJW"
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda: glsw.score(*RARE, engine="reference"),
+        lambda: glsw.score_matrix([RARE[0]], [RARE[1]], engine="reference")[0, 0],
+        lambda: glsw.align(*RARE, engine="reference").score,
+        lambda: next(glsw.alignments(*RARE, engine="reference")).score,
+        lambda: glsw.search(RARE[0], [RARE[1]], engine="reference").hits[0].score,
+        lambda: next(glsw.search([RARE[0]], [RARE[1]], engine="reference")).hits[0].score,
+    ],
+)
+def test_rare_letters_are_one_warning(verb):
+    said = "^2 letters U scored as C, 2 letters O as X, 2 letters J as X$"
+    with pytest.warns(RuntimeWarning, match=said) as warned:
+        score = verb()
+    assert len(warned) == 1
+    assert score == glsw.score("WCKWXLWXW", "WCKWXLWXW", engine="reference")
+
+
+def test_rare_letters_stay_in_alignments():
+    with pytest.warns(RuntimeWarning, match="scored as"):
+        alignment = glsw.align("WUKWOLWJW", "WCKWuLWJW", engine="reference")
+    assert alignment.rows() == ("WUKWOLWJW", "||||.||||", "WCKWuLWJW")
+    with pytest.warns(RuntimeWarning, match="scored as"):
+        (hit,) = glsw.search("WUKWOLWJW", ["WCKWuLWJW"], engine="reference")
+    assert hit.alignment.rows() == alignment.rows()

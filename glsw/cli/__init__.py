@@ -39,7 +39,7 @@ _NOT_EARLY = ("-h", "--help", "--device", "--engine")
 
 _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
 _ALPHABETS = "--alphabet protein", "--alphabet dna"
-"""What errors of letters advise, and the options for it of commands without --protein."""
+"""What errors of letters advise, and the options where --protein is none."""
 
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
@@ -147,7 +147,8 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
         text = str(error)
         for ours, theirs in (("existence", "gapopen"), ("extension", "gapextend")):
             text = text.replace(f"{ours} must be", f"{theirs} must be")
-        options = ("--protein", "--dna") if "protein" in arguments else _ALPHABETS
+        by_alphabet = "protein" not in arguments or getattr(arguments, "scheme", "") == "identity"
+        options = _ALPHABETS if by_alphabet else ("--protein", "--dna")
         for ours, theirs in zip(_SCORINGS, options, strict=True):
             text = text.replace(ours, theirs)
     return " ".join(text.splitlines())

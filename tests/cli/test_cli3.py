@@ -435,6 +435,36 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "identity" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("form", FORMATS3)
+def test_rare_letters_are_shown_as_written(form, tmp_path, capsys):
+    paths = [tmp_path / f"{name}.fasta" for name in "abc"]
+    words = ["align3", *map(str, paths), "--engine", "reference", "--format", form]
+    for path in paths:
+        path.write_text(f">{path.stem}\nMKWUWOWJWHE\n")
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    said = "glsw: 3 letters U scored as C, 3 letters O as X, 3 letters J as X\n"
+    assert (err.startswith(said), err.count("\n")) == (True, 2)
+    assert form == "tsv" or out.count("MKWUWOWJWHE") == 3
+    for path in paths:
+        path.write_text(f">{path.stem}\nMKWCWXWXWHE\n")
+    assert main(words) == 0
+    assert capsys.readouterr().out == out.replace("MKWUWOWJWHE", "MKWCWXWXWHE")
+
+
+def test_dna_is_known_by_its_letters(run):
+    note = "; DNA scoring, as the query is nucleic acid\n"
+    done, asked = run(DNA_FILES), run(f"{DNA_FILES} --dna")
+    assert (done.status, done.err.endswith(note), asked.err.endswith(note)) == (0, True, False)
+    assert done.out == asked.out != run(f"{DNA_FILES} --protein").out
+    done = run("align3 x.fasta y.fasta c.fasta --engine reference")
+    assert (done.status, done.err) == (
+        2,
+        "glsw: c.fasta has proteins, but the query is scored as DNA: give --protein if it is a "
+        "protein\n",
+    )
+
+
 def test_identity_of_proteins(tmp_path, capsys):
     paths = []
     for name, letters in zip("abc", ("HEAGAWGHEE", "PAWHEAE", "GAWHEE"), strict=True):
@@ -443,7 +473,12 @@ def test_identity_of_proteins(tmp_path, capsys):
     files = [str(path) for path in paths]
     identity = ["--scheme", "identity", "--engine", "reference", "--format", "tsv"]
     assert main(["align3", *files, *identity]) == 2
-    assert "is not in the DNA alphabet" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "is not in the DNA alphabet" in message
+    assert "; --alphabet protein scores proteins; --unknown" in message
+    assert main(["align3", *files, *identity, "--protein"]) == 2
+    message = capsys.readouterr().err
+    assert "--protein is for --scheme sum-of-pairs, --alphabet protein for identity" in message
     assert main(["align3", *files, *identity, "--alphabet", "protein"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("1\t3\t")
     assert main(["align3", *files, "--alphabet", "protein"]) == 2

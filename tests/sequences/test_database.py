@@ -416,6 +416,23 @@ def test_version_1_is_read():
 # letters that count as others
 
 
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("ecoli_K12_sprot_4403", {"U": 3}),
+        ("swissprot_2014_01_subset", {"U": 17, "O": 4}),
+    ],
+)
+def test_real_proteomes_are_indexed_without_options(data, out, name, counts):
+    path = Path(data) / "proteins" / f"{name}.fasta.gz"
+    with pytest.warns(RuntimeWarning, match="letters U scored as C"):
+        database = makedb(path, out)
+    database.verify()
+    assert database.substituted == counts
+    assert all(a.letters == b.letters for a, b in zip(database, read(path), strict=True))
+
+
 RARE = ">a\nMUK\n>b\nMKVLA\n>c\nOMKVLAuJ\n>d\nWU\n"
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.encoded import ranges
 
+LEFT, UP, DIAGONAL = 1, 2, 3
+"""Moves of a pair: a letter of the target opposite a gap, one of the query, or one of each."""
+
+_Int64: TypeAlias = npt.NDArray[np.int64]
 _Chosen: TypeAlias = "npt.NDArray[np.intp] | slice"
 
 
@@ -180,9 +184,166 @@ class Paths:
         end = self.ends.end[p]
         return coordinates(*self._moves_and_lengths(p), end[::-1] if len(end) == 2 else end)
 
+    def forwards(self) -> Runs:
+        """Return the columns of all pairs as runs from the starts of the paths to their ends."""
+        last = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, np.diff(self.offsets))
+        runs = self.runs[last - np.arange(len(last))]
+        moves = (runs & DIAGONAL).astype(np.uint8)
+        return Runs.ending(self.ends.end, moves, (runs >> 2).astype(np.int64), self.offsets)
+
     def _moves_and_lengths(self, p: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
         runs, k = self[p][::-1], self.ends.end.shape[1]
         return (runs & ((1 << k) - 1)).astype(np.uint8), runs >> k
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The columns of the alignments of N pairs as runs of moves, from start to end.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (N, 2)
+        Residues of the query and of the target before the first column.
+    moves : ndarray of uint8, shape (runs,)
+        The move of each run, see `Paths`; neighbouring runs of an alignment differ.
+    lengths : ndarray of int64, shape (runs,)
+        The columns of each run, 1 or more.
+    offsets : ndarray of int64, shape (N + 1,)
+        The runs of alignment ``p`` are those from ``offsets[p]`` to ``offsets[p + 1]``.
+
+    Examples
+    --------
+    >>> runs = Runs.of_coordinates([np.array([[2, 5, 9], [2, 5, 5]]), np.array([[4], [7]])])
+    >>> runs.moves.tolist(), runs.lengths.tolist(), runs.offsets.tolist()
+    ([3, 1], [3, 4], [0, 2, 2])
+    >>> runs.start.tolist(), runs.end.tolist(), runs.columns.tolist()
+    ([[2, 2], [7, 4]], [[5, 9], [7, 4]], [7, 0])
+    >>> runs.coordinates(0).tolist()
+    [[2, 5, 9], [2, 5, 5]]
+    """
+
+    start: _Int64
+    moves: npt.NDArray[np.uint8]
+    lengths: _Int64
+    offsets: _Int64
+
+    @staticmethod
+    def ending(
+        end: npt.NDArray[np.integer],
+        moves: npt.NDArray[np.uint8],
+        lengths: _Int64,
+        offsets: _Int64,
+    ) -> Runs:
+        """Return the runs of alignments that end there, given runs that may be empty or equal."""
+        if (some := lengths > 0).sum() < len(some):
+            moves, lengths, offsets = moves[some], lengths[some], _counted(some)[offsets]
+        first = np.append(True, moves[1:] != moves[:-1])[: len(moves)]
+        first[offsets[:-1][np.diff(offsets) > 0]] = True
+        at = np.flatnonzero(first)
+        merged = np.add.reduceat(lengths, at) if len(at) else lengths
+        runs = Runs(np.empty((0, 2), np.int64), moves[at], merged, _counted(first)[offsets])
+        return replace(runs, start=end.astype(np.int64) - runs.residues)
+
+    @staticmethod
+    def of_coordinates(each: Sequence[_Int64]) -> Runs:
+        """Return the runs of pairs with these coordinates, see `glsw.Alignment`."""
+        if not each:
+            return Runs.ending(
+                np.zeros((0, 2), np.int64),
+                np.empty(0, np.uint8),
+                np.zeros(0, np.int64),
+                np.zeros(1, int),
+            )
+        offsets = np.cumsum([0, *(one.shape[1] - 1 for one in each)])
+        target, query = np.concatenate([np.diff(one) for one in each], axis=1)
+        moves = (LEFT * (target > 0) + UP * (query > 0)).astype(np.uint8)
+        end = np.array([one[::-1, -1] for one in each])
+        return Runs.ending(end, moves, np.maximum(target, query), offsets)
+
+    @staticmethod
+    def concatenated(parts: Sequence[Runs]) -> Runs:
+        """Return the alignments of all parts, of which there is at least one."""
+        shifts = np.cumsum([0, *(len(part.moves) for part in parts)])
+        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+        return Runs(
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.moves for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([[0], *offsets]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def part(self, chosen: slice) -> Runs:
+        """Return the alignments of a slice of step 1."""
+        first, stop, _ = chosen.indices(len(self))
+        offsets = self.offsets[first : stop + 1]
+        runs = slice(offsets[0], offsets[-1])
+        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], offsets - offsets[0])
+
+    def total(self, values: npt.NDArray[np.integer]) -> _Int64:
+        """Return the sums over the runs of each alignment, shape (N,)."""
+        sums = _counted(values)[self.offsets]
+        return sums[1:] - sums[:-1]
+
+    @property
+    def residues(self) -> _Int64:
+        """Residues of the query and the target in each alignment, shape (N, 2)."""
+        query, target = self.moves >> 1, self.moves & 1
+        return np.stack([self.total(side * self.lengths) for side in (query, target)], axis=1)
+
+    @property
+    def end(self) -> _Int64:
+        """Residues of the query and the target up to the last column, that included."""
+        return self.start + self.residues
+
+    @property
+    def columns(self) -> _Int64:
+        """Columns of each alignment, shape (N,)."""
+        return self.total(self.lengths)
+
+    def coordinates(self, p: int) -> _Int64:
+        """Return the coordinates of pair p, see `glsw.Alignment`."""
+        chosen = slice(self.offsets[p], self.offsets[p + 1])
+        moves, lengths = self.moves[chosen], self.lengths[chosen]
+        steps = (moves >> np.arange(2, dtype=np.uint8)[:, None] & 1) * lengths
+        at = np.zeros((2, len(moves) + 1), np.int64)
+        np.cumsum(steps, axis=1, out=at[:, 1:])
+        return at + self.start[p, ::-1, None]
+
+    def from_end_to_end(self, lengths: _Int64) -> Runs:
+        """Return global alignments: with the gaps before their first and behind their last cell.
+
+        Parameters
+        ----------
+        lengths : ndarray of int64, shape (N, 2)
+            Residues of the queries and the targets.
+
+        Examples
+        --------
+        >>> inside = Runs.of_coordinates([np.array([[0, 2], [1, 3]])])
+        >>> inside.from_end_to_end(np.array([[5, 2]])).coordinates(0).tolist()
+        [[0, 0, 2, 2], [0, 1, 3, 5]]
+        """
+        end = self.end
+        gaps = np.stack([self.start[:, 0], self.start[:, 1], *(lengths - end).T], axis=1)
+        counts = np.diff(self.offsets)
+        offsets = self.offsets + 4 * np.arange(len(self) + 1)
+        at = offsets[:-1, None] + [0, 1, 0, 1]
+        at[:, 2:] += 2 + counts[:, None]
+        moves, sizes = np.empty(offsets[-1], np.uint8), np.empty(offsets[-1], np.int64)
+        moves[at], sizes[at] = np.array([UP, LEFT, UP, LEFT], np.uint8), gaps
+        inner = ranges(offsets[:-1] + 2, counts)
+        moves[inner], sizes[inner] = self.moves, self.lengths
+        return Runs.ending(lengths, moves, sizes, offsets)
+
+
+def _counted(values: npt.NDArray[Any]) -> _Int64:
+    """Return the sums of the first 0, 1, 2 ... values."""
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def coordinates(

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.mask import Mask
+from glsw.paths import DIAGONAL, LEFT
 from glsw.scoring.gaps import GapCost
 from glsw.scoring.scoring import Scoring
 
-# Direction bits of a cell, and the moves of a path: where H comes from ...
-STOP, LEFT, UP, DIAGONAL = 0, 1, 2, 3
+# Direction bits of a cell: where H comes from (SOURCE: STOP, or the move of a path) ...
+STOP = 0
 SOURCE = 3
 # ... and whether the gap that leaves this cell in E (F) begins here, that is, returns to H.
 E_CLOSES, F_CLOSES = 4, 8

@@ -17,15 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.mask import Mask
-from glsw.paths import coordinates
+from glsw.paths import DIAGONAL, LEFT, UP, coordinates
 from glsw.rows import (
-    DIAGONAL,
     E_CLOSES,
     F_CLOSES,
-    LEFT,
     SOURCE,
     STOP,
-    UP,
     TablePart,
     crossing,
     directions_of,
@@ -172,23 +169,3 @@ def _path(part: TablePart, in_f: bool, memory: int) -> tuple[bytes, int]:
     if node.value:
         moves += _path(part.above(middle, node.column), node.in_f, memory)[0]
     return moves, value
-
-
-def global_coordinates(
-    coordinates: npt.NDArray[np.int64], query_length: int, target_length: int
-) -> npt.NDArray[np.int64]:
-    """Return coordinates with the gaps before their first and behind their last cell.
-
-    >>> global_coordinates(np.array([[0, 2], [1, 3]]), 5, 2).tolist()
-    [[0, 0, 2, 2], [0, 1, 3, 5]]
-    """
-    first, last = np.zeros((2, 1), np.int64), np.array([[target_length], [query_length]])
-    parts = [coordinates]
-    if coordinates[:, 0].any():
-        parts.insert(0, first)
-    if (coordinates[:, -1:] != last).any():
-        parts.append(last)
-    points = np.concatenate(parts, axis=1)
-    kept = np.ones(points.shape[1], bool)  # a gap before the last cell is one with that behind it
-    kept[1:-1] = np.diff(np.sign(np.diff(points))).any(axis=0)
-    return points[:, kept]

@@ -10,18 +10,16 @@ from hypothesis import strategies as st
 
 from glsw import traceback
 from glsw.engines.reference import best_cell, fill, first_best_cell
+from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.sequences.records import read
 from glsw.traceback import (
-    DIAGONAL,
     E_CLOSES,
     F_CLOSES,
-    LEFT,
     SOURCE,
     STOP,
-    UP,
     trace,
     walk,
 )

@@ -229,8 +229,7 @@ class Engine(AnyEngine):
         """Return the best alignment of each pair, traced back on the device.
 
         None for an engine that leaves this to the host. Gaps at the ends of global and semi-global
-        alignments are not in it: see `glsw.traceback.global_coordinates`. Parameters and errors
-        as in `ends`.
+        alignments are not in it: see `Runs.from_end_to_end`. Parameters and errors as in `ends`.
         """
         return None
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby
+from functools import partial
+from itertools import groupby, pairwise
 from typing import NamedTuple, TextIO
 
+import numpy as np
+import numpy.typing as npt
+
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.format import Format, in_a_line, program
-from glsw.results import Hit, Hsp, SearchResult
+from glsw.output.format import Format, in_a_line, named, of_rows, program
+from glsw.results import Hsp, HspTable, SearchResult
 
 STANDARD = (
     "qaccver",
@@ -60,23 +61,23 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     if not names:
         raise ValueError("blast-tab: no columns")
 
+    def lines(table: HspTable) -> list[str]:
+        columns = [COLUMNS[name].values(table) for name in names]
+        return ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
+
     def write(result: SearchResult, stream: TextIO) -> None:
-        for hit in result:
-            for hsp in hit.hsps:
-                line = _Line(result, hit, hsp)
-                stream.write("\t".join(in_a_line(COLUMNS[name].value(line)) for name in names))
-                stream.write("\n")
+        stream.write("".join(of_rows(result, lines)))
 
     def write_with_comments(result: SearchResult, stream: TextIO) -> None:
-        pairs = sum(len(hit.hsps) for hit in result)
-        lines = [
+        pairs = len(of_rows(result, lines))
+        comments = [
             " ".join(program()),
             f"Query: {in_a_line(f'{result.query.id} {result.query.description}')}",
             f"Database: {result.sequences} sequences, {result.residues} residues",
             *[f"Fields: {', '.join(COLUMNS[name].title for name in names)}"] * bool(pairs),
             f"{pairs} hits found",
         ]
-        stream.write("".join(f"# {line}\n" for line in lines))
+        stream.write("".join(f"# {line}\n" for line in comments))
         write(result, stream)
 
     def footer(results: int) -> str:
@@ -85,130 +86,146 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     return Format(write_with_comments, footer=footer) if comments else Format(write)
 
 
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """The pair that a line shows."""
-
-    result: SearchResult
-    hit: Hit
-    hsp: Hsp
-
-    @cached_property
-    def shown(self) -> Shown:
-        return Shown.of(self.hsp)
-
-    @property
-    def nucleic(self) -> bool:
-        return is_nucleic(self.hsp.alignment.scoring.alphabet)
-
-    @property
-    def gap_opens(self) -> int:
-        rows = (self.shown.query.text, self.shown.target.text)
-        return sum(gap for row in rows for gap, _ in groupby(row, "-".__eq__))
-
-    @property
-    def mismatches(self) -> int:
-        found = self.hsp.alignment
-        return found.columns - found.identities - found.gaps
-
-    @property
-    def frames(self) -> tuple[int, int]:
-        context = self.hsp.context
-        if context.frame:
-            return context.frame, 0
-        return 1, context.strand
-
-    @property
-    def strand(self) -> str:
-        if not self.nucleic:
-            return "N/A"
-        return "plus" if self.hsp.context.strand > 0 else "minus"
-
-    @property
-    def btop(self) -> str:
-        """Numbers of equal pairs, and the letters of others: of the query, then of the target."""
-        parts = []
-        for equal, run in groupby(self.shown.pairs(), lambda pair: pair[2]):
-            pairs = list(run)
-            parts.append(str(len(pairs)) if equal else "".join(q + t for q, t, _ in pairs))
-        return "".join(parts)
-
-
-def _percentage(part: int, whole: int, decimals: int) -> str:
-    return f"{100 * part / max(1, whole):.{decimals}f}"
-
-
-def _coverage(hsps: Sequence[Hsp]) -> int:
-    """Return how much of the query they cover together, in percent."""
-    covered = end = 0
-    for first, last in sorted((min(place), max(place)) for place in (h.query_place for h in hsps)):
-        covered += max(0, last - max(end, first - 1))
-        end = max(end, last)
-    return percent(covered, hsps[0].context.length)
-
-
 class _Column(NamedTuple):
-    """The title of a column in the comments, and its value."""
+    """The title of a column in the comments, and its values, one per row of a table."""
 
     title: str
-    value: Callable[[_Line], object]
+    values: Callable[[HspTable], list[str]]
 
 
-def _length(line: _Line) -> int:
-    return len(line.hsp.alignment.target.codes)
+def _numbers(values: npt.NDArray[np.integer]) -> list[str]:
+    return list(map(str, values.tolist()))
 
 
-def _evalue(line: _Line) -> str:
-    known = math.nan if line.hsp.evalue is None else line.hsp.evalue
-    return evalue_text(known, digits=2)
+def _percentages(
+    part: npt.NDArray[np.integer], whole: npt.NDArray[np.integer], form: str
+) -> list[str]:
+    return list(map(form.format, (100 * part / np.maximum(1, whole)).tolist()))
 
 
-def _bits(line: _Line) -> str:
-    return "nan" if line.hsp.bits is None else bits_text(line.hsp.bits)
+def _query_ids(table: HspTable) -> list[str]:
+    return named(table.queries[k].given.id for k in table.query.tolist())
+
+
+def _target_ids(table: HspTable) -> list[str]:
+    return named(table.targets[k].id for k in table.target.tolist())
+
+
+def _titles(table: HspTable) -> list[str]:
+    return named(table.targets[k].description or "N/A" for k in table.target.tolist())
+
+
+def _places(table: HspTable, end: int, *, of_query: bool) -> list[str]:
+    """Return the first (0) or the last (1) letters, the way round that BLAST shows them."""
+    minus = (table.strands < 0) & (table.frames == 0)
+    place = table.query_places if of_query else table.target_places
+    first, last = np.where(minus, place[::-1], place)
+    shown = last if end else first
+    gap_only = (table.ends == table.runs.start)[:, 0 if of_query else 1]
+    if gap_only.any():  # the number before, which an alignment without columns has not
+        step = np.where(minus & (not of_query), -1, 1)
+        shown = np.where(gap_only, first - step * (table.columns > 0), shown)
+    return _numbers(shown)
+
+
+def _frames(table: HspTable) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the frames of queries and of targets."""
+    translated = table.frames != 0
+    return np.where(translated, table.frames, 1), np.where(translated, 0, table.strands)
+
+
+def _strands(table: HspTable) -> list[str]:
+    if not is_nucleic(table.scoring.alphabet):
+        return ["N/A"] * len(table)
+    return ["plus" if strand > 0 else "minus" for strand in table.strands.tolist()]
+
+
+def _of_rows(value: Callable[[Shown], str]) -> Callable[[HspTable], list[str]]:
+    """Return a column that is made of the rows of each alignment."""
+
+    def values(table: HspTable) -> list[str]:
+        return [value(shown) for shown in map(partial(_shown, table), range(len(table)))]
+
+    return values
+
+
+def _shown(table: HspTable, row: int) -> Shown:
+    return Shown.of(Hsp(table.alignment(row), table.queries[table.query[row]].context))
+
+
+def _btop(shown: Shown) -> str:
+    """Return numbers of equal pairs, and the letters of others, those of the query first."""
+    parts = []
+    for equal, run in groupby(shown.pairs(), lambda pair: pair[2]):
+        pairs = list(run)
+        parts.append(str(len(pairs)) if equal else "".join(q + t for q, t, _ in pairs))
+    return "".join(parts)
+
+
+def _coverages(table: HspTable, *, of_hits: bool) -> list[str]:
+    """Return how much of the query each pair covers, or those of its hit together, in percent."""
+    places = np.sort(table.query_places, axis=0).T.tolist()
+    starts = np.flatnonzero(table.number == 1) if of_hits else np.arange(len(table))
+    shown: list[str] = []
+    lengths = table.query_lengths.tolist()
+    for start, stop in pairwise([*starts.tolist(), len(table)]):
+        covered = end = 0
+        for first, last in sorted(places[start:stop]):
+            covered += max(0, last - max(end, first - 1))
+            end = max(end, last)
+        shown += [str(percent(covered, lengths[start]))] * (stop - start)
+    return shown
 
 
 COLUMNS: Mapping[str, _Column] = {
-    "qseqid": _Column("query id", lambda line: line.result.query.id),
-    "qacc": _Column("query acc.", lambda line: line.result.query.id),
-    "qaccver": _Column("query acc.ver", lambda line: line.result.query.id),
-    "qlen": _Column("query length", lambda line: line.hsp.context.length),
-    "sseqid": _Column("subject id", lambda line: line.hit.target.id),
-    "sallseqid": _Column("subject ids", lambda line: line.hit.target.id),
-    "sacc": _Column("subject acc.", lambda line: line.hit.target.id),
-    "saccver": _Column("subject acc.ver", lambda line: line.hit.target.id),
-    "sallacc": _Column("subject accs.", lambda line: line.hit.target.id),
-    "slen": _Column("subject length", _length),
-    "qstart": _Column("q. start", lambda line: line.shown.query_place[0]),
-    "qend": _Column("q. end", lambda line: line.shown.query_place[1]),
-    "sstart": _Column("s. start", lambda line: line.shown.target_place[0]),
-    "send": _Column("s. end", lambda line: line.shown.target_place[1]),
-    "qseq": _Column("query seq", lambda line: line.shown.query.text),
-    "sseq": _Column("subject seq", lambda line: line.shown.target.text),
-    "evalue": _Column("evalue", _evalue),
-    "bitscore": _Column("bit score", _bits),
-    "score": _Column("score", lambda line: line.hsp.score),
-    "length": _Column("alignment length", lambda line: line.hsp.alignment.columns),
+    "qseqid": _Column("query id", _query_ids),
+    "qacc": _Column("query acc.", _query_ids),
+    "qaccver": _Column("query acc.ver", _query_ids),
+    "qlen": _Column("query length", lambda table: _numbers(table.query_lengths)),
+    "sseqid": _Column("subject id", _target_ids),
+    "sallseqid": _Column("subject ids", _target_ids),
+    "sacc": _Column("subject acc.", _target_ids),
+    "saccver": _Column("subject acc.ver", _target_ids),
+    "sallacc": _Column("subject accs.", _target_ids),
+    "slen": _Column("subject length", lambda table: _numbers(table.target_lengths)),
+    "qstart": _Column("q. start", partial(_places, end=0, of_query=True)),
+    "qend": _Column("q. end", partial(_places, end=1, of_query=True)),
+    "sstart": _Column("s. start", partial(_places, end=0, of_query=False)),
+    "send": _Column("s. end", partial(_places, end=1, of_query=False)),
+    "qseq": _Column("query seq", _of_rows(lambda shown: shown.query.text)),
+    "sseq": _Column("subject seq", _of_rows(lambda shown: shown.target.text)),
+    "evalue": _Column(
+        "evalue", lambda table: [evalue_text(each, digits=2) for each in table.evalues.tolist()]
+    ),
+    "bitscore": _Column("bit score", lambda table: list(map(bits_text, table.bits.tolist()))),
+    "score": _Column(
+        "score", lambda table: [str(table.scoring.display(each)) for each in table.units.tolist()]
+    ),
+    "length": _Column("alignment length", lambda table: _numbers(table.columns)),
     "pident": _Column(
-        "% identity",
-        lambda line: _percentage(line.hsp.alignment.identities, line.hsp.alignment.columns, 3),
+        "% identity", lambda table: _percentages(table.identities, table.columns, "{:.3f}")
     ),
-    "nident": _Column("identical", lambda line: line.hsp.alignment.identities),
-    "mismatch": _Column("mismatches", lambda line: line.mismatches),
-    "positive": _Column("positives", lambda line: line.hsp.alignment.positives),
-    "gapopen": _Column("gap opens", lambda line: line.gap_opens),
-    "gaps": _Column("gaps", lambda line: line.hsp.alignment.gaps),
+    "nident": _Column("identical", lambda table: _numbers(table.identities)),
+    "mismatch": _Column(
+        "mismatches", lambda table: _numbers(table.columns - table.gaps - table.identities)
+    ),
+    "positive": _Column("positives", lambda table: _numbers(table.positives)),
+    "gapopen": _Column("gap opens", lambda table: _numbers(table.gap_opens)),
+    "gaps": _Column("gaps", lambda table: _numbers(table.gaps)),
     "ppos": _Column(
-        "% positives",
-        lambda line: _percentage(line.hsp.alignment.positives, line.hsp.alignment.columns, 2),
+        "% positives", lambda table: _percentages(table.positives, table.columns, "{:.2f}")
     ),
-    "frames": _Column("query/sbjct frames", lambda line: "{}/{}".format(*line.frames)),
-    "qframe": _Column("query frame", lambda line: line.frames[0]),
-    "sframe": _Column("sbjct frame", lambda line: line.frames[1]),
-    "btop": _Column("BTOP", lambda line: line.btop),
-    "stitle": _Column("subject title", lambda line: line.hit.target.description or "N/A"),
-    "salltitles": _Column("subject titles", lambda line: line.hit.target.description or "N/A"),
-    "sstrand": _Column("subject strand", lambda line: line.strand),
-    "qcovs": _Column("% query coverage per subject", lambda line: _coverage(line.hit.hsps)),
-    "qcovhsp": _Column("% query coverage per hsp", lambda line: _coverage([line.hsp])),
+    "frames": _Column(
+        "query/sbjct frames",
+        lambda table: [f"{q}/{s}" for q, s in np.stack(_frames(table), axis=1).tolist()],
+    ),
+    "qframe": _Column("query frame", lambda table: _numbers(_frames(table)[0])),
+    "sframe": _Column("sbjct frame", lambda table: _numbers(_frames(table)[1])),
+    "btop": _Column("BTOP", _of_rows(_btop)),
+    "stitle": _Column("subject title", _titles),
+    "salltitles": _Column("subject titles", _titles),
+    "sstrand": _Column("subject strand", _strands),
+    "qcovs": _Column("% query coverage per subject", partial(_coverages, of_hits=True)),
+    "qcovhsp": _Column("% query coverage per hsp", partial(_coverages, of_hits=False)),
 }
 """Columns by NCBI's names; those about GI numbers and taxonomy are not among them."""

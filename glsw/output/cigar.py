@@ -1,42 +1,63 @@
-"""Alignments letter by letter, for formats that know no codons."""
+"""Alignments letter by letter, and tags, for formats of mapped reads, which know no codons."""
 
 from __future__ import annotations
 
-from itertools import groupby
+import math
+from typing import NamedTuple
 
-from glsw.results import Alignment
+import numpy as np
+
+from glsw.results import HspTable
 
 
-def operations(alignment: Alignment) -> list[tuple[str, int]]:
-    """Return what a CIGAR says, each operation with its length in characters.
+class Compared(NamedTuple):
+    """What CIGAR and tags say about each row of a table; letters of codons are compared one by one.
 
-    Letters of codons are compared one by one.
+    Parameters
+    ----------
+    equal, columns : list of int
+        Equal letters, and all columns in letters.
+    cigars : list of str
+    mismatches : list of str
+        The tag MD: letters of the target that differ, and how many are equal between.
 
     Examples
     --------
     >>> from glsw import Aligner, Scoring
-    >>> codons = Aligner(Scoring.named("SCHNEIDER", 10, 5), engine="reference")
-    >>> operations(codons.align("ATGGCCTGG", "ATGGCTTGG"))
-    [('=', 5), ('X', 1), ('=', 3)]
+    >>> aligner = Aligner(Scoring.named("SCHNEIDER", 10, 5), engine="reference")
+    >>> result = aligner.search("ATGGCCTGG", ["ATGGCTTGG"])
+    >>> compared(result.listed.table)
+    Compared(equal=[8], columns=[9], cigars=['5=1X3='], mismatches=['5T3'])
     """
-    query, between, target = alignment.rows()
-    if alignment.scoring.alphabet.width > 1:
-        pairs = zip(query.upper(), target.upper(), strict=True)
-        between = "".join("|" if q == t else "." for q, t in pairs)
 
-    def kind(column: tuple[str, str, str]) -> str:
-        q, mark, t = column
-        return "D" if q == "-" else "I" if t == "-" else "=" if mark == "|" else "X"
-
-    columns = map(kind, zip(query, between, target, strict=True))
-    return [(letter, len(list(run))) for letter, run in groupby(columns)]
+    equal: list[int]
+    columns: list[int]
+    cigars: list[str]
+    mismatches: list[str]
 
 
-def cigar(alignment: Alignment) -> str:
-    """Return the operations as text."""
-    return "".join(f"{length}{letter}" for letter, length in operations(alignment))
+def compared(table: HspTable, stranger: str = "N") -> Compared:
+    """Compare the letters of alignments; ``stranger`` is shown for those that are none in MD."""
+    found = Compared([], [], [], [])
+    for rows in table.chunks():
+        operations = table.operations(rows, of_letters=True)
+        target = table.target_letters(rows)
+        known = (target >= ord("A")) & (target <= ord("Z")) | (target == ord("-"))
+        found.equal.extend(operations.equal.tolist())
+        found.columns.extend(np.diff(operations.offsets).tolist())
+        found.cigars.extend(operations.cigars())
+        found.mismatches.extend(
+            operations.mismatches(np.where(known, target, np.uint8(ord(stranger))))
+        )
+    return found
 
 
-def edits(alignment: Alignment) -> int:
-    """Return how many letters differ or are opposite gaps: the edit distance of the alignment."""
-    return sum(length for letter, length in operations(alignment) if letter != "=")
+def significance(table: HspTable) -> list[str]:
+    """Return the tags of E-value, bits and frame of each row, as far as they are known."""
+    columns = table.evalues.tolist(), table.bits.tolist(), table.frames.tolist()
+    return [
+        ("" if math.isnan(evalue) else f"\tZE:f:{evalue:.3g}")
+        + ("" if math.isnan(bits) else f"\tZB:f:{bits:.1f}")
+        + (f"\tZF:i:{frame}" if frame else "")
+        for evalue, bits, frame in zip(*columns, strict=True)
+    ]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TextIO, TypeAlias
+from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
-from glsw.results import SearchResult
+from glsw.results import HspTable, SearchResult
+
+ValueT = TypeVar("ValueT")
 
 Write: TypeAlias = Callable[[SearchResult, TextIO], None]
 """``write(result, stream)`` writes one result, after those before it."""
@@ -39,6 +42,23 @@ class Format(NamedTuple):
         return self.writer() if self.writer else self.write
 
 
+_MADE: WeakKeyDictionary[HspTable, dict[Callable[..., Any], list[Any]]] = WeakKeyDictionary()
+
+
+def of_rows(result: SearchResult, make: Callable[[HspTable], list[ValueT]]) -> list[ValueT]:
+    """Return what ``make`` returns for the high-scoring pairs of a result, a value each.
+
+    It is called once for the table of a result, in which those of other queries may be too.
+    """
+    if not len(result):
+        return []
+    listed = result.listed
+    made = _MADE.setdefault(listed.table, {})
+    if make not in made:
+        made[make] = make(listed.table)
+    return made[make][listed.rows]
+
+
 def program() -> tuple[str, str]:
     """Return the name and the version of this program."""
     from glsw import __version__
@@ -53,3 +73,9 @@ def in_a_line(text: object) -> str:
     'a b c'
     """
     return " ".join(str(text).split())
+
+
+def named(texts: Iterable[str]) -> list[str]:
+    """Return each text as `in_a_line` does; equal ones are looked at once."""
+    shown: dict[str, str] = {}
+    return [shown.get(text) or shown.setdefault(text, in_a_line(text)) for text in texts]

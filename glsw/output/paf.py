@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TextIO
 
-from glsw.output.cigar import cigar, edits, operations
-from glsw.output.format import in_a_line
-from glsw.results import Hsp, SearchResult
+import numpy as np
+
+from glsw.output.cigar import compared, significance
+from glsw.output.format import named, of_rows
+from glsw.results import HspTable, SearchResult
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
@@ -33,30 +34,33 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> fields[-1]
     'cg:Z:2=1I2=\n'
     """
-    for hit in result:
-        for hsp in hit.hsps:
-            fields = map(in_a_line, _fields(result, hsp))
-            stream.write("\t".join(fields) + "\n")
+    stream.write("".join(of_rows(result, _lines)))
 
 
-def _fields(result: SearchResult, hsp: Hsp) -> Iterator[object]:
-    found, context = hsp.alignment, hsp.context
-    width = found.scoring.alphabet.width
-    first, last = sorted(hsp.query_place)
-    runs = operations(found)
-    yield from (result.query.id, context.length * width, (first - 1) * width, last * width)
-    yield "+" if context.strand > 0 else "-"
-    yield from (found.target.id, len(found.target))
-    yield from (found.target_start * width, found.target_end * width)
-    yield sum(length for letter, length in runs if letter == "=")
-    yield sum(length for _, length in runs)
-    yield 255
-    yield f"AS:i:{found.units}"
-    yield f"NM:i:{edits(found)}"
-    if hsp.evalue is not None:
-        yield f"ZE:f:{hsp.evalue:.3g}"
-    if hsp.bits is not None:
-        yield f"ZB:f:{hsp.bits:.1f}"
-    if context.frame:
-        yield f"ZF:i:{context.frame}"
-    yield f"cg:Z:{cigar(found)}"
+def _lines(table: HspTable) -> list[str]:
+    width, letters = table.scoring.alphabet.width, compared(table)
+    first, last = np.sort(table.query_places, axis=0)
+    columns = (
+        named(table.queries[k].given.id for k in table.query.tolist()),
+        (table.query_lengths * width).tolist(),
+        ((first - 1) * width).tolist(),
+        (last * width).tolist(),
+        ["+" if strand > 0 else "-" for strand in table.strands.tolist()],
+        named(table.targets[k].id for k in table.target.tolist()),
+        (table.target_lengths * width).tolist(),
+        (table.runs.start[:, 1] * width).tolist(),
+        (table.ends[:, 1] * width).tolist(),
+        letters.equal,
+        letters.columns,
+        [255] * len(table),
+        [f"AS:i:{units}" for units in table.units.tolist()],
+        [
+            f"NM:i:{count - equal}"
+            for equal, count in zip(letters.equal, letters.columns, strict=True)
+        ],
+    )
+    ends = zip(significance(table), letters.cigars, strict=True)
+    return [
+        "\t".join(map(str, fields)) + f"{known}\tcg:Z:{cigar}\n"
+        for fields, (known, cigar) in zip(zip(*columns, strict=True), ends, strict=True)
+    ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TextIO
+from collections.abc import Iterable
+from typing import NamedTuple, TextIO
+
+import numpy as np
 
 from glsw.output.blast import is_nucleic
-from glsw.output.cigar import cigar, edits, operations
-from glsw.output.format import in_a_line, program
-from glsw.results import Alignment, Hit, Hsp, SearchResult
+from glsw.output.cigar import compared, significance
+from glsw.output.format import in_a_line, of_rows, program
+from glsw.results import HspTable, SearchResult
 from glsw.sequences.records import Record
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
@@ -91,25 +93,42 @@ class Writer:
         """Write the records of one result."""
         if result.query is not self._query:
             self._query, self._taken = result.query, []
-        if not result.hits:
-            stream.write(_line(_unmapped(result.query)))
-        for hit in result:
-            for hsp in hit.hsps:
-                stream.write(_line(_fields(result, hsp, self._flag(hit, hsp))))
+        if not len(result):
+            stream.write("\t".join(map(str, _unmapped(result.query))) + "\n")
+            return
+        table, name = result.listed.table, _name(result.query.id)
+        stranger = _stranger(table)
+        letters: dict[int, str] = {}
+        lines = []
+        for row in of_rows(result, _rows):
+            if row.query not in letters:
+                shown = table.queries[row.query].record.letters
+                letters[row.query] = re.sub(_NO_LETTER, stranger, shown)
+            flag = self._flag(row)
+            lines.append(
+                f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{letters[row.query]}\t*\t{row.tags}\n"
+            )
+        stream.write("".join(lines))
 
-    def _flag(self, hit: Hit, hsp: Hsp) -> int:
-        place = min(hsp.query_place), max(hsp.query_place)
+    def _flag(self, row: _Row) -> int:
         flag = 0
-        if hit.rank > 1 or hsp is not hit.hsps[0]:
-            secondary = any(_overlap(place, other) for other in self._taken) or not self._taken
-            flag = SECONDARY if secondary else SUPPLEMENTARY
+        if not row.best:
+            secondary = any(_overlap(row.on_query, other) for other in self._taken)
+            flag = SECONDARY if secondary or not self._taken else SUPPLEMENTARY
         if flag != SECONDARY:
-            self._taken.append(place)
-        return flag | REVERSE if hsp.context.strand < 0 and not hsp.context.frame else flag
+            self._taken.append(row.on_query)
+        return flag | REVERSE if row.reverse else flag
 
 
-def _line(fields: Iterable[object]) -> str:
-    return "\t".join(map(str, fields)) + "\n"
+class _Row(NamedTuple):
+    """What is written of a high-scoring pair, whatever was written before it."""
+
+    query: int
+    best: bool
+    reverse: bool
+    on_query: tuple[int, int]
+    place: str
+    tags: str
 
 
 def _unmapped(query: Record) -> tuple[object, ...]:
@@ -117,43 +136,53 @@ def _unmapped(query: Record) -> tuple[object, ...]:
     return _name(query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0, letters, "*"
 
 
-def _fields(result: SearchResult, hsp: Hsp, flag: int) -> Iterator[object]:
-    found = hsp.alignment
-    width = found.scoring.alphabet.width
-    clipped = found.query_start * width, len(found.query) - found.query_end * width
-    before, after = (f"{count}S" if count else "" for count in clipped)
-    stranger = "N" if is_nucleic(found.scoring.alphabet) else "X"
-    yield from (_name(result.query.id), flag, _target_name(found.target.id))
-    yield from (found.target_start * width + 1, 255, f"{before}{cigar(found)}{after}")
-    yield from ("*", 0, 0, re.sub(_NO_LETTER, stranger, found.query.letters), "*")
-    yield f"AS:i:{found.units}"
-    yield f"NM:i:{edits(found)}"
-    yield f"MD:Z:{_mismatches(found, stranger)}"
-    if hsp.evalue is not None:
-        yield f"ZE:f:{hsp.evalue:.3g}"
-    if hsp.bits is not None:
-        yield f"ZB:f:{hsp.bits:.1f}"
-    if hsp.context.frame:
-        yield f"ZF:i:{hsp.context.frame}"
-        yield f"ZS:i:{hsp.query_place[0]}"
+def _stranger(table: HspTable) -> str:
+    return "N" if is_nucleic(table.scoring.alphabet) else "X"
 
 
-def _mismatches(found: Alignment, stranger: str) -> str:
-    """Return the letters of the target where they differ, and how many are equal between."""
-    target = re.sub(r"[^A-Z-]", stranger, found.rows()[2].upper())
-    text, equal, at = "", 0, 0
-    for letter, length in operations(found):
-        part = target[at : at + length]
-        at += length
-        if letter == "=":
-            equal += length
-        elif letter == "X":
-            text += f"{equal}{'0'.join(part)}"
-            equal = 0
-        elif letter == "D":
-            text += f"{equal}^{part}"
-            equal = 0
-    return f"{text}{equal}"
+def _rows(table: HspTable) -> list[_Row]:
+    width, letters = table.scoring.alphabet.width, compared(table, _stranger(table))
+    targets: dict[int, str] = {}
+    for k in table.target.tolist():
+        if k not in targets:
+            targets[k] = _target_name(table.targets[k].id)
+    lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])
+    before, after = table.runs.start[:, 0] * width, (lengths - table.ends[:, 0]) * width
+    first, last = table.query_places
+    mapped = zip(
+        table.query.tolist(),
+        ((table.rank == 1) & (table.number == 1)).tolist(),
+        ((table.strands < 0) & (table.frames == 0)).tolist(),
+        zip(np.minimum(first, last).tolist(), np.maximum(first, last).tolist(), strict=True),
+        strict=True,
+    )
+    places = zip(
+        [targets[k] for k in table.target.tolist()],
+        (table.runs.start[:, 1] * width + 1).tolist(),
+        map(_clip, before.tolist()),
+        letters.cigars,
+        map(_clip, after.tolist()),
+        strict=True,
+    )
+    edits = np.array(letters.columns) - np.array(letters.equal)
+    tags = zip(
+        [f"AS:i:{units}" for units in table.units.tolist()],
+        [f"\tNM:i:{count}\tMD:Z:" for count in edits.tolist()],
+        letters.mismatches,
+        significance(table),
+        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), table.frames, strict=True)],
+        strict=True,
+    )
+    return [
+        _Row(*of_query, f"{target}\t{at}\t255\t{clipped}{cigar}{behind}", "".join(tag))
+        for of_query, (target, at, clipped, cigar, behind), tag in zip(
+            mapped, places, tags, strict=True
+        )
+    ]
+
+
+def _clip(letters: int) -> str:
+    return f"{letters}S" if letters else ""
 
 
 def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from glsw.output.format import in_a_line
-from glsw.results import COLUMNS, SearchResult
+from glsw.output.format import named, of_rows
+from glsw.results import COLUMNS, HspTable, SearchResult
+from glsw.results.columns import columns_of
 
 HEADER = "\t".join(COLUMNS) + "\n"
 """The first line: `glsw.results.COLUMNS`, which says what they are."""
 
+_TEXTS = ("query", "target", "description")
 _SHOWN: Mapping[str, Callable[[Any], str]] = {
     "bits": "{:.1f}".format,
     "evalue": "{:.3g}".format,
@@ -30,9 +32,16 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> stream.getvalue().split("\t")[:5]
     ['query', '1', '1', 'target 1', '16']
     """
-    for row in result.rows():
-        cells = (
-            "" if value is None else _SHOWN.get(name, in_a_line)(value)
-            for name, value in row.items()
-        )
-        stream.write("\t".join(cells) + "\n")
+    stream.write("".join(of_rows(result, _lines)))
+
+
+def _lines(table: HspTable) -> list[str]:
+    columns = [
+        named(values) if name in _TEXTS else _shown(values, _SHOWN.get(name, str))
+        for name, values in zip(COLUMNS, columns_of(table), strict=True)
+    ]
+    return ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
+
+
+def _shown(values: list[Any], show: Callable[[Any], str]) -> list[str]:
+    return ["" if value is None else show(value) for value in values]

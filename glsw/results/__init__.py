@@ -1,6 +1,17 @@
 """Results: alignments, and the hits of a search."""
 
 from glsw.results.alignment import Alignment
-from glsw.results.hits import COLUMNS, Hit, Hsp, SearchResult
+from glsw.results.columns import COLUMNS
+from glsw.results.hits import Hit, Hits, Hsp, SearchResult
+from glsw.results.hsp_table import HspTable, TableQuery
 
-__all__ = ["COLUMNS", "Alignment", "Hit", "Hsp", "SearchResult"]
+__all__ = [
+    "COLUMNS",
+    "Alignment",
+    "Hit",
+    "Hits",
+    "Hsp",
+    "HspTable",
+    "SearchResult",
+    "TableQuery",
+]

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
+from glsw.paths import Runs
 from glsw.results import text
 from glsw.results.alignment import Alignment, biopython_alignment
+from glsw.results.columns import COLUMNS, columns_of
+from glsw.results.hsp_table import HspTable, TableQuery
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context
-from glsw.sequences.records import Record
+from glsw.sequences.records import EncodedRecord, Record
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -134,6 +142,107 @@ class Hit:
         return text.preformatted(self)
 
 
+class Hits(Sequence[Hit]):
+    """The hits of one query as rows of a table; they become objects when they are asked for.
+
+    Parameters
+    ----------
+    bounds : sequence of int
+        Hit ``k`` is the rows from ``bounds[k]`` to ``bounds[k + 1]``.
+    table : HspTable, optional
+        Not needed if there are no hits.
+    """
+
+    def __init__(self, bounds: Sequence[int], table: HspTable | None) -> None:
+        self._bounds, self._table = bounds, table
+        self._made: dict[int, Hit] = {}
+
+    @classmethod
+    def of(cls, query: Record, hits: Sequence[Hit]) -> Hits:
+        """Return hits that are objects already, of a query as given."""
+        bounds = np.cumsum([0, *(len(hit.hsps) for hit in hits)]).tolist()
+        made = cls(bounds, _table(query, hits) if bounds[-1] else None)
+        made._made.update(enumerate(hits))
+        return made
+
+    @property
+    def table(self) -> HspTable:
+        """The table, in which those of other queries may be too."""
+        assert self._table is not None
+        return self._table
+
+    @property
+    def bounds(self) -> Sequence[int]:
+        """The first row of each hit, and the row behind the last one."""
+        return self._bounds
+
+    @property
+    def rows(self) -> slice:
+        """All rows."""
+        return slice(self._bounds[0], self._bounds[-1])
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    @overload
+    def __getitem__(self, k: int) -> Hit: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, k: int | slice) -> Hit | tuple[Hit, ...]:
+        if isinstance(k, slice):
+            return tuple(self[each] for each in range(*k.indices(len(self))))
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"hit {k} of {len(self)}")
+        k %= len(self)
+        if k not in self._made:
+            self._made[k] = self._hit(range(self._bounds[k], self._bounds[k + 1]))
+        return self._made[k]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} hits>"
+
+    def _hit(self, rows: range) -> Hit:
+        table = self.table
+        hsps = tuple(
+            Hsp(
+                table.alignment(row),
+                table.queries[table.query[row]].context,
+                *(None if math.isnan(x) else x for x in (table.bits[row], table.evalues[row])),
+            )
+            for row in rows
+        )
+        return Hit(int(table.rank[rows[0]]), hsps[0].alignment.target, hsps)
+
+
+def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
+    """Return the table of hits that are objects, of which there is at least one."""
+    hsps = [hsp for hit in hits for hsp in hit.hsps]
+    targets = [_named(hsp.alignment.target, hit.target) for hit in hits for hsp in hit.hsps]
+    counts = [len(hit.hsps) for hit in hits]
+    each = np.arange(len(hsps))
+    return HspTable(
+        hsps[0].alignment.scoring,
+        [TableQuery(query, hsp.context, hsp.alignment.query) for hsp in hsps],
+        dict(enumerate(targets)),
+        each,
+        each,
+        np.repeat([hit.rank for hit in hits], counts),
+        np.array(list(chain.from_iterable(range(1, count + 1) for count in counts))),
+        np.array([hsp.alignment.units for hsp in hsps]),
+        np.array([hsp.bits for hsp in hsps], np.float64),  # None becomes NaN
+        np.array([hsp.evalue for hsp in hsps], np.float64),
+        Runs.of_coordinates([hsp.alignment.coordinates for hsp in hsps]),
+    )
+
+
+def _named(record: EncodedRecord, title: Record) -> EncodedRecord:
+    """Return a record with the id and the description of another."""
+    if (record.id, record.description) == (title.id, title.description):
+        return record
+    letters = record.__dict__.get("letters")  # if they need not be decoded
+    return EncodedRecord(title.id, title.description, record.codes, record.alphabet, letters)
+
+
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """The hits of one query, the best first; among equal scores in the order of the database.
@@ -141,7 +250,8 @@ class SearchResult:
     Parameters
     ----------
     query : Record
-    hits : tuple of Hit
+    hits : sequence of Hit
+        Those of a search become objects when they are asked for.
     cells : int
         Query residues times database residues.
     seconds : float
@@ -157,7 +267,7 @@ class SearchResult:
     """
 
     query: Record
-    hits: tuple[Hit, ...]
+    hits: Sequence[Hit]
     cells: int
     seconds: float
     engine: str
@@ -166,6 +276,11 @@ class SearchResult:
     residues: int
     memory: int = 0
     statistics: Statistics | None = None
+
+    @cached_property
+    def listed(self) -> Hits:
+        """The hits as rows of a table."""
+        return self.hits if isinstance(self.hits, Hits) else Hits.of(self.query, self.hits)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -183,32 +298,11 @@ class SearchResult:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield for each high-scoring pair its values by the names of `COLUMNS`."""
-        for hit in self:
-            for number, hsp in enumerate(hit.hsps, start=1):
-                found = hsp.alignment
-                values = (
-                    self.query.id,
-                    hit.rank,
-                    number,
-                    hit.target.id,
-                    hsp.score,
-                    hsp.bits,
-                    hsp.evalue,
-                    100 * found.identity,
-                    found.identities,
-                    found.positives,
-                    found.gaps,
-                    found.columns,
-                    "+" if hsp.context.strand > 0 else "-",
-                    hsp.context.frame,
-                    *hsp.query_place,
-                    hsp.context.length,
-                    *hsp.target_place,
-                    len(hit.alignment.target.codes),
-                    found.cigar,
-                    hit.target.description,
-                )
-                yield dict(zip(COLUMNS, values, strict=True))
+        if not len(self):
+            return
+        table = self.listed.table.part(self.listed.rows)
+        for values in zip(*columns_of(table), strict=True):
+            yield dict(zip(COLUMNS, values, strict=True))
 
     def to_dataframe(self) -> Any:
         """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
@@ -243,40 +337,3 @@ class SearchResult:
 
     def _repr_html_(self) -> str:
         return text.html_table(self)
-
-
-COLUMNS = (
-    "query",
-    "rank",
-    "hsp",
-    "target",
-    "score",
-    "bits",
-    "evalue",
-    "identity",
-    "identities",
-    "positives",
-    "gaps",
-    "columns",
-    "strand",
-    "frame",
-    "query_start",
-    "query_end",
-    "query_length",
-    "target_start",
-    "target_end",
-    "target_length",
-    "cigar",
-    "description",
-)
-"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair.
-
-``hsp`` numbers the pairs of a hit from 1, the best. ``bits`` and ``evalue`` may be unknown.
-``identity`` is in percent of the ``columns`` of the alignment; ``positives`` score above 0;
-``gaps`` counts columns. ``strand`` is that of the query, + or -, ``frame`` its reading frame, 0 if
-it was not translated. Starts and ends count from 1 and include the last residue; those of the query
-are places on the query as given, where on the minus strand the start stands behind the end.
-Lengths are those of the whole sequences. ``cigar`` describes the searched query, on the minus
-strand its reverse complement, relative to the target (``=`` equal, ``X`` different,
-``I`` only in the query, ``D`` only in the target). ``description`` is the target's.
-"""

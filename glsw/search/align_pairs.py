@@ -11,20 +11,20 @@ from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.mask import Mask
-from glsw.paths import Ends
+from glsw.paths import Ends, Runs
 from glsw.results import Alignment
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord
-from glsw.traceback import global_coordinates, trace
+from glsw.traceback import trace
 
 
-def traced(
+def aligned(
     engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
-) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Yield the score of each pair, in integer units, and the coordinates of its best alignment.
+) -> tuple[npt.NDArray[np.int32], Runs]:
+    """Return the score of each pair, in integer units, and the columns of its best alignment.
 
-    Coordinates are those of `glsw.Alignment`; parameters as of `Engine.ends`.
+    Parameters as of `Engine.ends`.
     """
     scoring = engine.scoring
     paths = None
@@ -34,15 +34,29 @@ def traced(
         ends = paths.ends
     else:
         ends = engine.ends(batch, ties=ties, progress=progress)
-    for p in range(len(batch)):
-        end = int(ends.query_end[p]), int(ends.target_end[p])
-        if paths:
-            coordinates = paths.coordinates(p)
-        else:
-            coordinates, _ = trace(*batch.pair(p), scoring, *end, mask=batch.mask(p))
-        if not scoring.local:
-            coordinates = global_coordinates(coordinates, *map(len, batch.pair(p)))
-        yield int(ends.score[p]), coordinates
+    if paths:
+        runs = paths.forwards()
+    else:
+        cells = zip(ends.query_end.tolist(), ends.target_end.tolist(), strict=True)
+        traces = (
+            trace(*batch.pair(p), scoring, *end, mask=batch.mask(p)) for p, end in enumerate(cells)
+        )
+        runs = Runs.of_coordinates([coordinates for coordinates, _ in traces])
+    if not scoring.local:
+        runs = runs.from_end_to_end(batch.lengths)
+    return ends.score.astype(np.int32), runs
+
+
+def traced(
+    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Yield what `aligned` finds for each pair: its score, and its coordinates as in `Alignment`.
+
+    Parameters as of `Engine.ends`.
+    """
+    scores, runs = aligned(engine, batch, ties, progress)
+    for p, score in enumerate(scores.tolist()):
+        yield score, runs.coordinates(p)
 
 
 def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:

@@ -12,15 +12,13 @@ from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.pool import EnginePool
-from glsw.search.scan import check_longest, queries_at_once
+from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-_CONTEXTS_ALIGNED_TOGETHER = 16  # if several devices have scanned the database
 
 
 def search_database(
@@ -45,19 +43,30 @@ def search_database(
     check_longest(engine, codes, database)
     ranking = limits.scan_ranking(engine.scoring, codes, database)
     scans = scan_database(pool, codes, database, ranking, progress, executor)
-    together = queries_at_once(engine, codes, database.residues)
-    if pool.several:
-        together = _CONTEXTS_ALIGNED_TOGETHER
-    at_once = max(1, together // max([1, *(len(query.contexts) for query in queries)]))
 
     def results() -> Iterator[SearchResult]:  # refers to the pool, whose processes it needs
-        hit_lists = (
-            select_hits(
-                query, list(islice(scans, len(query.contexts))), database, limits, engine.scoring
-            )
-            for query in queries
-        )
-        while some := list(islice(hit_lists, at_once)):
-            yield from search_results(pool.engine, some, database, limits, ties)
+        for some, ready in _scanned(queries, scans):
+            hit_lists = select_hits(some, ready, database, limits, pool.engine.scoring)
+            yield from search_results(pool.engine, hit_lists, database, limits, ties)
 
     return results()
+
+
+def _scanned(
+    queries: Sequence[Query], scans: Iterator[ScanResult]
+) -> Iterator[tuple[Sequence[Query], list[list[ScanResult]]]]:
+    """Yield the queries whose scans are ready, and the scans with the contexts of each."""
+    ready: list[ScanResult] = []
+    start = 0
+    while start < len(queries):
+        stop, of_each = start, []
+        while stop < len(queries) and (count := len(queries[stop].contexts)) <= len(ready):
+            of_each.append(ready[:count])
+            del ready[:count]
+            stop += 1
+        if stop > start:
+            yield queries[start:stop], of_each
+            start = stop
+        else:
+            ready.append(next(scans))
+            ready += islice(scans, ready[-1].following)

@@ -119,8 +119,10 @@ def _scan_by(
                 progress(residues * len(tasks[k].queries.residues))
         ran = " and ".join(engines), counted(devices.values()), memory
         seconds = shares(time.perf_counter() - start, some)
-        for one, share, histogram, place in zip(hits, seconds, histograms, places, strict=True):
-            yield ScanResult(one, share, *ran, histogram, place or None)
+        following = range(len(some) - 1, -1, -1)
+        found_of_each = zip(hits, seconds, histograms, places, following, strict=True)
+        for one, share, histogram, place, k in found_of_each:
+            yield ScanResult(one, share, *ran, histogram, place or None, k)
 
 
 def _query_groups(queries: Sequences, parts: int) -> list[list[int]]:

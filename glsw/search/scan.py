@@ -54,6 +54,8 @@ class ScanResult(NamedTuple):
     places : dict of int to (int, int), optional
         Of long targets among the hits, by their original numbers: the columns, from 0 and
         half-open, that have the best alignment with the conventional end.
+    following : int
+        The results behind this one that are ready too.
     """
 
     hits: RankedHits
@@ -63,6 +65,7 @@ class ScanResult(NamedTuple):
     memory: int = 0
     histogram: ScoreHistogram | None = None
     places: dict[int, tuple[int, int]] | None = None
+    following: int = 0
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
@@ -107,8 +110,10 @@ def scan(
                 if places is not None and len(best):
                     known[q] |= _places_of(q, places, part.numbers, best)
         seconds = shares(time.perf_counter() - start, some)
-        for each, share, histogram, place in zip(hits, seconds, histograms, known, strict=True):
-            yield ScanResult(each, share, histogram=histogram, places=place or None)
+        following = range(len(some) - 1, -1, -1)
+        found_of_each = zip(hits, seconds, histograms, known, following, strict=True)
+        for each, share, histogram, place, k in found_of_each:
+            yield ScanResult(each, share, histogram=histogram, places=place or None, following=k)
 
 
 def queries_at_once(engine: Engine, queries: Sequences, residues: int) -> int:

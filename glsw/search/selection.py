@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,10 @@ from glsw.search.limits import Limits, least_score
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
+from glsw.sequences.encoded import ranges
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
-from glsw.statistics import Statistics, Unavailable, for_search
+from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 
@@ -30,110 +32,215 @@ class Query(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HitList:
-    """The hits of one query.
+class HitLists:
+    """The hits of several queries, the best of each first.
 
     Parameters
     ----------
-    query : Query
-    scans : list of ScanResult
-        One per context of the query.
+    queries : sequence of Query
+    scans : sequence of list of ScanResult
+        Of each query, one per context.
+    statistics : sequence of Statistics
+        Of each query.
+    offsets : ndarray of int64, shape (queries + 1,)
+        The hits of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``.
     hits : ndarray of int64, shape (hits,)
         See `glsw.search.ranking.RankedHits`.
     contexts : ndarray of int64, shape (hits,)
         The context with the best score of each hit.
-    bits, evalues : list of float or None
-        Of each hit.
-    statistics : Statistics
+    bits, evalues : ndarray of float64, shape (hits,)
+        NaN if there are no statistics.
     """
 
-    query: Query
-    scans: list[ScanResult]
+    queries: Sequence[Query]
+    scans: Sequence[list[ScanResult]]
+    statistics: Sequence[Statistics]
+    offsets: npt.NDArray[np.int64]
     hits: RankedHits
     contexts: npt.NDArray[np.int64]
-    bits: Sequence[float | None]
-    evalues: Sequence[float | None]
-    statistics: Statistics
+    bits: npt.NDArray[np.float64]
+    evalues: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def part(self, chosen: slice) -> HitLists:
+        """Return the hits of a slice of the queries, of step 1."""
+        first, stop, _ = chosen.indices(len(self))
+        offsets = self.offsets[first : stop + 1]
+        hits = slice(offsets[0], offsets[-1])
+        return HitLists(
+            self.queries[chosen],
+            self.scans[chosen],
+            self.statistics[chosen],
+            offsets - offsets[0],
+            self.hits[hits],
+            self.contexts[hits],
+            self.bits[hits],
+            self.evalues[hits],
+        )
 
 
 def select_hits(
-    query: Query, scans: list[ScanResult], database: Database, limits: Limits, scoring: Scoring
-) -> HitList:
-    """Return the hits of a query within the limits, given the scans with its contexts.
+    queries: Sequence[Query],
+    scans: Sequence[list[ScanResult]],
+    database: Database,
+    limits: Limits,
+    scoring: Scoring,
+) -> HitLists:
+    """Return the hits of queries within the limits, given the scans with the contexts of each.
 
     Raises
     ------
     ValueError
         If E-values are required and there are no statistics, see `Limits.strict`.
     """
-    statistics = _statistics(query, scans, database, limits, scoring)
-    lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
-    by_context, top = [each.hits for each in scans], limits.ranking.top
-    if limits.evalue is not None:
-        top = None if statistics.available else 0
-        if statistics.available and sum(map(len, by_context)) > _MIN_HITS_TO_PREFILTER:
-            targets = database.sequences.lengths
-            least = least_score(statistics, limits.evalue, lengths, targets, scoring)
-            by_context = [each[scores_of(each) >= least] for each in by_context]
-    hits, contexts = (each[:top] for each in best_contexts(by_context))
-    bits: Sequence[float | None] = [None] * len(hits)
-    evalues = bits
-    if statistics.available:
+    statistics = _Statistics(database, limits, scoring)
+    known = [statistics.of(*each) for each in zip(queries, scans, strict=True)]
+    available = np.array([each.available for each in known], bool)
+    lists = [
+        statistics.possible(*each) if limits.evalue is not None else [one.hits for one in each[1]]
+        for each in zip(queries, scans, known, strict=True)
+    ]
+    counts = np.array([len(each) for each in lists], np.int64)
+    hits, contexts, owners = best_contexts([one for each in lists for one in each], counts)
+    if limits.evalue is None:
+        few = _first(owners, limits.ranking.top)
+        hits, contexts, owners = hits[few], contexts[few], owners[few]
+    bits, evalues = np.full((2, len(hits)), np.nan)
+    if available.any():
         targets = database.sequences.lengths[database.rank[target_numbers(hits)]]
-        expected = statistics.evalue(scores_of(hits), lengths[contexts], targets)
-        limit = np.inf if limits.evalue is None else limits.evalue
-        chosen = np.flatnonzero(expected <= limit)[: limits.ranking.top]
-        hits, contexts = hits[chosen], contexts[chosen]
-        bits = statistics.bits(scores_of(hits), targets[chosen]).tolist()
-        evalues = expected[chosen].tolist()
-    return HitList(query, scans, hits, contexts, bits, evalues, statistics)
+        lengths = np.array([len(one.codes) for each in queries for one in each.contexts], np.int64)
+        first = np.cumsum([0, *(len(each.contexts) for each in queries)])
+        of_query = lengths[first[owners] + contexts] if len(hits) else lengths[:0]
+        scores = scores_of(hits)
+        for made, rows in _together(known, owners):
+            if made.available:
+                bits[rows] = made.bits(scores[rows], targets[rows])
+                evalues[rows] = made.evalue(scores[rows], of_query[rows], targets[rows])
+    if limits.evalue is not None:
+        kept = np.flatnonzero(evalues <= limits.evalue)
+        kept = kept[_first(owners[kept], limits.ranking.top)]
+        hits, contexts, owners = hits[kept], contexts[kept], owners[kept]
+        bits, evalues = bits[kept], evalues[kept]
+    offsets = np.searchsorted(owners, np.arange(len(queries) + 1))
+    return HitLists(queries, scans, known, offsets, hits, contexts, bits, evalues)
 
 
-def best_contexts(hits: Sequence[RankedHits]) -> tuple[RankedHits, npt.NDArray[np.int64]]:
-    """Return the hits of a query, each target once, and the context with its best score.
+def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.bool_]:
+    """Return which hits are among the first ``top`` of their query.
+
+    >>> _first(np.array([0, 0, 0, 2, 2]), 2).tolist()
+    [True, True, False, True, True]
+    """
+    if top is None:
+        return np.ones(len(owners), bool)
+    return np.arange(len(owners)) - np.searchsorted(owners, owners) < top
+
+
+def _together(
+    statistics: Sequence[Statistics], owners: npt.NDArray[np.int64]
+) -> Iterator[tuple[Statistics, slice]]:
+    """Yield statistics with the hits of neighbouring queries that share them."""
+    start = 0
+    for _, group in groupby(statistics, id):
+        some = list(group)
+        stop = start + len(some)
+        yield some[0], slice(*np.searchsorted(owners, [start, stop]).tolist())
+        start = stop
+
+
+def best_contexts(
+    hits: Sequence[RankedHits], counts: npt.NDArray[np.int64]
+) -> tuple[RankedHits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the hits of queries, each target once, the context with its best score, the query.
 
     Of contexts with equal scores the first one counts. If each list has the ``top`` best hits of a
     context, the first ``top`` returned are the best of all: every hit ranked above X in X's best
     context is also ranked above X here.
 
+    Parameters
+    ----------
+    hits : sequence of RankedHits
+        One per context, of one query after the other.
+    counts : ndarray of int64, shape (queries,)
+        The contexts of each query.
+
     Examples
     --------
     >>> from glsw.search.ranking import Ranking
     >>> ranking = Ranking(top=None, min_score=1)
-    >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1])]
-    >>> hits, contexts = best_contexts([ranking.best(row, np.arange(3)) for row in rows])
-    >>> target_numbers(hits).tolist(), scores_of(hits).tolist(), contexts.tolist()
-    ([1, 0, 2], [7, 6, 1], [0, 1, 1])
+    >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1], [0, 0, 3])]
+    >>> lists = [ranking.best(row, np.arange(3)) for row in rows]
+    >>> hits, contexts, queries = best_contexts(lists, np.array([2, 1]))
+    >>> target_numbers(hits).tolist(), scores_of(hits).tolist()
+    ([1, 0, 2, 2], [7, 6, 1, 3])
+    >>> contexts.tolist(), queries.tolist()
+    ([0, 1, 1, 0], [0, 0, 0, 1])
     """
     joined = np.concatenate([np.empty(0, np.int64), *hits])
-    contexts = np.repeat(np.arange(len(hits)), np.array([len(each) for each in hits], np.int64))
-    order = np.lexsort((contexts, joined))
-    _, first = np.unique(target_numbers(joined[order]), return_index=True)
+    lengths = np.array([len(each) for each in hits], np.int64)
+    contexts = np.repeat(ranges(np.zeros_like(counts), counts), lengths)
+    queries = np.repeat(np.repeat(np.arange(len(counts)), counts), lengths)
+    if (counts <= 1).all():
+        return joined, contexts, queries
+    order = np.lexsort((contexts, joined, queries))
+    keys = queries[order] << 32 | target_numbers(joined[order])
+    _, first = np.unique(keys, return_index=True)
     chosen = order[np.sort(first)]
-    return joined[chosen], contexts[chosen]
+    return joined[chosen], contexts[chosen], queries[chosen]
 
 
-def _statistics(
-    query: Query, scans: Sequence[ScanResult], database: Database, limits: Limits, scoring: Scoring
-) -> Statistics:
-    """Return the statistics of a query; an error or a warning if they are required and missing.
+class _Statistics:
+    """Makes the statistics of queries: one for all unless they are fitted to scores."""
 
-    There is one fit per query, to the scores of all its contexts.
-    """
-    if not query.contexts:
-        return Unavailable("all residues of the query are masked")
-    histogram = reduce(added, (each.histogram for each in scans), None)
-    longest = max(len(each.codes) for each in query.contexts)
-    size = len(database), database.residues
-    try:
-        made = for_search(scoring, longest, *size, histogram=histogram, method=limits.statistics)
-    except ValueError as error:
-        made = Unavailable(str(error))
-    if isinstance(made, Unavailable):
-        if limits.evalue is not None or limits.statistics == "fit":
-            limits.missing_statistics(query.record, f"no E-values: {made.reason}")
-        elif limits.hsp_evalue is not None:
-            limits.missing_statistics(
-                query.record, f"max_hsps None without min_score or E-values: {made.reason}"
-            )
-    return made
+    def __init__(self, database: Database, limits: Limits, scoring: Scoring) -> None:
+        self._database, self._limits, self._scoring = database, limits, scoring
+        self._shared: Statistics | None = None
+
+    def of(self, query: Query, scans: Sequence[ScanResult]) -> Statistics:
+        """Return the statistics of a query; an error or a warning if required and missing.
+
+        There is one fit per query, to the scores of all its contexts.
+        """
+        if not query.contexts:
+            return Unavailable("all residues of the query are masked")
+        histogram = reduce(added, (each.histogram for each in scans), None)
+        if histogram is not None or self._shared is None:
+            made = self._made(query, histogram)
+            if histogram is None:
+                self._shared = made
+        else:
+            made = self._shared
+        limits = self._limits
+        if isinstance(made, Unavailable):
+            if limits.evalue is not None or limits.statistics == "fit":
+                limits.missing_statistics(query.record, f"no E-values: {made.reason}")
+            elif limits.hsp_evalue is not None:
+                limits.missing_statistics(
+                    query.record, f"max_hsps None without min_score or E-values: {made.reason}"
+                )
+        return made
+
+    def _made(self, query: Query, histogram: ScoreHistogram | None) -> Statistics:
+        longest = max(len(each.codes) for each in query.contexts)
+        size = len(self._database), self._database.residues
+        method = self._limits.statistics
+        try:
+            return for_search(self._scoring, longest, *size, histogram=histogram, method=method)
+        except ValueError as error:
+            return Unavailable(str(error))
+
+    def possible(
+        self, query: Query, scans: Sequence[ScanResult], statistics: Statistics
+    ) -> list[RankedHits]:
+        """Return the hits of each context that may have the E-value of the limits."""
+        if not statistics.available:
+            return [each.hits[:0] for each in scans]
+        hits, limit = [each.hits for each in scans], self._limits.evalue
+        if limit is not None and sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
+            lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
+            targets = self._database.sequences.lengths
+            least = least_score(statistics, limit, lengths, targets, self._scoring)
+            hits = [each[scores_of(each) >= least] for each in hits]
+        return hits

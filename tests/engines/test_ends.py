@@ -24,10 +24,11 @@ from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
 from glsw.mask import Mask
+from glsw.paths import Runs
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import global_coordinates, trace
+from glsw.traceback import trace
 
 ABLE = [name for name, engine in ENGINES.items() if "global" in engine.capabilities.modes]
 # Those that need no CPU library; the first alone has no OpenGL.
@@ -344,6 +345,11 @@ def test_range(make):
 
 
 # Paths.
+
+
+def global_coordinates(coordinates, query_length, target_length):
+    runs = Runs.of_coordinates([coordinates])
+    return runs.from_end_to_end(np.array([[query_length, target_length]])).coordinates(0)
 
 
 @with_subtests("name", END_CASES)

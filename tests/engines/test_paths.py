@@ -16,8 +16,8 @@ from test_engines import small_cases
 import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal
+from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.scoring.scoring import Scoring
-from glsw.traceback import DIAGONAL, LEFT, UP
 
 NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")

@@ -22,7 +22,7 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
-from glsw.search import assemble, selection
+from glsw.search import assemble, rounds, selection
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.selection import best_contexts
@@ -223,8 +223,8 @@ def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
 
 
 def test_best_views_of_nothing() -> None:
-    hits, contexts = best_contexts([np.empty(0, np.int64)] * 3)
-    assert (len(hits), len(contexts)) == (0, 0)
+    found = best_contexts([np.empty(0, np.int64)] * 3, np.array([3]))
+    assert [len(each) for each in found] == [0, 0, 0]
 
 
 def test_top_of_all_contexts() -> None:
@@ -236,9 +236,13 @@ def test_top_of_all_contexts() -> None:
     expected = sorted((-best[k], k, first[k]) for k in numbers if best[k])
     for top in (1, 7, 100, None):
         ranking = Ranking(top, 1)
-        hits, contexts = best_contexts([ranking.best(each, numbers) for each in scores])
-        listed = zip(-scores_of(hits), target_numbers(hits), contexts, strict=True)
-        assert list(listed)[:top] == expected[:top]
+        lists = [ranking.best(each, numbers) for each in scores]
+        found = best_contexts([*lists, *lists[:2], *lists], np.array([6, 2, 6]))
+        hits, contexts, queries = found
+        listed = zip(-scores_of(hits), target_numbers(hits), contexts, queries, strict=True)
+        listed = list(listed)
+        for query in (0, 2):
+            assert [each[:3] for each in listed if each[3] == query][:top] == expected[:top]
 
 
 # engines, parts, devices
@@ -618,13 +622,13 @@ def test_hits_are_aligned_some_at_a_time(
     aligner = aligner_for(scoring)
     expected = rows(aligner.search(QUERIES[:2], targets, **options))
     sizes: list[tuple[int, int]] = []
-    together = assemble.traced
+    together = rounds.aligned
 
     def watched(engine, batch, records, *rest):
         sizes.append((len(batch), int(sum(batch.query_lengths) + sum(batch.target_lengths))))
         return together(engine, batch, records, *rest)
 
-    monkeypatch.setattr(assemble, "traced", watched)
+    monkeypatch.setattr(rounds, "aligned", watched)
     monkeypatch.setattr(assemble, *limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6

@@ -1,0 +1,263 @@
+"""High-scoring pairs of many queries as arrays: results are views of them, writers read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.results.alignment import Alignment
+from glsw.results.operations import DELETED, DIFFERENT, EQUAL, INSERTED, Operations
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.query import Context
+from glsw.sequences.records import EncodedRecord, Record
+
+_MAX_COLUMNS_TOGETHER = 2**20
+
+_Int64 = npt.NDArray[np.int64]
+_Bool = npt.NDArray[np.bool_]
+_Places = tuple[_Int64, _Int64]
+_Compared = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.uint8]], _Bool]
+
+
+class TableQuery(NamedTuple):
+    """A query as given, and a context of it as alignments show it."""
+
+    given: Record
+    context: Context
+    record: EncodedRecord
+
+
+@dataclass(frozen=True, eq=False)
+class HspTable:
+    """The high-scoring pairs of one query or of several, a row each.
+
+    The rows of a query follow each other, and those of a hit.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    queries : sequence of TableQuery
+        The contexts of all queries.
+    targets : mapping of int to EncodedRecord
+        Perhaps each made when it is first needed.
+    query, target : ndarray of int64, shape (N,)
+        Index in ``queries``, and key in ``targets``.
+    rank : ndarray of int64, shape (N,)
+        Of the hit, 1 for the best of the query.
+    number : ndarray of int64, shape (N,)
+        Of the pair among those of its hit, 1 for the best.
+    units : ndarray of int, shape (N,)
+        The score in integer units of the scoring.
+    bits, evalues : ndarray of float64, shape (N,)
+        NaN if no statistics are known.
+    runs : Runs
+        The columns of the alignments, N of them.
+    """
+
+    scoring: Scoring
+    queries: Sequence[TableQuery]
+    targets: Mapping[int, EncodedRecord]
+    query: _Int64
+    target: _Int64
+    rank: _Int64
+    number: _Int64
+    units: npt.NDArray[np.integer]
+    bits: npt.NDArray[np.float64]
+    evalues: npt.NDArray[np.float64]
+    runs: Runs
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def part(self, rows: slice) -> HspTable:
+        """Return a table of these rows."""
+        return HspTable(
+            self.scoring,
+            self.queries,
+            self.targets,
+            self.query[rows],
+            self.target[rows],
+            self.rank[rows],
+            self.number[rows],
+            self.units[rows],
+            self.bits[rows],
+            self.evalues[rows],
+            self.runs.part(rows),
+        )
+
+    def alignment(self, row: int) -> Alignment:
+        """Return the alignment of a row."""
+        query, target = self.queries[self.query[row]].record, self.targets[int(self.target[row])]
+        coordinates = self.runs.coordinates(row)
+        return Alignment(int(self.units[row]), query, target, coordinates, self.scoring)
+
+    # columns
+
+    @cached_property
+    def columns(self) -> _Int64:
+        """Aligned pairs and residues opposite gaps."""
+        return self.runs.columns
+
+    @cached_property
+    def gaps(self) -> _Int64:
+        """Columns with a gap."""
+        return self.columns - self._pairs
+
+    @cached_property
+    def gap_opens(self) -> _Int64:
+        """Gaps of any length."""
+        return self.runs.total(self.runs.moves != DIAGONAL)
+
+    @cached_property
+    def identities(self) -> _Int64:
+        """Columns with equal letters, see `Alignment.identities`."""
+        return self._counts(self._equal)
+
+    @cached_property
+    def positives(self) -> _Int64:
+        """Columns with two letters that score above 0."""
+        good, size = (self.scoring.matrix > 0).ravel(), len(self.scoring.matrix)
+        return self._counts(lambda query, target: good[query.astype(np.intp) * size + target])
+
+    # places
+
+    @cached_property
+    def ends(self) -> _Int64:
+        """Residues of query and target up to the last column, that included, shape (N, 2)."""
+        return self.runs.end
+
+    @cached_property
+    def query_places(self) -> _Places:
+        """First and last letter of the query as given, counted from 1, see `Context.place`."""
+        start, end = self.runs.start[:, 0], self.ends[:, 0]
+        step = np.where(self.frames != 0, 3, 1)
+        shift = np.maximum(abs(self.frames) - 1, 0)
+        start, end, length = shift + step * start, shift + step * end, self.query_lengths
+        minus = self.strands < 0
+        return np.where(minus, length - start, start + 1), np.where(minus, length - end + 1, end)
+
+    @cached_property
+    def target_places(self) -> _Places:
+        """First and last letter of the target, counted from 1."""
+        return self.runs.start[:, 1] + 1, self.ends[:, 1]
+
+    @cached_property
+    def strands(self) -> _Int64:
+        """1, or -1 for the reverse complement of the query."""
+        return np.array([each.strand for each in self._contexts], np.int64)
+
+    @cached_property
+    def frames(self) -> _Int64:
+        """The reading frame of the query, 0 if it was not translated."""
+        return np.array([each.frame for each in self._contexts], np.int64)
+
+    @cached_property
+    def query_lengths(self) -> _Int64:
+        """Letters of the query as given."""
+        return np.array([each.length for each in self._contexts], np.int64)
+
+    @cached_property
+    def target_lengths(self) -> _Int64:
+        """Residues of the whole target."""
+        return np.array([len(self.targets[k].codes) for k in self.target.tolist()], np.int64)
+
+    @cached_property
+    def _contexts(self) -> list[Context]:
+        return [self.queries[k].context for k in self.query.tolist()]
+
+    # letters
+
+    def chunks(self) -> Iterator[slice]:
+        """Yield slices of rows with a bounded number of columns, or one row each."""
+        ends, start = np.cumsum(self.columns), 0
+        while start < len(self):
+            before = ends[start] - self.columns[start]
+            stop = int(np.searchsorted(ends, before + _MAX_COLUMNS_TOGETHER, "right"))
+            yield slice(start, stop := max(stop, start + 1))
+            start = stop
+
+    def operations(self, rows: slice, *, of_letters: bool = False) -> Operations:
+        """Return what the columns of rows are; ``of_letters`` compares each letter of a codon."""
+        runs, width = self.runs.part(rows), self.scoring.alphabet.width if of_letters else 1
+        kinds = np.empty(4, np.uint8)
+        kinds[[LEFT, UP, DIAGONAL]] = DELETED, INSERTED, DIFFERENT
+        lengths = runs.lengths * width
+        columns = np.repeat(kinds[runs.moves], lengths)
+        paired = columns == DIFFERENT
+        if width == 1:
+            equal = self._equal(*self._paired_codes(rows))
+        else:
+            equal = np.equal(*self._paired(runs, self._letters(rows), width))
+        columns[paired] = np.where(equal, EQUAL, DIFFERENT)
+        return Operations.of(columns, runs.total(lengths))
+
+    def cigars(self, *, of_letters: bool = False) -> list[str]:
+        """Return the CIGAR of each row, see `Alignment.cigar`."""
+        chunks = (self.operations(rows, of_letters=of_letters) for rows in self.chunks())
+        return [text for chunk in chunks for text in chunk.cigars()]
+
+    def target_letters(self, rows: slice) -> npt.NDArray[np.uint8]:
+        """Return the aligned letters of the targets of rows, one after the other: upper ASCII.
+
+        A letter that is not ASCII is ``?``.
+        """
+        return self._letters(rows)[1]
+
+    def _letters(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        pieces: list[list[str]] = [[], []]
+        for side, record, start, end in self._parts(rows):
+            pieces[side].append(record.part(start, end))
+        texts = ("".join(each).upper().encode("ascii", "replace") for each in pieces)
+        return [np.frombuffer(text, np.uint8) for text in texts]
+
+    def _paired_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        """Return the codes of queries and of targets in the columns of rows without gaps."""
+        pieces: list[list[npt.NDArray[np.uint8]]] = [[], []]
+        for side, record, start, end in self._parts(rows):
+            pieces[side].append(record.codes[start:end])
+        codes = [np.concatenate([*each, np.empty(0, np.uint8)]) for each in pieces]
+        return self._paired(self.runs.part(rows), codes)
+
+    def _parts(self, rows: slice) -> Iterator[tuple[int, EncodedRecord, int, int]]:
+        """Yield for each row the aligned part of the query (0) and of the target (1)."""
+        bounds = np.concatenate([self.runs.start[rows], self.ends[rows]], axis=1).tolist()
+        which = zip(self.query[rows].tolist(), self.target[rows].tolist(), bounds, strict=True)
+        for query, target, (first, start, last, end) in which:
+            yield 0, self.queries[query].record, first, last
+            yield 1, self.targets[target], start, end
+
+    @staticmethod
+    def _paired(
+        runs: Runs, residues: list[npt.NDArray[np.uint8]], width: int = 1
+    ) -> list[npt.NDArray[np.uint8]]:
+        """Return the residues that are not opposite a gap, of queries and of targets."""
+        paired = runs.moves == DIAGONAL
+        kept = []
+        for letters, gap in zip(residues, (LEFT, UP), strict=True):
+            inside = runs.moves != gap
+            kept.append(letters[np.repeat(paired[inside], width * runs.lengths[inside])])
+        return kept
+
+    @staticmethod
+    def _equal(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> _Bool:
+        equal: _Bool = query == target
+        return equal
+
+    @cached_property
+    def _pairs(self) -> _Int64:
+        """Columns without a gap."""
+        return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
+
+    def _counts(self, counted: _Compared) -> _Int64:
+        """Return how many pairs of residues of each row are counted."""
+        found = np.zeros(len(self), np.int64)
+        for rows in self.chunks():
+            sums = np.append(0, np.cumsum(counted(*self._paired_codes(rows)), dtype=np.int64))
+            found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
+        return found

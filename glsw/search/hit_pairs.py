@@ -1,0 +1,143 @@
+"""The pairs of hits, contexts of queries and their targets, as batches to align."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.search.ranking import target_numbers
+from glsw.search.selection import HitLists
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences, ranges
+
+_Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class HitPairs:
+    """The hits of several queries, with what their alignment needs.
+
+    Parameters
+    ----------
+    hit_lists : HitLists
+    database : Database
+    contexts : Sequences
+        The codes of the contexts of all queries, one query after the other.
+    first : ndarray of int64, shape (hits,)
+        The number of the first context of the query of each hit.
+    counts : ndarray of int64, shape (hits,)
+        The contexts of the query of each hit.
+    places : ndarray of int64, shape (hits,)
+        The places of the targets among the sorted sequences of the database.
+    """
+
+    hit_lists: HitLists
+    database: Database
+    contexts: Sequences
+    first: _Int64
+    counts: _Int64
+    places: _Int64
+
+    @classmethod
+    def of(cls, hit_lists: HitLists, database: Database) -> HitPairs:
+        """Return the pairs of hits."""
+        codes = [each.codes for query in hit_lists.queries for each in query.contexts]
+        counts = np.array([len(query.contexts) for query in hit_lists.queries], np.int64)
+        owners = np.repeat(np.arange(len(hit_lists)), np.diff(hit_lists.offsets))
+        return cls(
+            hit_lists,
+            database,
+            Sequences.of(codes),
+            (np.cumsum(counts) - counts)[owners],
+            counts[owners],
+            database.rank[target_numbers(hit_lists.hits)],
+        )
+
+    @property
+    def best(self) -> _Int64:
+        """The number of the context with the best score of each hit, shape (hits,)."""
+        return self.first + self.hit_lists.contexts
+
+    def sizes(self, *, best_only: bool) -> tuple[_Int64, _Int64]:
+        """Return the pairs of each hit in the first round, and their residues; shapes (hits,)."""
+        targets = self.database.sequences.lengths[self.places]
+        if best_only:
+            cut = self._cuts(self.best, np.arange(len(self.best)))
+            if cut is not None:
+                targets = np.where(cut[:, 1] > 0, cut[:, 1] - cut[:, 0], targets)
+            return np.ones_like(targets), self.contexts.lengths[self.best] + targets
+        offsets = self.contexts.offsets
+        queries = offsets[self.first + self.counts] - offsets[self.first]
+        return self.counts, queries + self.counts * targets
+
+    def pairs(self, chosen: slice, *, best_only: bool) -> tuple[_Int64, _Int64]:
+        """Return the hit and the context of each pair of the first round of some hits."""
+        hits = np.arange(len(self.places))[chosen]
+        if best_only:
+            return hits, self.best[chosen]
+        counts = self.counts[chosen]
+        return np.repeat(hits, counts), ranges(self.first[chosen], counts)
+
+    def whole(self, hits: _Int64) -> Targets:
+        """Return the targets of hits, each once."""
+        places = np.unique(self.places[hits])
+        whole = self.database.sequences
+        if len(places) < len(whole):
+            return Targets(whole.select(places), places)
+        return Targets(whole, places)
+
+    def batch(self, hits: _Int64, contexts: _Int64, targets: Targets) -> Batch:
+        """Return the pairs of contexts and whole targets of hits."""
+        return Batch.indexed(
+            self.contexts,
+            targets.sequences,
+            contexts.astype(np.int32),
+            np.searchsorted(targets.places, self.places[hits]).astype(np.int32),
+        )
+
+    def cut(self, hits: _Int64, contexts: _Int64) -> tuple[Batch, _Int64] | None:
+        """Return the pairs of contexts and the columns of targets that have the best alignments.
+
+        None if the scan has found such columns of no target. The other array has the first column
+        of each pair.
+        """
+        bounds = self._cuts(contexts, hits)
+        if bounds is None:
+            return None
+        cut = bounds[:, 1] > 0
+        sequences, places = self.database.sequences, self.places[hits]
+        whole, index = np.unique(places[~cut], return_inverse=True)
+        pieces = zip(places[cut].tolist(), bounds[cut].tolist(), strict=True)
+        targets = Sequences.of(
+            [
+                *(sequences[k] for k in whole),
+                *(sequences[k][start:stop] for k, (start, stop) in pieces),
+            ]
+        )
+        of_pair = np.empty(len(hits), np.int32)
+        of_pair[~cut], of_pair[cut] = index, len(whole) + np.arange(int(cut.sum()))
+        batch = Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
+        return batch, bounds[:, 0]
+
+    def _cuts(self, contexts: _Int64, hits: _Int64) -> _Int64 | None:
+        """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""
+        known = [each.places for scans in self.hit_lists.scans for each in scans]
+        if not any(known):
+            return None
+        numbers = target_numbers(self.hit_lists.hits[hits]).tolist()
+        found = zip(contexts.tolist(), numbers, strict=True)
+        nothing = 0, 0
+        return np.array(
+            [(known[context] or {}).get(number, nothing) for context, number in found], np.int64
+        ).reshape(-1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Sequences, and their places in the database, which ascend."""
+
+    sequences: Sequences
+    places: _Int64

@@ -1,0 +1,207 @@
+"""The alignments of hits: the best ones, then rounds of further ones that share no pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.mask import Mask
+from glsw.paths import Runs
+from glsw.search.align_pairs import aligned
+from glsw.search.hit_pairs import HitPairs
+from glsw.search.limits import Limits
+from glsw.statistics import Statistics
+
+_Int64 = npt.NDArray[np.int64]
+_Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FoundAlignments:
+    """Alignments of hits, in the order of the hits, of each the best first.
+
+    Parameters
+    ----------
+    hit : ndarray of int64, shape (N,)
+        The number of the hit.
+    context : ndarray of int64, shape (N,)
+        The number of the context in `HitPairs.contexts`.
+    units : ndarray of int, shape (N,)
+        The score in integer units of the scoring.
+    bits, evalues : ndarray of float64, shape (N,)
+        NaN if there are no statistics.
+    runs : Runs
+        The columns of the alignments.
+    """
+
+    hit: _Int64
+    context: _Int64
+    units: npt.NDArray[np.integer]
+    bits: _Float64
+    evalues: _Float64
+    runs: Runs
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[FoundAlignments]) -> FoundAlignments:
+        """Return the alignments of all parts."""
+        return cls(
+            np.concatenate([np.empty(0, np.int64), *(each.hit for each in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(each.context for each in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(each.units for each in parts)]),
+            np.concatenate([np.empty(0), *(each.bits for each in parts)]),
+            np.concatenate([np.empty(0), *(each.evalues for each in parts)]),
+            Runs.concatenated([Runs.of_coordinates([]), *(each.runs for each in parts)]),
+        )
+
+
+def align_hits(
+    engine: Engine, pairs: HitPairs, chosen: slice, limits: Limits, ties: Ties
+) -> FoundAlignments:
+    """Return the alignments of some hits: one each, or as many as the limits allow."""
+    best_only = limits.max_hsps == 1
+    hits, contexts = pairs.pairs(chosen, best_only=best_only)
+    lists, first = pairs.hit_lists, 0
+    if cut := pairs.cut(hits, contexts):
+        units, runs = aligned(engine, cut[0], ties)
+        runs = replace(runs, start=runs.start + np.stack([0 * cut[1], cut[1]], axis=1))
+    else:
+        whole = pairs.whole(hits)
+        units, runs = aligned(engine, pairs.batch(hits, contexts, whole), ties)
+    if best_only:
+        known = lists.bits[chosen], lists.evalues[chosen]
+        return FoundAlignments(hits, contexts, units, *known, runs)
+    first, stop, _ = chosen.indices(len(lists.hits))
+    targets = [_Target.of(pairs, hit) for hit in range(first, stop)]
+    if cut:
+        whole = pairs.whole(hits)
+    while len(hits):
+        for p, (hit, context) in enumerate(zip(hits.tolist(), contexts.tolist(), strict=True)):
+            candidate = _Candidate(context, int(units[p]), runs.coordinates(p))
+            targets[hit - first].candidates[context] = candidate
+        accepted = ((hit, targets[hit - first].accept(limits)) for hit in np.unique(hits).tolist())
+        todo = [(hit, context) for hit, context in accepted if context is not None]
+        hits, contexts = np.array(todo, np.int64).reshape(-1, 2).T
+        if todo:
+            masks = (targets[hit - first].mask(context) for hit, context in todo)
+            batch = pairs.batch(hits, contexts, whole).masked(masks)
+            units, runs = aligned(engine, batch, ties)
+    return _found(targets)
+
+
+class _Candidate(NamedTuple):
+    """An alignment of a context: its score in integer units, and its coordinates."""
+
+    context: int
+    units: int
+    coordinates: _Int64
+    bits: float = np.nan
+    evalue: float = np.nan
+
+
+@dataclass(eq=False)
+class _Target:
+    """A target of a query with the alignments found so far.
+
+    Parameters
+    ----------
+    hit : int
+        Its number.
+    lengths : dict of int to int
+        The residues of each context of the query.
+    length : int
+        The residues of the target.
+    statistics : Statistics
+    bits, evalue : float
+        Of the best alignment.
+    accepted : list
+        The alignments so far, of all contexts.
+    candidates : dict
+        By context, the best alignment that shares no pair with those so far.
+    """
+
+    hit: int
+    lengths: dict[int, int]
+    length: int
+    statistics: Statistics
+    bits: float
+    evalue: float
+    accepted: list[_Candidate] = field(default_factory=list)
+    candidates: dict[int, _Candidate] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: HitPairs, hit: int) -> _Target:
+        """Return the target of a hit."""
+        lists = pairs.hit_lists
+        owner = int(np.searchsorted(lists.offsets, hit, "right")) - 1
+        first = int(pairs.first[hit])
+        contexts = range(first, first + int(pairs.counts[hit]))
+        return cls(
+            hit,
+            {context: int(pairs.contexts.lengths[context]) for context in contexts},
+            int(pairs.database.sequences.lengths[pairs.places[hit]]),
+            lists.statistics[owner],
+            float(lists.bits[hit]),
+            float(lists.evalues[hit]),
+        )
+
+    def mask(self, context: int) -> Mask:
+        """Return the aligned pairs of the alignments of a context so far."""
+        paths = [each.coordinates for each in self.accepted if each.context == context]
+        mask = Mask.nothing(self.lengths[context])
+        return mask.with_alignment(_concatenated(paths)) if paths else mask
+
+    def accept(self, limits: Limits) -> int | None:
+        """Accept the best candidate; return its context if there may be another alignment."""
+        while self.candidates:
+            context = min(self.candidates, key=lambda k: (-self.candidates[k].units, k))
+            found = self.candidates.pop(context)
+            if not self.accepted:
+                found = found._replace(bits=self.bits, evalue=self.evalue)
+            elif found.units < limits.ranking.min_score:
+                return None
+            else:
+                found = self._with_statistics(found)
+                if limits.hsp_evalue is not None and found.evalue > limits.hsp_evalue:
+                    continue
+            self.accepted.append(found)
+            endless = limits.hsp_evalue is not None and not self.statistics.available
+            return None if endless or len(self.accepted) == limits.max_hsps else context
+        return None
+
+    def _with_statistics(self, found: _Candidate) -> _Candidate:
+        if not self.statistics.available:
+            return found
+        bits = self.statistics.bits(found.units, self.length)
+        evalue = self.statistics.evalue(found.units, self.lengths[found.context], self.length)
+        return found._replace(bits=bits, evalue=evalue)
+
+
+def _found(targets: Sequence[_Target]) -> FoundAlignments:
+    every = list(chain.from_iterable(each.accepted for each in targets))
+    return FoundAlignments(
+        np.repeat([each.hit for each in targets], [len(each.accepted) for each in targets]),
+        np.array([each.context for each in every], np.int64),
+        np.array([each.units for each in every], np.int64),
+        np.array([each.bits for each in every]),
+        np.array([each.evalue for each in every]),
+        Runs.of_coordinates([each.coordinates for each in every]),
+    )
+
+
+def _concatenated(paths: Sequence[_Int64]) -> _Int64:
+    """Return one path through the aligned pairs of several, which gaps connect.
+
+    >>> _concatenated([np.array([[0, 2], [5, 7]]), np.array([[3, 4], [1, 2]])]).tolist()
+    [[0, 2, 2, 3, 4], [5, 7, 1, 1, 2]]
+    """
+    pieces = [paths[0]]
+    for path in paths[1:]:
+        pieces += [np.array([[pieces[-1][0, -1]], [path[1, 0]]]), path]
+    return np.concatenate(pieces, axis=1)

@@ -94,7 +94,7 @@ def add_costs(
         "--dna",
         action="store_true",
         help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
-        f"the default if {PERCENT_TO_TELL} %% of the first {LETTERS_TO_TELL:,} letters of "
+        f"the default if at least {PERCENT_TO_TELL} %% of the first {LETTERS_TO_TELL:,} letters of "
         "the first file are A, C, G, T, U or N",
     )
     group.add_argument(

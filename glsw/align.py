@@ -64,7 +64,9 @@ class Aligner(PoolUser):
         sequences are free. For other end gaps give a ``scoring`` that has them and no mode, see
         `Scoring.in_mode`.
     engine : str
-        A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair.
+        A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair. If there is no GPU,
+        and neither ``device`` nor ``memory`` is given, it has ``"cpu"`` score searches, where
+        pyopal is installed.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, with one process per device; all else runs on the

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import sys
 from collections.abc import Iterable
 from functools import partial
 
@@ -114,7 +112,7 @@ def _ranked(
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterable[SearchResult]:
-    results = aligner.search(
+    return aligner.search(
         queries,
         targets,
         top=arguments.top or None,
@@ -126,12 +124,3 @@ def _ranked(
         statistics=arguments.statistics,
         progress=progress,
     )
-    _recommend(aligner)
-    return results
-
-
-def _recommend(aligner: Aligner) -> None:
-    """Print that engine cpu is faster than OpenGL without a GPU."""
-    if aligner.engine.name == "auto" and aligner.engine.device.info.software:
-        how = "" if importlib.util.find_spec("pyopal") else ", after pip install glsw[cpu]"
-        print(f"glsw: engine 'cpu' searches several times faster here{how}", file=sys.stderr)

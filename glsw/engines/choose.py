@@ -47,7 +47,8 @@ class Auto(Engine):
     no compute shaders (macOS)       ``fragment``            ``fragment``
     ================================ ======================= ==========================
 
-    ``lanes`` computes the scores of a query with many targets: 2048, or 8 on a software renderer.
+    ``lanes``, or another ``scanner``, computes the scores of a query with many targets: 2048, or 8
+    on a software renderer.
     Pairs that it leaves go to ``diagonal``, large ones to ``blocked``. A pair that exceeds the
     textures of ``fragment`` goes to ``diagonal`` where that runs; a masked pair always does.
     Without compute shaders the host traces back. ``lanes`` aligns locally only and with one cost
@@ -61,6 +62,8 @@ class Auto(Engine):
     scores_by : type of Engine, optional
         An engine that computes all scores, except those of masked pairs and of pairs that it
         leaves; the results carry its name.
+    scanner : type of Engine
+        The engine for queries with many targets, unless ``scores_by`` is given.
     **options
         Of the engine ``scores_by``.
     """
@@ -83,6 +86,7 @@ class Auto(Engine):
         *,
         memory: int | None = None,
         scores_by: type[Engine] | None = None,
+        scanner: type[Engine] = Lanes,
         **options: Any,
     ) -> None:
         super().__init__(scoring, device)
@@ -98,8 +102,8 @@ class Auto(Engine):
                 options |= self._memory
             self._engines[scores_by] = scores_by(scoring, device, **options)
             self._engines[scores_by].rest = self._rest
-        elif self._compute and Lanes.capabilities.takes(scoring):
-            self._scanner = Lanes
+        elif self.device.info.version >= (scanner.capabilities.requires or (0, 0)):
+            self._scanner = scanner if scanner.capabilities.takes(scoring) else None
         self._scans_all = scores_by is not None
 
     @property
@@ -108,6 +112,12 @@ class Auto(Engine):
         if self._scanner and self._scans_all:
             return self._scanner.name
         return f"auto: {', '.join(self._used)}" if self._used else self.name
+
+    @property
+    def where(self) -> str:
+        """What runs the engines that were used."""
+        used = [engine.where for kind, engine in self._engines.items() if kind.name in self._used]
+        return " and ".join(dict.fromkeys(used)) or super().where
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or no engine takes a sequence."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -38,10 +39,10 @@ class Cpu(Engine):
     database search", PLoS One 10), through pyopal. It starts with 8 bits and repeats pairs that
     overflow with 16 and 32, so that all scores are exact.
 
-    What the library cannot do is left to rows of NumPy, `glsw.rows.best_end`, with less than
-    0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more than 2**32
-    cells (so that these can be interrupted). A pair that shares its query with few others leaves
-    most lanes idle; of 32 lanes one has 0.4 GCUPS.
+    What the library cannot do is left to `rest`, or to rows of NumPy, `glsw.rows.best_end`, with
+    less than 0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more
+    than 2**32 cells (so that these can be interrupted). A pair that shares its query with few
+    others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS.
 
     Parameters
     ----------
@@ -100,20 +101,35 @@ class Cpu(Engine):
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
         found = BestCells.zeros(len(batch))
         cells = batch.query_lengths * batch.target_lengths
-        on_host = cells > _LONG
+        left = cells > _LONG
         if self._aligner is None or (ends and ties == "conventional"):
-            on_host = cells > 0
-        for p in np.flatnonzero(on_host):
-            score, i, j = best_end(*batch.pair(int(p)), self.scoring)
-            found.put(np.array([p]), BestCells.of([score], [i], [j]))
-            progress(int(cells[p]))
-        pairs = np.flatnonzero((cells > 0) & ~on_host)
+            left = cells > 0
+        self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
+        pairs = np.flatnonzero((cells > 0) & ~left)
         if self._aligner is not None and len(pairs):
             search = _Search(self._aligner, self._database(batch.targets), batch, pairs, ends)
             for done, best in search.run(self.threads):
                 found.put(done, best)
                 progress(int(cells[done].sum()))
         return found
+
+    def _put_rest(
+        self,
+        found: BestCells,
+        batch: Batch,
+        pairs: npt.NDArray[np.intp],
+        ends: bool,
+        progress: Progress,
+    ) -> None:
+        """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""
+        if self.rest and not ends and len(pairs):
+            scores = self.rest(batch.select(pairs), progress)
+            found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
+            return
+        for p in pairs:
+            score, i, j = best_end(*batch.pair(int(p)), self.scoring)
+            found.put(np.array([p]), BestCells.of([score], [i], [j]))
+            progress(int(batch.query_lengths[p] * batch.target_lengths[p]))
 
     def _database(self, targets: Sequences) -> pyopal.Database:
         """Return the targets as the library keeps them; the last ones are remembered."""
@@ -207,6 +223,16 @@ class _Search:
             hits = align(mode="score")
         best[:, 0] = [hit.score for hit in hits]
         return best
+
+
+def takes(scoring: Scoring) -> bool:
+    """Return whether the library can compute a scoring."""
+    return Cpu.capabilities.takes(scoring) and len(scoring.alphabet) <= len(LETTERS)
+
+
+def is_installed() -> bool:
+    """Return whether the library is installed."""
+    return importlib.util.find_spec("pyopal") is not None
 
 
 def _opal(scoring: Scoring) -> tuple[pyopal.Aligner | None, str]:

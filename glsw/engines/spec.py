@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from glsw.device.device import Device, open_device
-from glsw.engines import ENGINES, Capabilities, Engine, engine_of
+from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
+from glsw.engines import ENGINES, Auto, Capabilities, Engine, cpu, engine_of
+from glsw.engines.gl import COMPUTE
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
@@ -75,9 +77,16 @@ class EngineSpec(NamedTuple):
         return ENGINES3
 
     def make(self, *, quiet: bool = False) -> Any:
-        """Return the engine, its device opened; errors as `open_device` and `requires`."""
+        """Return the engine, its device opened; errors as `open_device` and `requires`.
+
+        If no device is named and there is no GPU, ``auto`` uses ``cpu`` where that is installed.
+        """
         _ = self.requires
         kind = self._engines[self.name]
+        if kind is Auto and self.device is None and self.memory is None:
+            assert isinstance(self.scoring, Scoring)
+            if cpu.takes(self.scoring):
+                return _auto(self.scoring, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}
         if isinstance(self.scoring, Scoring):
@@ -85,3 +94,26 @@ class EngineSpec(NamedTuple):
         from glsw.engines.three import engine3_of
 
         return engine3_of(kind, self.scoring, device, **options)
+
+
+def _auto(scoring: Scoring, quiet: bool) -> Engine:
+    """Return engine ``auto`` on the first device; without a GPU, ``cpu`` scores its searches.
+
+    Without OpenGL it is ``cpu`` itself, which traces back on the host.
+    """
+    installed = cpu.is_installed()
+    try:
+        device = open_device(require=Auto.capabilities.requires or (3, 3), quiet=True)
+    except DeviceError as error:
+        if not installed:
+            raise
+        if not quiet:
+            warnings.warn(f"engine 'cpu' is used: {error}", RuntimeWarning, stacklevel=3)
+        return cpu.Cpu(scoring)
+    info = device.info
+    if info.software and not quiet:
+        use = "scores searches" if installed else "is faster for searches: pip install glsw[cpu]"
+        text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
+        warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
+    with_cpu = info.software and installed and info.version >= COMPUTE
+    return Auto(scoring, device, scanner=cpu.Cpu) if with_cpu else Auto(scoring, device)

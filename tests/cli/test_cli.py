@@ -933,20 +933,42 @@ def alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("installed", [False, True])
-def test_what_is_faster_without_a_gpu(
+WITHOUT_GPU = """
+import os, sys
+from glsw.cli import main
+from glsw.engines import cpu
+cpu.is_installed = lambda: {installed}
+os.chdir({files!r})
+sys.stdout, sys.stderr = open(os.devnull, "w"), sys.stdout
+assert main({words!r}) == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("installed", "words", "said", "engine"),
+    [
+        (True, "", "; engine 'cpu' scores searches", "auto: cpu, diagonal"),
+        (False, "", "; engine 'cpu' is faster for searches: pip install glsw[cpu]", "auto: lanes"),
+        (True, "--device 0", "", "auto: lanes, diagonal"),
+        (True, "--memory 64M", "", "auto: lanes, diagonal"),
+        (True, "--engine lanes", "", "lanes"),
+    ],
+)
+def test_cpu_scores_searches_without_a_gpu(
     installed: bool,
-    run: Callable[..., SimpleNamespace],
-    device: Device,
-    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    said: str,
+    engine: str,
+    files: Path,
+    run_under: Callable[..., str],
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: installed or None)
-    line = "glsw: engine 'cpu' searches several times faster here"
-    line += "\n" if installed else ", after pip install glsw[cpu]\n"
-    words = f"search queries.fasta db.fasta --device {device.info.index}"
-    assert run(words).err.count(line) == device.info.software
-    assert line not in run(f"{words} --engine diagonal").err
-    assert line not in run(f"align query.fasta query.fasta --device {device.info.index}").err
+    (files / "many.fasta").write_text("".join(f">t{k}\nPAWHEAE\n" for k in range(20)))
+    every = f"search query.fasta many.fasta --no-progress {words}".split()
+    code = WITHOUT_GPU.format(installed=installed, files=str(files), words=every)
+    software, summary = run_under("llvmpipe", code).splitlines()
+    assert re.fullmatch(rf"glsw: llvmpipe .* and runs on the CPU{re.escape(said)}", software)
+    assert f"GCUPS, engine {engine}" in summary
+    assert (", pyopal " in summary) == ("cpu" in engine)
 
 
 def test_a_software_renderer_is_one_line(files: Path, run_under: Callable[..., str]) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from subtests import with_subtests
 
 import glsw.engines.cpu as module
+import glsw.engines.spec
 from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
@@ -251,3 +252,38 @@ def test_real_proteins_equal_parasail(data, gaps):
     targets = [aligner.scoring.alphabet.decode(target) for target in codes]
     expected = blosum62_of_parasail(query, targets, gaps)
     assert aligner.score(query, targets).tolist() == expected
+
+
+def test_auto_is_cpu_without_opengl(monkeypatch):
+    def none(*_, **__):
+        raise DeviceError("no OpenGL 3.3 device")
+
+    monkeypatch.setattr(glsw.engines.spec, "open_device", none)
+    with pytest.warns(RuntimeWarning, match="^engine 'cpu' is used: no OpenGL 3.3 device$"):
+        aligner = Aligner()
+    assert aligner.engine.name == "cpu"
+    assert aligner.align("HEAGAWGHEE", "PAWHEAE").score == 17
+    for options in ({"device": 0}, {"memory": 2**24}, {"mode": "global"}):
+        with pytest.raises(DeviceError):
+            Aligner(**options)
+    monkeypatch.setattr(module, "is_installed", lambda: False)
+    with pytest.raises(DeviceError):
+        Aligner()
+
+
+def test_rest_computes_what_the_library_does_not(monkeypatch):
+    case = CASES["DNA 10 1"]
+    monkeypatch.setattr(module, "_LONG", 100)
+    engine = Cpu(case.scoring)
+    left = []
+
+    def rest(batch, progress):
+        left.append(batch)
+        return Reference(case.scoring).scores(batch)
+
+    engine.rest = rest
+    batch = cases.shared(3)
+    cells = batch.query_lengths * batch.target_lengths
+    assert engine.scores(batch).tolist() == Reference(case.scoring).scores(batch).tolist()
+    assert [len(each) for each in left] == [np.count_nonzero(cells > 100)]
+    assert 0 < len(left[0]) < len(batch)

@@ -206,6 +206,10 @@ class Engine(AnyEngine):
                 found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
             yield found
 
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return the bytes of the largest buffer that one pair of m and n letters needs."""
+        return 0
+
     def ends(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Ends:

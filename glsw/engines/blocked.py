@@ -151,6 +151,10 @@ class Blocked(ComputeEngine):
         self._height = self._lanes * self._rows
         self._columns = self._tile_columns or columns
 
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return the bytes of the borders of a table; kept rows and columns may be fewer."""
+        return max(8 * n, 2 * 8 * m)
+
     def _regions(self, batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], Region]]:
         """Upload the sequences; yield each pair that has cells, and its whole table."""
         self.upload_sequences(batch)

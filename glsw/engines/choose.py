@@ -14,45 +14,48 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.blocked import Blocked
+from glsw.engines.costs import Shape, seconds
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+from glsw.engines.scan import Scan
 from glsw.engines.windowed import Windowed
 from glsw.engines.windows import longest_spans, shortest_cut
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
-LONG = 2**27
-"""Cells from which a pair alone keeps a device busy."""
 MANY, SOFTWARE_MANY = 2048, 8
-"""Targets of one query from which they fill the lanes of a device."""
-WINDOWS, SOFTWARE_WINDOWS = 2**24, 2**20
-"""Cells of the pairs of a long target from which its windows pay."""
+"""Pairs of a scan from which they fill the lanes of a device."""
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
+_KINDS: dict[str, type[Engine]] = {
+    kind.name: kind for kind in (Diagonal, Blocked, Scan, Fragment, Lanes)
+}
+_WINDOWS = Windowed.name
 
 
 class Auto(Engine):
     """Choose for every pair; the results are the same, whatever is chosen.
 
-    ================================ ======================= ==========================
-    device                           pairs below 2**27 cells pairs of 2**27 cells and more
-    ================================ ======================= ==========================
-    hardware, OpenGL 4.3             ``diagonal``            ``blocked``
-    software, scores and ends        ``fragment``            ``blocked``
-    software, alignments             ``diagonal``            ``blocked``
-    no compute shaders (macOS)       ``fragment``            ``fragment``
-    ================================ ======================= ==========================
+    Pairs of similar size go to the engine that `glsw.engines.costs` expects to be the fastest for
+    their lengths and their number, of those that can do the task:
 
-    ``lanes``, or another ``scanner``, computes the scores of a query with many targets: 2048, or 8
-    on a software renderer.
-    Pairs that it leaves go to ``diagonal``, large ones to ``blocked``. A pair that exceeds the
-    textures of ``fragment`` goes to ``diagonal`` where that runs; a masked pair always does.
-    Without compute shaders the host traces back. ``lanes`` aligns locally only and with one cost
-    for gaps in queries and targets.
+    =============== ==================================================================
+    task            engines
+    =============== ==================================================================
+    scores          ``lanes``, ``windows``, ``scan``, ``diagonal``, ``blocked``
+    ends            ``windows``, ``scan``, ``diagonal``, ``blocked``
+    alignments      ``windows``, ``diagonal``, ``blocked``
+    with masks      ``windows``, ``diagonal``
+    =============== ==================================================================
+
+    and of those none whose buffers exceed the device. ``windows`` are those of `Windowed`. Software
+    renderers also have ``fragment`` for scores and ends. Without compute shaders (macOS)
+    ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
+    locally only; the first two have one cost for gaps in queries and targets.
 
     Parameters
     ----------
@@ -236,51 +239,71 @@ class Auto(Engine):
         """Return the engines to use, and the pairs of each."""
         if not self._compute:
             return [(self._use(Fragment), np.arange(len(batch)))]
-        m, n = batch.query_lengths, batch.target_lengths
-        long, drawn, scanned = np.zeros((3, len(batch)), bool)
-        cut = self._cut(batch)
-        if cut.any():
-            rest = np.flatnonzero(~cut)
-            others = self._choices(batch.select(rest), ends=ends, align=align) if len(rest) else []
-            return [
-                (self._windowed, np.flatnonzero(cut)),
-                *((engine, rest[chosen]) for engine, chosen in others),
-            ]
-        if batch.masks is None:
-            long = m * n >= LONG
-            if self.device.info.software and not align:
-                drawn = ~long & (np.maximum(m, n) <= self._longest_drawn)
-            if not ends and self._scanner:
-                targets = np.bincount(batch.query_index)[batch.query_index]
-                scanned = (~long & (targets >= self._many)) | self._scans_all
-        choices: list[tuple[type[Engine], npt.NDArray[np.bool_]]] = [
-            (self._scanner or Lanes, scanned),
-            (Fragment, drawn & ~scanned),
-            (Diagonal, ~long & ~drawn & ~scanned),
-            (Blocked, long & ~scanned),
-        ]
+        chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
+        for pairs in _of_similar_size(batch):
+            some = batch.select(pairs)
+            chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
         return [
-            (self._use(kind), np.flatnonzero(chosen)) for kind, chosen in choices if chosen.any()
+            (self._named(name), np.sort(np.concatenate(parts))) for name, parts in chosen.items()
         ]
 
-    def _cut(self, batch: Batch) -> npt.NDArray[np.bool_]:
-        """Return the pairs whose targets are so long that windows pay."""
-        cut = np.zeros(len(batch), bool)
-        if not self.targets_at_once or not self.scoring.local or not self._compute:
-            return cut
-        spans = longest_spans(self.scoring, batch.queries)[batch.query_index]
-        long = np.flatnonzero(batch.target_lengths >= shortest_cut(spans))
-        targets = batch.target_index[long]
-        cells = np.bincount(targets, (batch.query_lengths * batch.target_lengths)[long])
-        least = SOFTWARE_WINDOWS if self.device.info.software else WINDOWS
-        cut[long] = cells[targets] >= least
-        return cut
+    def _named(self, name: str) -> Engine:
+        if name == _WINDOWS:
+            return self._windowed
+        if self._scanner and name == self._scanner.name:
+            return self._use(self._scanner)
+        return self._use(_KINDS[name])
 
-    @property
-    def _longest_drawn(self) -> int:
-        fragment = self._engine(Fragment)
-        assert isinstance(fragment, Fragment)
-        return fragment.longest
+    def _cheapest(self, batch: Batch, *, ends: bool, align: bool) -> str:
+        """Return the engine that costs least for pairs of about one size."""
+        m, n = (int(each) for each in batch.lengths.max(axis=0))
+        windows = [_WINDOWS] if self._cuts(batch) else []
+        if self._scanner and self._scans_all and not ends and batch.masks is None:
+            return [*windows, self._scanner.name][0]
+        names = [*windows, Diagonal.name]
+        if batch.masks is None:
+            names.append(Blocked.name)
+            if not align and Scan.capabilities.takes(self.scoring):
+                names.append(Scan.name)
+            if not align and self.device.info.software:
+                names.append(Fragment.name)
+            if not (align or ends) and self._scanner:
+                within = self._scanner is not Lanes or n <= MAX_TARGET_LENGTH
+                names += [self._scanner.name] * within
+        if len(names) == 1:
+            return names[0]
+        mean_m, mean_n = batch.lengths.mean(axis=0).tolist()
+        queries, targets = (int((np.bincount(column) > 0).sum()) for column in batch.index.T)
+        shape = Shape(mean_m, mean_n, len(batch), queries, targets)
+        task = " alignment" if align else ""
+        names.sort(key=lambda name: seconds(name + task, shape, self.device.info.software))
+        limit = self.device.info.limits["max_storage_block"]
+        for name in names:
+            if name == _WINDOWS or (
+                self._engine(_KINDS[name]).largest_buffer(m, n, alignment=align) <= limit
+            ):
+                return name
+        return names[0]  # it says what it lacks
+
+    def _cuts(self, batch: Batch) -> bool:
+        """Tell whether the targets are so long beside the queries that windows can replace them."""
+        if not (self.targets_at_once and self.scoring.local and self._compute and len(batch)):
+            return False
+        m, n = int(batch.query_lengths.max()), int(batch.target_lengths.min())
+        if n < shortest_cut(np.array([m]))[0]:  # no span is below m
+            return False
+        queries = batch.queries.select(np.unique(batch.query_index).tolist())
+        return n >= int(shortest_cut(longest_spans(self.scoring, queries)).max())
+
+
+def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
+    """Return the pairs in groups whose lengths have as many bits."""
+    if len(batch) == 1:
+        return [np.arange(1)]
+    bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
+    kind = bits[:, 0] << 6 | bits[:, 1]
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
 def engine_of(

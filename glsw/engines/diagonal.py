@@ -133,6 +133,11 @@ class Diagonal(ComputeEngine):
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return the bytes of the row between strips, or of the directions of one strip."""
+        group = int(self._workgroups(np.array([m]))[0])
+        return 4 * group * (n + group - 1) if alignment else 8 * n
+
     def _chunks(self, batch: Batch, *, trace: bool) -> Iterator[_Chunk]:
         """Cut the pairs into chunks that fit the memory, the largest pairs of a kind first."""
         m, n = batch.query_lengths, batch.target_lengths

@@ -80,6 +80,10 @@ class Fragment(Engine):
         """Residues of the longest sequence that fits the textures of the device."""
         return self.device.info.limits["max_texture_size"] * min(self._tile, WIDE)
 
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return 0, or more than any device has if a sequence exceeds the textures."""
+        return 0 if max(m, n) <= self.longest else 2**62
+
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or a sequence the textures."""
         super().check(batch)

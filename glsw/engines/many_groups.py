@@ -120,6 +120,11 @@ class ManyGroupsEngine(ComputeEngine):
     def sizes(self, rows: int, columns: int) -> Sizes:
         """Return what each pair takes in a chunk of so many rows and columns at most."""
 
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return the bytes of the rows or candidates of one pair."""
+        sizes = self.sizes(m, n)
+        return max(sizes.bytes, 16 * sizes.candidates)
+
     @abstractmethod
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps of a chunk, and what dispatches step k."""

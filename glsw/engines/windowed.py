@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -94,11 +96,16 @@ class Windowed(Engine):
         if missing and self._count > _MAX_SCORES_KEPT:
             self._kept.clear()
             self._count, known, missing = 0, self._known(batch), list(dict.fromkeys(pairs))
-        for target in dict.fromkeys(t for _, t in missing):
-            queries = [q for q, t in missing if t == target]
-            found = self._scanned(batch.queries.select(queries), batch.targets[target], progress)
-            for q, each in zip(queries, found, strict=True):
-                known[q, target] = each
+        by_target: dict[int, list[int]] = {}
+        for q, t in missing:
+            by_target.setdefault(t, []).append(q)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for t, own in by_target.items():
+            alike.setdefault(tuple(own), []).append(t)
+        for queries, targets in alike.items():
+            part = batch.targets.select(targets)
+            for q, t, each in self._scanned(batch.queries.select(queries), part, progress):
+                known[queries[q], targets[t]] = each
                 self._count += len(each.score)
         windows = [known[pair] for pair in pairs]
         if batch.masks is not None:
@@ -111,19 +118,18 @@ class Windowed(Engine):
         return by_targets.setdefault(batch.targets, {})
 
     def _scanned(
-        self, queries: Sequences, target: npt.NDArray[np.uint8], progress: Progress
-    ) -> list[WindowScores]:
-        """Return the scores of queries with the windows of one target."""
-        found: dict[int, WindowScores] = {}
-        part = Sequences.of([target])
+        self, queries: Sequences, targets: Sequences, progress: Progress
+    ) -> Iterator[tuple[int, int, WindowScores]]:
+        """Yield the scores of each query with the windows of each target."""
         spans = longest_spans(self.scoring, queries)
-        for group, windows in window_groups(self._scanner, spans, part):
+        for group, windows in window_groups(self._scanner, spans, targets):
             stop = windows.start + windows.sequences.lengths
             some = queries.select(group.tolist())
-            scores = scores_of_windows(self._scanner, some, windows, part, progress)
-            for q, score in zip(group.tolist(), scores, strict=True):
-                found[q] = WindowScores(score, windows.start, stop, int(spans[q]))
-        return [found[q] for q in range(len(queries))]
+            scores = scores_of_windows(self._scanner, some, windows, targets, progress)
+            for t, (first, end) in enumerate(pairwise(windows.first.tolist())):
+                bounds = windows.start[first:end], stop[first:end]
+                for q, score in zip(group.tolist(), scores[:, first:end], strict=True):
+                    yield q, t, WindowScores(score, *bounds, int(spans[q]))
 
     def _with_masks(
         self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]

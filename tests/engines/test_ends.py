@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
-from cases import CHUNKED, END_CASES, Case, build, codes, judge, judge_paths, label, takes
+from cases import (
+    CHUNKED,
+    END_CASES,
+    Case,
+    build,
+    codes,
+    judge,
+    judge_paths,
+    label,
+    long_pairs_by_blocked,
+    takes,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -283,7 +294,7 @@ def test_gaps_alone(make):
 
 def test_auto_has_long_pairs_too(device, monkeypatch):
     able(device, ("blocked", {}))
-    monkeypatch.setattr(glsw.engines.choose, "LONG", 200)
+    monkeypatch.setattr(glsw.engines.choose, "seconds", long_pairs_by_blocked)
     for name in SOME:
         case = END_CASES[name]
         engine = Auto(case.scoring, device)

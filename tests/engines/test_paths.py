@@ -7,7 +7,7 @@ import cases
 import naive
 import numpy as np
 import pytest
-from cases import CASES, Case, build, judge_paths, label
+from cases import CASES, Case, build, judge_paths, label, long_pairs_by_blocked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -226,7 +226,7 @@ def test_engines_take_turns_on_a_device(make):
 
 def test_auto_mixes_engines(device, monkeypatch):
     able(device, "auto")
-    monkeypatch.setattr(glsw.engines.choose, "LONG", 400)
+    monkeypatch.setattr(glsw.engines.choose, "seconds", long_pairs_by_blocked)
     for case in SOME:
         engine = Auto(case.scoring, device)
         judge_paths(engine, case)

@@ -1,0 +1,125 @@
+"""What engines cost: estimates of seconds, by which the engine ``auto`` chooses.
+
+An estimate is a sum of terms, each a quantity of the work times a coefficient that was fitted to
+measurements (``bench/results/choices-*.json``). Other devices are faster or slower; what counts is
+which engine is the fastest, and that changes little.
+
+============ ======================================================================================
+engine       terms besides a constant
+============ ======================================================================================
+diagonal     pairs, residues, steps of the longest pair, steps of all work groups
+blocked      pairs, rows and columns, cells: one pair after the other
+scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
+lanes        queries, pairs, residues, columns of the longest target, cells of strips: scores
+windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
+fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
+============ ======================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+_DIAGONAL_ROWS = ((128, 16), (256, 32))
+_LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
+_ROWS_OF_LANE = 8
+_STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
+_WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
+
+
+class Shape(NamedTuple):
+    """Work for an engine: pairs of about one size.
+
+    Parameters
+    ----------
+    m, n : float
+        Mean letters of queries and of targets.
+    pairs : int
+    queries, targets : int
+        Different ones.
+    """
+
+    m: float
+    n: float
+    pairs: int
+    queries: int
+    targets: int
+
+    @property
+    def residues(self) -> float:
+        """Letters that are uploaded."""
+        return self.m * self.queries + self.n * self.targets
+
+
+def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...]:
+    """Return the quantities of the work that an engine's estimate is made of.
+
+    Parameters
+    ----------
+    engine : str
+        A key of `COEFFICIENTS`.
+    shape : Shape
+    software : bool
+    """
+    m, n, pairs = shape.m, shape.n, shape.pairs
+    match engine.removesuffix(" alignment"):
+        case "diagonal":
+            group = _SOFTWARE_WORKGROUP if software else _LARGEST_WORKGROUP
+            for rows, smaller in () if software else _DIAGONAL_ROWS[::-1]:
+                group = smaller if m <= rows else group
+            steps = (n + 2 * group) * _times(m, _ROWS_OF_LANE * group)
+            return 1, pairs, shape.residues, steps, steps * group * pairs
+        case "blocked":
+            return pairs, pairs * (m + n), pairs * m * n
+        case "scan":
+            width = 8 if software else 32
+            most, several, alone = (32, 256, 512) if software else (16, 64, 512)
+            columns = min(most, max(4, 1 << (int(_times(n, width)) - 1).bit_length()))
+            blocks = _times(n, width * columns)
+            rows = several if blocks > 1 else alone
+            dispatches = _times(m, rows) + blocks - 1
+            steps = min(m, rows) * dispatches * columns
+            return 1, pairs, shape.residues, dispatches, steps, m * blocks * columns * pairs
+        case "lanes":
+            strip = _SOFTWARE_STRIP if software else _STRIP
+            strips = _times(m, strip)
+            cells = max(strip / 3, strips * strip) * n * pairs
+            return shape.queries, pairs, shape.residues, strips * n, cells
+        case "windows":
+            groups = min(shape.queries, shape.targets)
+            return 1, groups, shape.residues, max(_STRIP, m) * n * pairs
+        case "fragment":
+            return 1, pairs, shape.residues, m + n, m * n * pairs
+    raise KeyError(engine)
+
+
+def seconds(engine: str, shape: Shape, software: bool) -> float:
+    """Return the estimate for an engine, by a name in `COEFFICIENTS`."""
+    factors = COEFFICIENTS[software][engine]
+    total = sum(a * b for a, b in zip(factors, terms(engine, shape, software), strict=True))
+    if engine.startswith("windows"):
+        task = " alignment" if engine.endswith(" alignment") else ""
+        crop = shape._replace(n=_WINDOW_SPANS * shape.m, targets=shape.pairs)
+        total += seconds("diagonal" + task, crop, software) if task else 0
+    return total
+
+
+def _times(length: float, step: int) -> float:
+    return float(-(-length // step))
+
+
+COEFFICIENTS: Mapping[bool, Mapping[str, tuple[float, ...]]] = {
+    False: {
+        "diagonal": (0.000914, 2.56e-07, 3.8e-10, 1.44e-07, 4.02e-12),
+        "diagonal alignment": (0.00115, 4.09e-07, 0, 8.06e-07, 3.67e-11),
+        "blocked": (0.000822, 1.37e-07, 1.03e-12),
+        "blocked alignment": (0.00229, 4.84e-07, 0),
+        "scan": (0.000507, 1.5e-07, 5.79e-10, 1.04e-05, 3.68e-08, 6.85e-11),
+        "lanes": (0.00113, 8.22e-08, 4.73e-10, 1.61e-07, 3.24e-13),
+        "windows": (0.0005, 0.0013, 1e-9, 5e-13),
+        "windows alignment": (0.0005, 0.0013, 1e-9, 5e-13),
+    },
+    True: {},
+}
+"""Of software renderers (True) and of hardware: the factor of each of the `terms`."""

@@ -455,7 +455,7 @@ def shared(seed, *, queries=30, targets=40, count=150, alphabet=DNA):
     return Batch.indexed(*both, *index)
 
 
-def long_pairs_by_blocked(engine, shape, software):
+def long_pairs_by_blocked(engine, shape, device):
     """Stand in for `glsw.engines.costs.seconds`: small pairs are for `diagonal`."""
     wanted = "blocked" if shape.m * shape.n >= 300 else "diagonal"
     return engine.removesuffix(" alignment") != wanted

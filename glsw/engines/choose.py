@@ -14,7 +14,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.blocked import Blocked
-from glsw.engines.costs import Shape, seconds
+from glsw.engines.costs import Kind, Shape, seconds
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
@@ -276,7 +276,7 @@ class Auto(Engine):
         queries, targets = (int((np.bincount(column) > 0).sum()) for column in batch.index.T)
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
-        names.sort(key=lambda name: seconds(name + task, shape, self.device.info.software))
+        names.sort(key=lambda name: seconds(name + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
             if name == _WINDOWS or (
@@ -284,6 +284,12 @@ class Auto(Engine):
             ):
                 return name
         return names[0]  # it says what it lacks
+
+    @property
+    def _kind(self) -> Kind:
+        if not self.device.info.software:
+            return "hardware"
+        return "software, equal letters" if self.scoring.match_and_mismatch else "software"
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
@@ -298,8 +304,8 @@ class Auto(Engine):
 
 def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     """Return the pairs in groups whose lengths have as many bits."""
-    if len(batch) == 1:
-        return [np.arange(1)]
+    if len(batch) < 2:
+        return [np.arange(len(batch))][: len(batch)]
     bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
     kind = bits[:, 0] << 6 | bits[:, 1]
     order = np.argsort(kind, kind="stable")

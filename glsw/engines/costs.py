@@ -19,13 +19,18 @@ fragment     pairs, residues, anti-diagonals, cells: scores and ends, on softwar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _DIAGONAL_ROWS = ((128, 16), (256, 32))
 _LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
 _ROWS_OF_LANE = 8
 _STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
+
+
+Kind = Literal["hardware", "software", "software, equal letters"]
+"""Devices that differ in which engine is the fastest; a software renderer is faster where scores
+only depend on whether two letters are equal."""
 
 
 class Shape(NamedTuple):
@@ -94,14 +99,14 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
     raise KeyError(engine)
 
 
-def seconds(engine: str, shape: Shape, software: bool) -> float:
-    """Return the estimate for an engine, by a name in `COEFFICIENTS`."""
-    factors = COEFFICIENTS[software][engine]
-    total = sum(a * b for a, b in zip(factors, terms(engine, shape, software), strict=True))
+def seconds(engine: str, shape: Shape, device: Kind) -> float:
+    """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
+    quantities = terms(engine, shape, device != "hardware")
+    total = sum(a * b for a, b in zip(COEFFICIENTS[device][engine], quantities, strict=True))
     if engine.startswith("windows"):
         task = " alignment" if engine.endswith(" alignment") else ""
         crop = shape._replace(n=_WINDOW_SPANS * shape.m, targets=shape.pairs)
-        total += seconds("diagonal" + task, crop, software) if task else 0
+        total += seconds("diagonal" + task, crop, device) if task else 0
     return total
 
 
@@ -109,8 +114,8 @@ def _times(length: float, step: int) -> float:
     return float(-(-length // step))
 
 
-COEFFICIENTS: Mapping[bool, Mapping[str, tuple[float, ...]]] = {
-    False: {
+COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
+    "hardware": {
         "diagonal": (0.000914, 2.56e-07, 3.8e-10, 1.44e-07, 4.02e-12),
         "diagonal alignment": (0.00115, 4.09e-07, 0, 8.06e-07, 3.67e-11),
         "blocked": (0.000822, 1.37e-07, 1.03e-12),
@@ -120,6 +125,27 @@ COEFFICIENTS: Mapping[bool, Mapping[str, tuple[float, ...]]] = {
         "windows": (0.0005, 0.0013, 1e-9, 5e-13),
         "windows alignment": (0.0005, 0.0013, 1e-9, 5e-13),
     },
-    True: {},
+    "software": {
+        "windows": (0.002, 0.003, 2e-9, 1e-10),
+        "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
+        "diagonal": (0.0012, 7.72e-06, 0, 0, 2.65e-08),
+        "blocked": (0.000411, 3.66e-07, 5.54e-09),
+        "scan": (0.00201, 1.32e-05, 1.76e-08, 2.13e-05, 4.29e-09, 3.61e-08),
+        "fragment": (0.00278, 8.41e-06, 8.55e-08, 6.66e-06, 2.74e-09),
+        "lanes": (0.00203, 3.71e-06, 0, 3.85e-07, 1.19e-09),
+        "diagonal alignment": (0.00108, 4.84e-06, 1.98e-07, 1.01e-06, 3.87e-08),
+        "blocked alignment": (0.000657, 6.8e-07, 3.61e-09),
+    },
+    "software, equal letters": {
+        "windows": (0.002, 0.003, 2e-9, 1e-10),
+        "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
+        "diagonal": (0.00243, 1.01e-05, 8.91e-09, 0, 8.14e-09),
+        "lanes": (0.00182, 1.68e-06, 0, 1.51e-07, 9.58e-10),
+        "blocked": (0.000267, 3.91e-07, 5.48e-09),
+        "scan": (0.00129, 6.34e-06, 3.78e-08, 1.24e-05, 0, 2.94e-08),
+        "diagonal alignment": (0.000427, 5.78e-06, 8.16e-08, 2.49e-06, 4.34e-08),
+        "blocked alignment": (0.000623, 6.31e-07, 8.22e-09),
+        "fragment": (0.00175, 2.03e-06, 7.45e-08, 7.2e-06, 2.73e-09),
+    },
 }
-"""Of software renderers (True) and of hardware: the factor of each of the `terms`."""
+"""The factor of each of the `terms`, in seconds."""

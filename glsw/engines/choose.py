@@ -248,11 +248,11 @@ class Auto(Engine):
         ]
 
     def _named(self, name: str) -> Engine:
-        if name == _WINDOWS:
-            return self._windowed
-        if self._scanner and name == self._scanner.name:
-            return self._use(self._scanner)
-        return self._use(_KINDS[name])
+        return self._windowed if name == _WINDOWS else self._use(self._type(name))
+
+    def _type(self, name: str) -> type[Engine]:
+        scanner = self._scanner
+        return scanner if scanner and name == scanner.name else _KINDS[name]
 
     def _cheapest(self, batch: Batch, *, ends: bool, align: bool) -> str:
         """Return the engine that costs least for pairs of about one size."""
@@ -280,7 +280,7 @@ class Auto(Engine):
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
             if name == _WINDOWS or (
-                self._engine(_KINDS[name]).largest_buffer(m, n, alignment=align) <= limit
+                self._engine(self._type(name)).largest_buffer(m, n, alignment=align) <= limit
             ):
                 return name
         return names[0]  # it says what it lacks

@@ -12,6 +12,7 @@ blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
 lanes        queries, pairs, residues, columns of the longest target, cells of strips: scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
+cpu          queries, residues, cells of full lanes: scores, where there is no GPU
 fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
 ============ ======================================================================================
 """
@@ -25,6 +26,7 @@ _DIAGONAL_ROWS = ((128, 16), (256, 32))
 _LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
 _ROWS_OF_LANE = 8
 _STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
+_CPU_LANES = 32
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
 
 
@@ -91,6 +93,9 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             strips = _times(m, strip)
             cells = max(strip / 3, strips * strip) * n * pairs
             return shape.queries, pairs, shape.residues, strips * n, cells
+        case "cpu":
+            cells = m * n * max(pairs, _CPU_LANES * shape.queries)
+            return 1, shape.queries, shape.residues, cells
         case "windows":
             groups = min(shape.queries, shape.targets)
             return 1, groups, shape.residues, max(_STRIP, m) * n * pairs
@@ -126,6 +131,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "windows alignment": (0.0005, 0.0013, 1e-9, 5e-13),
     },
     "software": {
+        "cpu": (0.0005, 5e-5, 5e-9, 5e-11),
         "windows": (0.002, 0.003, 2e-9, 1e-10),
         "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
         "diagonal": (0.0012, 7.72e-06, 0, 0, 2.65e-08),
@@ -137,6 +143,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "blocked alignment": (0.000657, 6.8e-07, 3.61e-09),
     },
     "software, equal letters": {
+        "cpu": (0.0005, 5e-5, 5e-9, 5e-11),
         "windows": (0.002, 0.003, 2e-9, 1e-10),
         "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
         "diagonal": (0.00243, 1.01e-05, 8.91e-09, 0, 8.14e-09),

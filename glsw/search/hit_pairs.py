@@ -62,7 +62,10 @@ class HitPairs:
         return self.first + self.hit_lists.contexts
 
     def sizes(self, *, best_only: bool) -> tuple[_Int64, _Int64]:
-        """Return the pairs of each hit in the first round, and their residues; shapes (hits,)."""
+        """Return the pairs of each hit in the first round, and their residues; shapes (hits,).
+
+        A target that several hits share counts once, as it is uploaded once.
+        """
         targets = self.database.sequences.lengths[self.places]
         if best_only:
             cut = self._cuts(self.best, np.arange(len(self.best)))
@@ -71,7 +74,9 @@ class HitPairs:
             return np.ones_like(targets), self.contexts.lengths[self.best] + targets
         offsets = self.contexts.offsets
         queries = offsets[self.first + self.counts] - offsets[self.first]
-        return self.counts, queries + self.counts * targets
+        again = np.ones(len(self.places), bool)
+        again[np.unique(self.places, return_index=True)[1]] = False
+        return self.counts, queries + self.counts * np.where(again, 0, targets)
 
     def pairs(self, chosen: slice, *, best_only: bool) -> tuple[_Int64, _Int64]:
         """Return the hit and the context of each pair of the first round of some hits."""

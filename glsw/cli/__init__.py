@@ -1,8 +1,8 @@
 """The command line: ``glsw search``, ``align``, ``align3``, ``motifs``, ``makedb``, ``devices``.
 
 Commands turn options into arguments of `Aligner` and `Aligner3`, and results into files. An error
-is one line on stderr, with exit status 2. The results of a query are written before the next query
-starts, so that those of finished queries stay if a later one is interrupted. The file for results
+is one line on stderr, with exit status 2. Results are written, by a thread, while the next ones are
+computed; those of finished queries stay if a later one is interrupted. The file for results
 is opened when the first result is there: bad input leaves no file, or the old one.
 
 Each command is a module with ``add(parser)``, which declares its options, and ``run(arguments)``.

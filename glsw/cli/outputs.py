@@ -12,6 +12,7 @@ from typing import Any, overload
 
 from glsw.cli.messages import Bar
 from glsw.cli.stream import opened
+from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.three import Format3, Result3
 from glsw.results import SearchResult
@@ -60,6 +61,8 @@ def write(
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
 
+    A thread writes while the next results are computed.
+
     The summary ends with ``note``.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
@@ -73,13 +76,17 @@ def write(
     cells, seconds, written = 0, 0.0, 0
     with opened(output) as stream:
         stream.write(header)
-        for result in chain([first], rest):
+
+        def write_result(result: Any) -> None:
             bar.clear()
             write_one(result, stream)
-            stream.flush()
-            cells += result.cells
-            seconds += result.seconds
-            written += 1
+
+        with WritingThread(write_result, stream.flush) as writing:
+            for result in chain([first], rest):
+                writing.put(result, len(result) if isinstance(result, SearchResult) else 1)
+                cells += result.cells
+                seconds += result.seconds
+                written += 1
         if isinstance(form, Format) and form.footer:
             stream.write(form.footer(written))
     bar.close()

@@ -65,6 +65,11 @@ class Reference(Engine):
             progress(len(query) * len(target))
         return BestCells.of(*np.array(found, np.int32).reshape(len(batch), 3).T)
 
+    @property
+    def cells_at_once(self) -> int:
+        """Few cells, since each takes long."""
+        return 2**20
+
 
 def rows(
     query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 _MAX_PENDING = 2**16  # hits of results that wait to be written, or one result
+_SWITCH_INTERVAL = 5e-4  # seconds until a thread that waited for a device may go on
 
 ResultT = TypeVar("ResultT")
 
@@ -43,6 +45,7 @@ class WritingThread(Generic[ResultT]):
         self._ended = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
+        self._interval = sys.getswitchinterval()
 
     def __enter__(self) -> WritingThread[ResultT]:
         return self
@@ -60,6 +63,7 @@ class WritingThread(Generic[ResultT]):
             self._pending += hits
             self._changed.notify_all()
         if not self._thread:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
             self._thread = threading.Thread(target=self._run, name="glsw output")
             self._thread.start()
 
@@ -73,7 +77,10 @@ class WritingThread(Generic[ResultT]):
             self._ended = True
             self._changed.notify_all()
         if self._thread:
-            self._thread.join()
+            try:
+                self._thread.join()
+            finally:
+                sys.setswitchinterval(self._interval)
         if self._error and error is None:
             raise self._error
 

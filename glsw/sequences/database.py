@@ -186,10 +186,10 @@ class Database:
 
     def __getitem__(self, number: int) -> EncodedRecord:
         """Return a record by its original number; letters are decoded when asked for."""
-        k = operator.index(number)
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"sequence {k} of {len(self)}")
-        k %= len(self)
+        k, count = operator.index(number), len(self.order)
+        if not -count <= k < count:
+            raise IndexError(f"sequence {k} of {count}")
+        k %= count
         letters = None
         if isinstance(self._titles, tuple):
             record = self._titles[k]
@@ -199,7 +199,7 @@ class Database:
         else:
             name, description = self._titles[k]
         place = int(self.rank[k])
-        if not 0 <= place < len(self) or self.order[place] != k:
+        if not 0 <= place < count or self.order[place] != k:
             raise self._corrupt("order or rank")
         start, end = self._offsets[place : place + 2].tolist()
         codes = self._codes[start:end]

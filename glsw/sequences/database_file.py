@@ -140,11 +140,9 @@ class _Titles:
 
     def __getitem__(self, k: int) -> tuple[str, str]:
         start, middle, end = self._offsets[2 * k : 2 * k + 3].tolist()
-        name, description = (
-            self._text[a:b].tobytes().decode("utf-8", "replace")
-            for a, b in ((start, middle), (middle, end))
-        )
-        return name, description
+        title = self._text[start:end].tobytes()
+        name, description = title[: middle - start], title[middle - start :]
+        return name.decode("utf-8", "replace"), description.decode("utf-8", "replace")
 
     def fits(self, count: int) -> bool:
         return len(self._offsets) == 2 * count + 1 and self._offsets[-1] == len(self._text)
@@ -173,6 +171,8 @@ class _Substituted:
 
     def restored(self, codes: Codes, start: int, alphabet: Alphabet) -> str | None:
         """Return the letters of the residues from ``start`` on, None if all are as in the codes."""
+        if not len(self._places):
+            return None
         first, last = np.searchsorted(self._places, [start, start + len(codes)]).tolist()
         if first == last:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 
@@ -17,7 +18,9 @@ def thread_names() -> set[str]:
 
 @pytest.fixture(autouse=True)
 def _no_thread_is_left():
+    before = sys.getswitchinterval()
     yield
+    assert sys.getswitchinterval() == before
     assert "glsw output" not in thread_names()
 
 

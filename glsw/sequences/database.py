@@ -51,6 +51,7 @@ import operator
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -158,14 +159,11 @@ class Database:
             As `Alphabet.encode`, naming the record.
         """
         records = tuple(records)
-        found: Counter[str] = Counter()
-        codes = [
-            alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
-            for each in records
-        ]
-        lengths = np.array([len(each) for each in codes], dtype=np.int64)
+        codes, lengths, found = _codes_of(records, alphabet, unknown)
         order, rank = _sorted(lengths)
-        residues = np.frombuffer(b"".join([codes[k] for k in order.tolist()]), dtype=np.uint8)
+        bounds, whole = _offsets(lengths).tolist(), codes.tobytes()
+        parts = [whole[bounds[k] : bounds[k + 1]] for k in order.tolist()]
+        residues = np.frombuffer(b"".join(parts), dtype=np.uint8)
         offsets = _offsets(lengths[order])
         database = cls(alphabet, residues, offsets, order, rank, records)
         database._unknown, database.substituted = unknown, found
@@ -357,6 +355,28 @@ def makedb(
     database = Database.open(out)
     alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
     return database
+
+
+def _codes_of(
+    records: tuple[Record, ...], alphabet: Alphabet, unknown: str | None
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], Counter[str]]:
+    """Return the codes of all records in one array, their lengths, and letters counted as others.
+
+    All letters are encoded at once, or else, for the name in an error, record by record.
+    """
+    if alphabet.width == 1:
+        found: Counter[str] = Counter()
+        letters = [each.letters for each in records]
+        with suppress(ValueError):
+            codes = alphabet.encode("".join(letters), unknown=unknown, substituted=found)
+            return codes, np.array([len(each) for each in letters], dtype=np.int64), found
+    found = Counter()
+    encoded_each = [
+        alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
+        for each in records
+    ]
+    lengths = np.array([len(each) for each in encoded_each], dtype=np.int64)
+    return np.concatenate([np.empty(0, np.uint8), *encoded_each]), lengths, found
 
 
 def _reopen(path: str, stamp: int) -> Database:

@@ -89,8 +89,9 @@ def raw_records(
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
             titled = _titled(stream, file, empty)
             for number, (title, lines) in enumerate(titled, start=1):
-                first, description = [*title.split(None, 1), "", ""][:2]
-                yield RawRecord(first or f"record {number}", description.rstrip(), lines, file)
+                words = title.split(None, 1) or [f"record {number}"]
+                description = words[1].rstrip() if len(words) > 1 else ""
+                yield RawRecord(words[0], description, lines, file)
         except EOFError:
             raise ValueError(f"{file}: truncated gzip file") from None
         except (gzip.BadGzipFile, zlib.error) as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -184,7 +186,8 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     if is_single(source):
         return [_record(source, what, alphabet)]
     if isinstance(source, os.PathLike):
-        return list(read(source))
+        with _no_collection():
+            return list(read(source))
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
     if isinstance(source, np.ndarray) and source.ndim == 0:
@@ -199,6 +202,18 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
         else:
             raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}")
     return records
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Suspend the collection of garbage, which takes long while many objects are made."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def is_single(source: object) -> bool:

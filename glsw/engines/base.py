@@ -200,7 +200,17 @@ class Engine(AnyEngine):
         ValueError
             As in `scores`.
         """
-        for part in parts:
+        return self.scan_each(((queries, part) for part in parts), progress=progress)
+
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the best local score of each query with each target, task by task.
+
+        A task is some queries and a part of the targets; the next one may be asked for while one is
+        being computed. Otherwise as `scan`.
+        """
+        for queries, part in tasks:
             found = np.zeros((len(queries), len(part)), np.int32)
             for q, query in enumerate(queries):
                 found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)

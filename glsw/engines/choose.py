@@ -154,26 +154,23 @@ class Auto(Engine):
         """Targets of all queries of a `scan` that keep it busy."""
         return self._engine(self._scanner).targets_at_once if self._scanner else None
 
-    def scan(
-        self,
-        queries: Sequences,
-        parts: Iterable[Sequences],
-        *,
-        progress: Progress | None = None,
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local score of each query with each target, see `Engine.scan`."""
-        remaining = iter(parts)
+        """Yield the best local scores of each task, see `Engine.scan_each`."""
+        remaining = iter(tasks)
         first = next(remaining, None)
         if first is None:
             return
-        parts = chain([first], remaining)
+        tasks = chain([first], remaining)
+        queries, part = first
         together = 1 if self.device.info.software else len(queries)
-        few = len(first) * together < self._many
+        few = len(part) * together < self._many
         if not self._scanner or (few and not self._scans_all):
-            yield from super().scan(queries, parts, progress=progress)
+            yield from super().scan_each(tasks, progress=progress)
             return
         scanner = self._use(self._scanner)
-        for found in scanner.scan(queries, parts, progress=progress):
+        for found in scanner.scan_each(tasks, progress=progress):
             self.memory_used = max(self.memory_used, scanner.memory_used)
             yield found
 

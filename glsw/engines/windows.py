@@ -225,30 +225,32 @@ class Windows:
 
 def scan_windows(
     engine: Engine,
-    queries: Sequences,
-    parts: Iterable[Sequences],
+    tasks: Iterable[tuple[Sequences, Sequences]],
     *,
     progress: Progress | None = None,
 ) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
-    """Yield what `Engine.scan` yields, and where in long targets; these are cut where that pays.
+    """Yield what `Engine.scan_each` yields, and where in long targets; these are cut if that pays.
 
-    Parameters as of `Engine.scan`. Queries of similar spans share windows.
+    Parameters as of `Engine.scan_each`. Queries of similar spans share windows.
     """
-    spans = longest_spans(engine.scoring, queries)
-    for to_cut, some in groupby(parts, key=lambda part: _pays(engine, spans, part)):
+    for to_cut, some in groupby(tasks, key=lambda task: _pays(engine, *task)):
         if not to_cut:
-            for scores in engine.scan(queries, some, progress=progress):
+            for scores in engine.scan_each(some, progress=progress):
                 yield scores, None
             continue
-        for part in some:
-            yield _scan_part(engine, queries, spans, part, progress or ignore)
+        for queries, part in some:
+            yield _scan_part(engine, queries, part, progress or ignore)
 
 
-def _pays(engine: Engine, spans: _Int64, part: Sequences) -> bool:
+def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
     """Tell whether some of the queries should meet windows of the targets."""
-    if engine.targets_at_once is None or not engine.scoring.local or not len(spans):
+    fill, longest = engine.targets_at_once, part.lengths.max(initial=0)
+    if fill is None or not engine.scoring.local or not len(queries):
         return False
-    length = window_length(int(spans.min()), len(part.residues), engine.targets_at_once)
+    if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:
+        return False
+    span = int(longest_spans(engine.scoring, queries).min())
+    length = window_length(span, len(part.residues), fill)
     return length > 0 and _long_enough(part, length)
 
 
@@ -301,8 +303,9 @@ def scores_of_windows(
 
 
 def _scan_part(
-    engine: Engine, queries: Sequences, spans: _Int64, part: Sequences, progress: Progress
+    engine: Engine, queries: Sequences, part: Sequences, progress: Progress
 ) -> tuple[npt.NDArray[np.int32], Places]:
+    spans = longest_spans(engine.scoring, queries)
     found = np.zeros((len(queries), len(part)), np.int32)
     start = np.zeros(found.shape, np.int64)
     stop = np.broadcast_to(part.lengths, found.shape).copy()

@@ -94,14 +94,17 @@ def scan(
     if len(parts) > 1:
         at_once = max_pending(ranking, max(at_once, room))
     at_once = max(1, min(at_once, room))
-    for first in range(0, len(queries), at_once):
+    starts = range(0, len(queries), at_once)
+    groups = [queries.part(slice(first, first + at_once)) for first in starts]
+    tasks = ((some, part.targets) for some in groups for part in parts)
+    scores_of_tasks = scan_windows(engine, tasks, progress=progress)
+    for some in groups:
         start = time.perf_counter()
-        some = queries.part(slice(first, first + at_once))
         hits = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
         known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
-        found = scan_windows(engine, some, [part.targets for part in parts], progress=progress)
-        for part, (scores, places) in zip(parts, found, strict=True):
+        for part in parts:
+            scores, places = next(scores_of_tasks)
             for q, row in enumerate(scores):
                 best = ranking.best(row, part.numbers)
                 hits[q] = ranking.merged(hits[q], best)

@@ -103,8 +103,8 @@ class WrongLast(Diagonal):
 
     at = -1
 
-    def scan(self, queries, parts, *, progress=None):
-        for found in super().scan(queries, parts, progress=progress):
+    def scan_each(self, tasks, *, progress=None):
+        for found in super().scan_each(tasks, progress=progress):
             found[-1, self.at] += 1
             yield found
 

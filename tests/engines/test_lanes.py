@@ -259,17 +259,34 @@ def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
 
 @pytest.mark.parametrize("options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 2}])
 def test_many_short_queries_in_one_dispatch(device, number, options, monkeypatch):
-    monkeypatch.setattr(Lanes, "_on_software", False)
+    monkeypatch.setattr(Lanes, "on_software", False)
     engine = Lanes(BLOSUM62, device, number=number, **options)
     info = replace(device.info, software=False)
     engine.geometries = Geometries(BLOSUM62, info, number, **options)
     ran = []
-    run = Lanes._run
+    slices = Lanes._slices
     monkeypatch.setattr(
-        Lanes, "_run", lambda self, jobs, *rest: ran.append(jobs) or run(self, jobs, *rest)
+        Lanes, "_slices", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
     )
     queries = Sequences.of([*database(21, 30, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
     for part, found in zip(parts, engine.scan(queries, parts), strict=True):
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
     assert max(job.groups for jobs in ran for job in jobs) > 2
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_tasks_follow_one_another_whatever_the_caller_does_between(device, number, at_once):
+    engine = Lanes(BLOSUM62, device, number=number)
+    queries = Sequences.of([*database(31, 8, 60, empty=False), *[np.full(400, 17, np.uint8)] * 2])
+    parts = [Sequences.of([*database(k, 40), np.full(500, 17, np.uint8)]) for k in (32, 33)]
+    groups = [queries.part(slice(k, k + at_once)) for k in range(0, len(queries), at_once)]
+    tasks = [(some, part) for part in parts for some in groups]
+    other = Batch.one_to_many(queries[0], database(34, 30))
+    want = Reference(BLOSUM62).scores(other).tolist()
+    for k, found in enumerate(engine.scan_each(tasks)):
+        assert found.tolist() == expected(BLOSUM62, *tasks[k]).tolist()
+        if k % 3 == 1:
+            assert engine.scores(other).tolist() == want
+    assert k == len(tasks) - 1
+    assert found.max() > LIMIT

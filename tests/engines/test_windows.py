@@ -110,7 +110,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
         Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in lengths]),
         Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in (20, 30)]),
     ]
-    found = list(scan_windows(Cutting(scoring), queries, parts))
+    found = list(scan_windows(Cutting(scoring), [(queries, part) for part in parts]))
     for part, (scores, _) in zip(parts, found, strict=True):
         (want,) = Reference(scoring).scan(queries, [part])
         assert scores.tolist() == want.tolist()

@@ -115,46 +115,43 @@ def test_parts_give_the_same_hits(small: Aligner, top: int | None) -> None:
     assert shown(small.search(QUERIES, TARGETS, top=top)) == shown(whole)
 
 
-def test_each_part_meets_all_queries(small: Aligner, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[int, int]] = []
-    scan_of_engine = Small.scan
+@pytest.fixture
+def tasks_seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Sequences]]:
+    """Watch which queries, by their lengths, meet which part."""
+    seen: list[tuple[list[int], Sequences]] = []
+    scan_each = Small.scan_each
 
-    def watched(self, queries, parts, *, progress=None):
-        parts = list(parts)
-        calls.append((len(queries), len(parts)))
-        return scan_of_engine(self, queries, parts, progress=progress)
+    def watched(self, tasks, *, progress=None):
+        for queries, part in tasks:
+            seen.append((queries.lengths.tolist(), part))
+            yield from scan_each(self, [(queries, part)], progress=progress)
 
-    monkeypatch.setattr(Small, "scan", watched)
+    monkeypatch.setattr(Small, "scan_each", watched)
+    return seen
+
+
+def test_each_part_meets_all_queries(small: Aligner, tasks_seen) -> None:
     results = small.search(QUERIES, TARGETS)
     next(results)
     parts = len(list(Database.of(TARGETS, PROTEIN).sequences.parts(100)))
-    assert calls == [(len(QUERIES), parts)]
+    assert [len(lengths) for lengths, _ in tasks_seen] == [len(QUERIES)] * parts
     list(results)
-    assert len(calls) == 1
+    assert len(tasks_seen) == parts
 
 
 def test_queries_are_taken_as_the_engine_wants_them(
-    small: Aligner, monkeypatch: pytest.MonkeyPatch
+    small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[tuple[list[int], Sequences]] = []
-    scan_of_engine = Small.scan
-
-    def watched(self, queries, parts, *, progress=None):
-        (part,) = parts
-        calls.append((queries.lengths.tolist(), part))
-        return scan_of_engine(self, queries, [part], progress=progress)
-
-    monkeypatch.setattr(Small, "scan", watched)
     monkeypatch.setattr(Small, "part", 10**6)
     results = small.search(QUERIES, TARGETS)
     next(results)
     next(results)
-    assert [lengths for lengths, _ in calls] == [[len(each) for each in QUERIES[:2]]]
+    assert [lengths for lengths, _ in tasks_seen] == [[len(each) for each in QUERIES[:2]]]
     list(results)
-    assert [len(lengths) for lengths, _ in calls] == [2] * (len(QUERIES) // 2) + [1] * (
+    assert [len(lengths) for lengths, _ in tasks_seen] == [2] * (len(QUERIES) // 2) + [1] * (
         len(QUERIES) % 2
     )
-    assert all(part is calls[0][1] for _, part in calls)
+    assert all(part is tasks_seen[0][1] for _, part in tasks_seen)
 
 
 def test_progress_counts_all_cells(small: Aligner) -> None:

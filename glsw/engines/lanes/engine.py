@@ -14,8 +14,9 @@ from glsw.device.device import Device
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
-from glsw.engines.lanes.jobs import Job, apart, merged
+from glsw.engines.lanes.jobs import Job, Round, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
+from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
     BINDINGS,
@@ -35,7 +36,6 @@ _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
-_MAX_QUERY_GROUPS_PER_ROUND = 1024
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
@@ -107,11 +107,12 @@ class Lanes(PackingEngine):
             query_profile=query_profile,
         )
         self._throttle = Throttle(self.device, first=16)
+        self._ahead = False  # a slice is queued of a round whose turn is next
 
     @property
     def cells_at_once(self) -> int:
         """Cells of queries and a part that `scan` should compute before it yields, about."""
-        return _SOFTWARE_CELLS_AT_ONCE if self._on_software else _CELLS_AT_ONCE
+        return _SOFTWARE_CELLS_AT_ONCE if self.on_software else _CELLS_AT_ONCE
 
     @property
     def targets_at_once(self) -> int | None:
@@ -119,7 +120,7 @@ class Lanes(PackingEngine):
 
         On a software renderer `diagonal` is faster than `lanes` with windows of a long target.
         """
-        return None if self._on_software else _TARGETS_AT_ONCE
+        return None if self.on_software else _TARGETS_AT_ONCE
 
     @property
     def part(self) -> int:
@@ -132,6 +133,12 @@ class Lanes(PackingEngine):
         super().check(batch)
         if len(batch):
             self._check_longest(int(batch.target_lengths.max()))
+
+    def check_lengths(self, queries: Sequences, part: Sequences) -> None:
+        """Raise ValueError if a score could leave int32, or a target is too long for lanes."""
+        if len(queries) and len(part):
+            self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
+            self._check_longest(int(part.lengths.max()))
 
     def _check_longest(self, longest: int) -> None:
         if self.rest is None and longest > MAX_TARGET_LENGTH:
@@ -149,69 +156,28 @@ class Lanes(PackingEngine):
         ):
             chosen = np.flatnonzero(batch.query_index == q)
             targets = self.targets_of(batch.targets, batch.target_index[chosen])
-            ((scores,),) = self._scores([[batch.queries[q]]], targets, progress)
+            done = self.round_of([[batch.queries[q]]], targets, progress)
+            for _ in done.slices:
+                self.do_meanwhile()
+            ((scores,),) = self.finish(done)
             found.score[chosen] = scores
         return found
 
-    def scan(
-        self,
-        queries: Sequences,
-        parts: Iterable[Sequences],
-        *,
-        progress: Progress | None = None,
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local score of each query with each target, see `Engine.scan`.
-
-        A part is uploaded while the one before it is being computed.
-        """
-        remaining = iter(parts)
-        part = next(remaining, None)
-        following: list[Sequences] = []
-
-        def prefetch() -> None:
-            following.extend(each for each in [next(remaining, None)] if each is not None)
-            for each in following:
-                self.prefetch(each)
-
-        while part is not None:
-            self.device.activate()
-            if len(queries) and len(part):
-                self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
-                self._check_longest(int(part.lengths.max()))
-            following.clear()
-            self.meanwhile = prefetch
-            found = np.zeros((len(queries), len(part)), np.int32)
-            every = np.arange(len(part), dtype=np.int32)
-            for groups in self._rounds(queries, len(part)):
-                chosen = [[queries[q] for q in together] for together in groups]
-                targets = self.targets_of(part, every, self.geometries.stacked(chosen))
-                scores = self._scores(chosen, targets, progress or ignore)
-                for together, each in zip(groups, scores, strict=True):
-                    found[together] = each
-            self.do_meanwhile()  # unless something was computed
-            yield found
-            part = following[0] if following else None
-
-    def _rounds(self, queries: Sequences, targets: int) -> Iterator[list[list[int]]]:
-        """Yield groups of queries (`Geometries.together`), enough to keep the device busy."""
-        groups = list(self.geometries.together(queries.lengths))
-        room = _MAX_STACKED_BYTES // (8 * max(1, targets))
-        most = 1 if self._on_software else max(1, min(room, _MAX_QUERY_GROUPS_PER_ROUND))
-        for start in range(0, len(groups), most):
-            yield groups[start : start + most]
+        """Yield the best local scores of each task, see `Engine.scan_each` and `Pipeline`."""
+        return Pipeline(self, tasks, progress or ignore).run()
 
     @property
-    def _on_software(self) -> bool:
+    def on_software(self) -> bool:
+        """Whether the renderer runs on the CPU."""
         return self.device.info.software
 
-    def _scores(
+    def round_of(
         self, groups: Sequence[Sequence[_Query]], targets: SortedTargets, progress: Progress
-    ) -> list[_Scores]:
-        """Return for each group its scores with the targets, shape (queries, targets).
-
-        The work of one group overlaps with the next, so that small databases fill a large device.
-        """
-        found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
+    ) -> Round:
+        """Make the jobs of groups of queries, whose work overlaps."""
         jobs: list[Job] = []
         owners: list[list[int]] = []
         for share, long in targets.shares:
@@ -223,7 +189,18 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self._job(stack, share, geometry))
-        for job, numbers, scores in zip(jobs, owners, self._run(jobs, progress), strict=True):
+        return Round(groups, targets, jobs, owners, self._slices(jobs, progress), progress)
+
+    def queue_ahead(self, following: Round) -> None:
+        """Queue the first slice of a round, so that the device has work."""
+        self._ahead = next(following.slices, self) is None
+
+    def finish(self, done: Round) -> list[_Scores]:
+        """Return for each group of a round its scores, shape (queries, targets)."""
+        groups, targets = done.groups, done.targets
+        found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
+        every_scores = self._download(done.jobs)
+        for job, numbers, scores in zip(done.jobs, done.owners, every_scores, strict=True):
             for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
                 found[k][:, job.targets.positions] = part
         every = [
@@ -234,7 +211,7 @@ class Lanes(PackingEngine):
         ]
         if self.geometries.number != INT32:
             self._repeat(every, targets)
-        self._leave(every, [targets.beyond] * len(every), targets, progress)
+        self._leave(every, [targets.beyond] * len(every), targets, done.progress)
         return found
 
     def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], targets: SortedTargets) -> None:
@@ -248,6 +225,9 @@ class Lanes(PackingEngine):
         limits = np.array([len(query) for query, _ in rows], np.int64) * self.scoring.maximum
         rows = [rows[k] for k in np.flatnonzero(limits >= LIMIT).tolist()]
         for query, scores in rows:
+            if scores.max(initial=0) < LIMIT:
+                left.append(np.empty(0, np.intp))
+                continue
             leaving = [np.empty(0, np.intp)]
             for share, long in targets.shares:
                 high = np.flatnonzero(scores[share.positions] >= LIMIT)
@@ -261,7 +241,9 @@ class Lanes(PackingEngine):
                     jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))
-        for job, scores, found in zip(jobs, owners, self._run(jobs, ignore), strict=True):
+        for _ in self._slices(jobs, ignore):
+            pass
+        for job, scores, found in zip(jobs, owners, self._download(jobs), strict=True):
             scores[job.targets.positions] = found[0]
             for key in [key for key, packed in self.packed_targets.items() if packed is job.packed]:
                 self.packed_targets.pop(key).release()
@@ -313,26 +295,32 @@ class Lanes(PackingEngine):
             scores=self.buffer(4 * packed.results(geometry) * len(groups)),
         )
 
-    def _run(self, jobs: Sequence[Job], progress: Progress) -> list[_Scores]:
-        """Return the scores of each job, shape (queries, targets); of floats, perhaps too high.
+    def _slices(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
+        """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
+        if self._ahead:  # a slice of another round uses the same borders
+            self.device.ctx.finish()
+            self._ahead = False
+        self.device.ctx.memory_barrier()
+        for dispatches in self._dispatches(jobs):
+            for job, groups, border in dispatches:
+                program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
+                job.bind()
+                self.reserve(BORDERS, 0)
+                program["first_group"] = groups.start
+                program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
+                for strip in range(1 if job.geometry.at_once else job.strips):
+                    job.bind_strip(strip)
+                    program.run(len(groups), job.groups)
+                    if not job.geometry.at_once:
+                        self.device.ctx.memory_barrier()
+                progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+            yield
+        self._ahead = False
 
-        What is queued overlaps: a slice of time starts when the one before it runs out.
-        """
+    def _download(self, jobs: Sequence[Job]) -> list[_Scores]:
+        """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
         if not jobs:
             return []
-        self.device.ctx.memory_barrier()
-        for job, groups, border in self._dispatches(jobs):
-            program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
-            job.bind()
-            self.reserve(BORDERS, 0)
-            program["first_group"] = groups.start
-            program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
-            for strip in range(1 if job.geometry.at_once else job.strips):
-                job.bind_strip(strip)
-                program.run(len(groups), job.groups)
-                if not job.geometry.at_once:
-                    self.device.ctx.memory_barrier()
-            progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
         self.device.ctx.memory_barrier()
         self.device.check("computing lanes")
         owned = [each.buffers for each in jobs] + [
@@ -347,12 +335,14 @@ class Lanes(PackingEngine):
                 each.release()
         return found
 
-    def _dispatches(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, range, int]]:
-        """Yield work groups of the jobs for a dispatch each, and the first place of their borders.
+    def _dispatches(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, range, int]]]:
+        """Yield slices: work groups of jobs for a dispatch each, and the first of their borders.
 
         The borders of a slice of time are in one half of their buffer, of the next in the other.
         """
-        portion = _SOFTWARE_CELLS_PER_PORTION if self._on_software else _CELLS_PER_PORTION
+        if not jobs:
+            return
+        portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
         every = sum(job.border_bytes(0, len(job.border_columns) - 1) for job in jobs)
         bound = self.device.info.limits["max_storage_block"] // 2
@@ -361,20 +351,24 @@ class Lanes(PackingEngine):
         room = np.zeros(len(units) + 1, np.int64)
         np.cumsum([job.border_bytes(each.start, each.stop) for job, each in units], out=room[1:])
         for number, part in enumerate(self._throttle.overlapping(room, half)):
-            first = filled = number % 2 * half
-            for job, groups in merged(units[part.start : part.stop]):
-                start = groups.start
-                while start < groups.stop:
-                    end = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
-                    end = min(end, job.fitting(start, first + half - filled))
-                    if end <= start:  # wait until there is room again, for one group at least
-                        self.device.ctx.finish()
-                        end = max(start + 1, min(groups.stop, job.fitting(start, half)))
-                        half = max(half, job.border_bytes(start, end))
-                        self.reserve(BORDERS, 2 * half)
-                        filled = first = number % 2 * half
-                        end = min(end, start + MAX_GROUPS_PER_DISPATCH)
-                    yield job, range(start, end), filled // job.geometry.border
-                    filled += job.border_bytes(start, end)
-                    start = end
-            self.do_meanwhile()
+            yield self._dispatches_of(merged(units[part.start : part.stop]), half, number % 2)
+
+    def _dispatches_of(
+        self, units: Iterable[tuple[Job, range]], half: int, side: int
+    ) -> Iterator[tuple[Job, range, int]]:
+        first = filled = side * half
+        for job, groups in units:
+            start = groups.start
+            while start < groups.stop:
+                end = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
+                end = min(end, job.fitting(start, first + half - filled))
+                if end <= start:  # wait until there is room again, for one group at least
+                    self.device.ctx.finish()
+                    end = max(start + 1, min(groups.stop, job.fitting(start, half)))
+                    half = max(half, job.border_bytes(start, end))
+                    self.reserve(BORDERS, 2 * half)
+                    filled = first = side * half
+                    end = min(end, start + MAX_GROUPS_PER_DISPATCH)
+                yield job, range(start, end), filled // job.geometry.border
+                filled += job.border_bytes(start, end)
+                start = end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
-from glsw.engines.lanes.targets import GROUPS, QUERY_PROFILE, SCORES, PackedTargets, Targets
+from glsw.engines.lanes.targets import (
+    GROUPS,
+    QUERY_PROFILE,
+    SCORES,
+    PackedTargets,
+    SortedTargets,
+    Targets,
+)
 
 _ALIGNMENT = 64  # in words of 4 bytes, of a part of a buffer that is bound alone
 
@@ -112,6 +119,31 @@ class Job:
         scores = np.empty((self.groups, self.queries, count), np.int32)
         scores[..., order[order < count]] = found[..., order < count]
         return scores.reshape(-1, count)
+
+
+@dataclass(eq=False)
+class Round:
+    """Groups of queries whose work overlaps, and the jobs that compute their scores.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of ndarray of uint8
+        One or two queries each.
+    targets : SortedTargets
+    jobs : list of Job
+    owners : list of list of int
+        The groups of each job.
+    slices : iterator
+        Queues a slice of time at each step; the device has done all when it ends.
+    progress : callable
+    """
+
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]]
+    targets: SortedTargets
+    jobs: list[Job]
+    owners: list[list[int]]
+    slices: Iterator[None]
+    progress: Callable[[int], None]
 
 
 def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

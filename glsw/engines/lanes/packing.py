@@ -38,6 +38,7 @@ class PackingEngine(ComputeEngine):
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+        self.packings = 0  # how often targets were packed anew
         self.meanwhile: Callable[[], None] | None = None
 
     def do_meanwhile(self) -> None:
@@ -75,6 +76,7 @@ class PackingEngine(ComputeEngine):
 
     def _forget(self) -> None:
         """Release the packed targets."""
+        self.packings += 1
         for packed in self.packed_targets.values():
             packed.release()
         self.packed_targets.clear()

@@ -273,6 +273,9 @@ def test_many_short_queries_in_one_dispatch(device, number, options, monkeypatch
     for part, found in zip(parts, engine.scan(queries, parts), strict=True):
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
     assert max(job.groups for jobs in ran for job in jobs) > 2
+    tasks = [(queries.part(slice(0, k)), parts[0]) for k in (30, 3, 20, 1)]
+    for task, found in zip(tasks, engine.scan_each(tasks), strict=True):
+        assert found.tolist() == expected(BLOSUM62, *task).tolist()
 
 
 @pytest.mark.parametrize("at_once", [1, 3])

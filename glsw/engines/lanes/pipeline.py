@@ -28,6 +28,9 @@ class _Work(NamedTuple):
         Of the task.
     groups : list of list of int
         The numbers of one or two queries each.
+    stacked : int
+        About how many groups one dispatch takes: the same for all tasks with one part, so that its
+        targets are packed once.
     found : ndarray of int32, shape (queries, targets)
         For the scores of the task.
     last : bool
@@ -37,6 +40,7 @@ class _Work(NamedTuple):
     queries: Sequences
     part: Sequences
     groups: list[list[int]]
+    stacked: int
     found: npt.NDArray[np.int32]
     last: bool
 
@@ -94,19 +98,26 @@ class Pipeline:
         """Make the jobs of some queries; nothing is queued yet but the packing of targets."""
         engine = self._engine
         engine.device.activate()
-        groups = [[work.queries[q] for q in numbers] for numbers in work.groups]
         every = np.arange(len(work.part), dtype=np.int32)
-        targets = engine.targets_of(work.part, every, engine.geometries.stacked(groups))
-        return engine.round_of(groups, targets, self._progress)
+        targets = engine.targets_of(work.part, every, work.stacked)
+        return engine.round_of(_codes(work.queries, work.groups), targets, self._progress)
 
     def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[_Work]:
+        last, stacked = None, 1
         for queries, part in tasks:
             self._engine.check_lengths(queries, part)
             found = np.zeros((len(queries), len(part)), np.int32)
             groups = list(self._engine.geometries.together(queries.lengths))
             most = min(_MAX_SCORE_BYTES // (8 * max(1, len(part))), _MAX_QUERY_GROUPS)
             most = 1 if self._engine.on_software else max(1, most)
+            if part is not last:
+                stacked = self._engine.geometries.stacked(_codes(queries, groups[:most]))
+                last = part
             starts = range(0, max(1, len(groups)), most)
             for start in starts:
                 some = groups[start : start + most]
-                yield _Work(queries, part, some, found, start == starts[-1])
+                yield _Work(queries, part, some, stacked, found, start == starts[-1])
+
+
+def _codes(queries: Sequences, groups: list[list[int]]) -> list[list[npt.NDArray[np.uint8]]]:
+    return [[queries[q] for q in numbers] for numbers in groups]

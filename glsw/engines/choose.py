@@ -134,7 +134,8 @@ class Auto(Engine):
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         for engine, chosen in self._choices(batch, ends=ends, align=False):
-            found.put(chosen, engine.best(batch.select(chosen), ends, progress, ties=ties))
+            some = _some(batch, chosen)
+            found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
 
@@ -184,7 +185,7 @@ class Auto(Engine):
         self.check(batch)
         parts = []
         for engine, chosen in self._choices(batch, ends=True, align=True):
-            if part := engine.paths(batch.select(chosen), ties=ties, progress=progress):
+            if part := engine.paths(_some(batch, chosen), ties=ties, progress=progress):
                 parts.append((chosen, part))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return Paths.merged(batch.index.shape, parts)
@@ -238,10 +239,11 @@ class Auto(Engine):
             return [(self._use(Fragment), np.arange(len(batch)))]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in _of_similar_size(batch):
-            some = batch.select(pairs)
+            some = _some(batch, pairs)
             chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
         return [
-            (self._named(name), np.sort(np.concatenate(parts))) for name, parts in chosen.items()
+            (self._named(name), np.sort(np.concatenate(parts)) if len(parts) > 1 else parts[0])
+            for name, parts in chosen.items()
         ]
 
     def _named(self, name: str) -> Engine:
@@ -299,10 +301,18 @@ class Auto(Engine):
         return n >= int(shortest_cut(longest_spans(self.scoring, queries)).max())
 
 
+def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:
+    """Return some pairs, in order; the batch itself if these are all."""
+    return batch if len(chosen) == len(batch) else batch.select(chosen)
+
+
 def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     """Return the pairs in groups whose lengths have as many bits."""
     if len(batch) < 2:
         return [np.arange(len(batch))][: len(batch)]
+    least, most = batch.lengths.min(axis=0), batch.lengths.max(axis=0)
+    if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
+        return [np.arange(len(batch))]
     bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
     kind = bits[:, 0] << 6 | bits[:, 1]
     order = np.argsort(kind, kind="stable")

@@ -7,10 +7,10 @@ which engine is the fastest, and that changes little.
 ============ ======================================================================================
 engine       terms besides a constant
 ============ ======================================================================================
-diagonal     pairs, residues, steps of the longest pair, steps of all work groups
+diagonal     pairs, residues, steps of the longest pair in each chunk, steps of all work groups
 blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
-lanes        queries, pairs, residues, columns of the longest target, cells of strips: scores
+lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, residues, cells of full lanes: scores, where there is no GPU
 fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
@@ -27,6 +27,7 @@ _LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
 _ROWS_OF_LANE = 8
 _STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
 _CPU_LANES = 32
+_CHUNK_BYTES = 2**30  # of directions, 4 bits a cell
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
 
 
@@ -76,7 +77,9 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             for rows, smaller in () if software else _DIAGONAL_ROWS[::-1]:
                 group = smaller if m <= rows else group
             steps = (n + 2 * group) * _times(m, _ROWS_OF_LANE * group)
-            return 1, pairs, shape.residues, steps, steps * group * pairs
+            bytes_kept = m * n / 2 * pairs * engine.endswith("alignment")
+            chunks = max(1, bytes_kept / _CHUNK_BYTES)
+            return 1, pairs, shape.residues, steps * chunks, steps * group * pairs
         case "blocked":
             return pairs, pairs * (m + n), pairs * m * n
         case "scan":
@@ -92,7 +95,7 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             strip = _SOFTWARE_STRIP if software else _STRIP
             strips = _times(m, strip)
             cells = max(strip / 3, strips * strip) * n * pairs
-            return shape.queries, pairs, shape.residues, strips * n, cells
+            return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
         case "cpu":
             cells = m * n * max(pairs, _CPU_LANES * shape.queries)
             return 1, shape.queries, shape.residues, cells
@@ -121,14 +124,15 @@ def _times(length: float, step: int) -> float:
 
 COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     "hardware": {
-        "diagonal": (0.000914, 2.56e-07, 3.8e-10, 1.44e-07, 4.02e-12),
-        "diagonal alignment": (0.00115, 4.09e-07, 0, 8.06e-07, 3.67e-11),
-        "blocked": (0.000822, 1.37e-07, 1.03e-12),
-        "blocked alignment": (0.00229, 4.84e-07, 0),
-        "scan": (0.000507, 1.5e-07, 5.79e-10, 1.04e-05, 3.68e-08, 6.85e-11),
-        "lanes": (0.00113, 8.22e-08, 4.73e-10, 1.61e-07, 3.24e-13),
-        "windows": (0.0005, 0.0013, 1e-9, 5e-13),
-        "windows alignment": (0.0005, 0.0013, 1e-9, 5e-13),
+        "diagonal": (0.000928, 2.57e-07, 4.09e-10, 1.45e-07, 4.02e-12),
+        "blocked": (0.000788, 1.43e-07, 1.95e-12),
+        "scan": (0.000506, 1.44e-07, 6.21e-10, 1.13e-05, 3.69e-08, 7.22e-11),
+        "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
+        "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
+        "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
+        "blocked alignment": (0.00232, 5.14e-07, 0),
+        "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
+        "windows alignment": (0, 0.00174, 8.06e-10, 2.03e-12),
     },
     "software": {
         "cpu": (0.0005, 5e-5, 5e-9, 5e-11),

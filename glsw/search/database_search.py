@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+_HITS_TOGETHER = 4096
+_SECONDS_TOGETHER = 1.0
 
 
 def search_database(
@@ -55,18 +59,25 @@ def search_database(
 def _scanned(
     queries: Sequence[Query], scans: Iterator[ScanResult]
 ) -> Iterator[tuple[Sequence[Query], list[list[ScanResult]]]]:
-    """Yield the queries whose scans are ready, and the scans with the contexts of each."""
+    """Yield queries whose scans are ready, and the scans with the contexts of each.
+
+    While scans are fast, several groups of queries are yielded together: to align hits interrupts
+    the scan.
+    """
     ready: list[ScanResult] = []
-    start = 0
-    while start < len(queries):
-        stop, of_each = start, []
-        while stop < len(queries) and (count := len(queries[stop].contexts)) <= len(ready):
-            of_each.append(ready[:count])
-            del ready[:count]
-            stop += 1
-        if stop > start:
-            yield queries[start:stop], of_each
-            start = stop
-        else:
+    of_each: list[list[ScanResult]] = []
+    start, hits, began = 0, 0, time.perf_counter()
+    for query in queries:
+        while len(ready) < len(query.contexts):
+            waited = time.perf_counter() - began
+            if of_each and (hits >= _HITS_TOGETHER or waited > _SECONDS_TOGETHER):
+                yield queries[start : start + len(of_each)], of_each
+                start, hits, began = start + len(of_each), 0, time.perf_counter()
+                of_each = []
             ready.append(next(scans))
             ready += islice(scans, ready[-1].following)
+        own, ready = ready[: len(query.contexts)], ready[len(query.contexts) :]
+        hits += sum(len(scan.hits) for scan in own)
+        of_each.append(own)
+    if of_each:
+        yield queries[start:], of_each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain as joined
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -36,6 +37,7 @@ _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
+_SLICES_AHEAD = 2  # so many can be queued before one is waited for
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
@@ -192,8 +194,9 @@ class Lanes(PackingEngine):
         return Round(groups, targets, jobs, owners, self._slices(jobs, progress), progress)
 
     def queue_ahead(self, following: Round) -> None:
-        """Queue the first slice of a round, so that the device has work."""
-        self._ahead = next(following.slices, self) is None
+        """Queue the first slices of a round, so that the device has work."""
+        for _ in islice(following.slices, _SLICES_AHEAD):
+            self._ahead = True
 
     def finish(self, done: Round) -> list[_Scores]:
         """Return for each group of a round its scores, shape (queries, targets)."""

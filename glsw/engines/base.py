@@ -256,6 +256,10 @@ class Engine(AnyEngine):
         if len(batch):
             self.scoring.check(int(batch.query_lengths.max()), int(batch.target_lengths.max()))
 
+    def takes_masks(self, batch: Batch) -> bool:
+        """Tell whether the engine computes such pairs with masks."""
+        return self.capabilities.masks
+
     @abstractmethod
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"

@@ -13,7 +13,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
-from glsw.engines.gl import COMPUTE, ROWS, Binding, ComputeEngine
+from glsw.engines.gl import COMPUTE, MAX_ROUNDS, ROWS, Binding, ComputeEngine
 from glsw.engines.regions import Grid, Region, Trace
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
@@ -316,9 +316,11 @@ class Blocked(ComputeEngine):
         program["pair_count"], program["spacing"] = 1, Grid().rows
         start = np.array([trace.i - region.i, trace.j - region.j, trace.gap, 0], np.int32)
         self.upload(gl.TRACES, start)
-        self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 2))
-        program.run(1)
-        self.device.ctx.memory_barrier()
+        dispatches = 1 + (region.m + region.n) // MAX_ROUNDS
+        self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 1 + dispatches))
+        for _ in range(dispatches):
+            program.run(1)
+            self.device.ctx.memory_barrier()
         self.device.check("tracing back")
         i, j, gap, count = map(int, self.download(gl.TRACES, np.int32, 4))
         runs.append(self.download(gl.PATHS, np.uint32, count))

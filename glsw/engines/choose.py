@@ -128,6 +128,12 @@ class Auto(Engine):
         if not self._compute:
             self._engine(Fragment).check(batch)
 
+    def takes_masks(self, batch: Batch) -> bool:
+        """Tell whether the device computes such pairs with masks."""
+        longest = int(batch.target_lengths.max(initial=0))
+        fits = self._compute and self._engine(Diagonal).largest_buffer(1, longest) < 2**62
+        return fits or self._cuts(batch)
+
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
@@ -135,6 +141,7 @@ class Auto(Engine):
         found = BestCells.zeros(len(batch))
         for engine, chosen in self._choices(batch, ends=ends, align=False):
             some = _some(batch, chosen)
+            engine.check(some)
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found

@@ -15,7 +15,15 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
-from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ROWS, Binding, ComputeEngine
+from glsw.engines.gl import (
+    COMPUTE,
+    MAX_PAIRS_PER_DISPATCH,
+    MAX_ROUNDS,
+    ROWS,
+    STEP,
+    Binding,
+    ComputeEngine,
+)
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import ranges
@@ -89,6 +97,21 @@ class Diagonal(ComputeEngine):
         self._masks: moderngl.Buffer | None = None
         self.memory_used = 0
 
+    @property
+    def longest(self) -> int:
+        """Residues of the longest target: an invocation passes all columns in one loop."""
+        return STEP * MAX_ROUNDS if self.device.info.software else 2**31 - 1
+
+    def check(self, batch: Batch) -> None:
+        """Raise ValueError as `Engine.check`, and for targets that are too long for the device."""
+        super().check(batch)
+        longest = int(batch.target_lengths.max(initial=0))
+        if longest > self.longest:
+            raise ValueError(
+                f"target of {longest} residues: engine 'diagonal' takes at most {self.longest} on "
+                f"{self.device.info.name}"
+            )
+
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
@@ -135,6 +158,8 @@ class Diagonal(ComputeEngine):
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the row between strips, or of the directions of one strip."""
+        if n > self.longest:
+            return 2**62
         group = int(self._workgroups(np.array([m]))[0])
         return 4 * group * (n + group - 1) if alignment else 8 * n
 
@@ -268,8 +293,9 @@ class Diagonal(ComputeEngine):
             program["pair_count"] = len(chunk.chosen)
             if block:
                 program["spacing"] = chunk.spacing
-            program.run(-(-len(chunk.chosen) // _TRACERS))
-            self.device.ctx.memory_barrier()
+            for _ in range(chunk.traces if block else 1):
+                program.run(-(-len(chunk.chosen) // _TRACERS))
+                self.device.ctx.memory_barrier()
         self.device.check("tracing back")
 
     def _download_paths(
@@ -321,7 +347,12 @@ class _Chunk:
     @property
     def paths(self) -> npt.NDArray[np.int64]:
         blocks = -(-self._strips // self.spacing)
-        return self.trace * 4 * (2 * np.minimum(self.m, self.n) + 1 + blocks)
+        return self.trace * 4 * (2 * np.minimum(self.m, self.n) + 1 + blocks * self.traces)
+
+    @property
+    def traces(self) -> int:
+        """Dispatches that trace back any path, if loops end after so many rounds."""
+        return 1 + int((self.m + self.n).max()) // MAX_ROUNDS
 
     @property
     def masks(self) -> npt.NDArray[np.int64]:

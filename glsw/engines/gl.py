@@ -54,6 +54,8 @@ SUBSTITUTION = Binding("SUBSTITUTION", 0)
 LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 MAX_PAIRS_PER_DISPATCH = 65535
 """Work groups along an axis that OpenGL promises."""
+MAX_ROUNDS = 60_000
+"""Rounds of loops of an invocation on software renderers: llvmpipe ends all loops after 65535."""
 COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 ROWS = 8

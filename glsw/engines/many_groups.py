@@ -15,7 +15,13 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Capabilities, Progress, Ties
-from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, Binding, ComputeEngine
+from glsw.engines.gl import (
+    COMPUTE,
+    MAX_PAIRS_PER_DISPATCH,
+    MAX_ROUNDS,
+    Binding,
+    ComputeEngine,
+)
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 
@@ -123,7 +129,18 @@ class ManyGroupsEngine(ComputeEngine):
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the rows or candidates of one pair."""
         sizes = self.sizes(m, n)
-        return max(sizes.bytes, 16 * sizes.candidates)
+        most = _COLLECTORS * MAX_ROUNDS if self.device.info.software else sizes.candidates
+        return max(sizes.bytes, 16 * sizes.candidates) if sizes.candidates <= most else 2**62
+
+    def check(self, batch: Batch) -> None:
+        """Raise ValueError as `Engine.check`, and for pairs that are too long for the device."""
+        super().check(batch)
+        m, n = batch.lengths.max(axis=0, initial=0).tolist()
+        if self.largest_buffer(m, n) == 2**62:
+            raise ValueError(
+                f"{m} and {n} residues: too many for engine {self.name!r} on "
+                f"{self.device.info.name}"
+            )
 
     @abstractmethod
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:

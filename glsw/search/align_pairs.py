@@ -28,7 +28,7 @@ def aligned(
     """
     scoring = engine.scoring
     paths = None
-    if batch.masks is not None and not engine.capabilities.masks:
+    if batch.masks is not None and not engine.takes_masks(batch):
         ends = _ends_on_host(batch, scoring, progress)
     elif paths := engine.paths(batch, ties=ties, progress=progress):
         ends = paths.ends

@@ -16,8 +16,12 @@ from test_engines import small_cases
 import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal
+from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import aligned
+from glsw.traceback import trace
 
 NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")
@@ -311,3 +315,44 @@ def test_drawn_cases(device, name, data):
 def test_many_drawn_cases(device, name, data):
     able(device, name)
     judge_drawn(device, name, data)
+
+
+# Software renderers end loops after 65535 rounds.
+
+
+@pytest.mark.parametrize("kind", [Diagonal, Blocked])
+def test_paths_of_many_columns(device, kind):
+    able(device, kind.name)
+    random = np.random.default_rng(2)
+    query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (40, 100_000))
+    target[70_000:70_040] = query
+    scoring = Scoring.match_mismatch(2, -3, 7, 2).in_mode("global")
+    paths = kind(scoring, device).paths(Batch.one_to_many(query, [target]))
+    score, i, j = best_end(query, target, scoring)
+    assert paths.ends.score.tolist() == [score]
+    assert paths.coordinates(0).tolist() == trace(query, target, scoring, i, j)[0].tolist()
+
+
+def test_targets_of_many_columns(device):
+    able(device, "auto")
+    random = np.random.default_rng(3)
+    query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (20, 150_000))
+    target[140_000:140_020] = query
+    scoring = Scoring.match_mismatch(2, -3, 7, 2)
+    batch = Batch.one_to_many(query, [target])
+    want = best_end(query, target, scoring)
+    auto = Auto(scoring, device)
+    assert auto.scores(batch).tolist() == [want[0]]
+    ends = auto.ends(batch)
+    assert (ends.score[0], ends.query_end[0], ends.target_end[0]) == want
+    paths = auto.paths(batch)
+    assert paths is not None
+    assert paths.coordinates(0).tolist() == trace(query, target, scoring, *want[1:])[0].tolist()
+    if device.info.software:
+        with pytest.raises(ValueError, match="engine 'diagonal' takes at most 120000 on"):
+            Diagonal(scoring, device).scores(batch)
+        mask = Mask.nothing(20).with_alignment(paths.coordinates(0))
+        masked = batch.masked([mask])
+        assert not auto.takes_masks(masked)
+        scores, _ = aligned(auto, masked, "conventional")
+        assert scores.tolist() == [best_end(query, target, scoring, mask)[0]]

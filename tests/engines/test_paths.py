@@ -15,7 +15,7 @@ from test_engines import small_cases
 
 import glsw.engines.choose
 from glsw.batch import Batch
-from glsw.engines import ENGINES, Auto, Blocked, Diagonal
+from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.rows import best_end
@@ -327,10 +327,13 @@ def test_paths_of_many_columns(device, kind):
     query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (40, 100_000))
     target[70_000:70_040] = query
     scoring = Scoring.match_mismatch(2, -3, 7, 2).in_mode("global")
-    paths = kind(scoring, device).paths(Batch.one_to_many(query, [target]))
-    score, i, j = best_end(query, target, scoring)
-    assert paths.ends.score.tolist() == [score]
-    assert paths.coordinates(0).tolist() == trace(query, target, scoring, i, j)[0].tolist()
+    batch = Batch.one_to_many(query, [target])
+    paths = kind(scoring, device).paths(batch)
+    want = Reference(scoring).ends(batch)
+    assert paths.ends.score.tolist() == want.score.tolist()
+    assert paths.ends.end.tolist() == want.end.tolist()
+    coordinates, _ = trace(query, target, scoring, *want.end[0].tolist())
+    assert paths.coordinates(0).tolist() == coordinates.tolist()
 
 
 def test_targets_of_many_columns(device):

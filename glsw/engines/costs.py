@@ -12,7 +12,7 @@ blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
 lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
-cpu          queries, residues, cells of full lanes: scores, where there is no GPU
+cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU
 fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
 ============ ======================================================================================
 """
@@ -26,7 +26,7 @@ _DIAGONAL_ROWS = ((128, 16), (256, 32))
 _LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
 _ROWS_OF_LANE = 8
 _STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
-_CPU_LANES = 32
+_CPU_LANES, _CPU_ROWS = 32, 100  # of a column: what it costs beside its rows, in rows
 _CHUNK_BYTES = 2**30  # of directions, 4 bits a cell
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
 
@@ -97,8 +97,8 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             cells = max(strip / 3, strips * strip) * n * pairs
             return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
         case "cpu":
-            cells = m * n * max(pairs, _CPU_LANES * shape.queries)
-            return 1, shape.queries, shape.residues, cells
+            cells = (m + _CPU_ROWS) * n * max(pairs, _CPU_LANES * shape.queries)
+            return 1, shape.queries, pairs, shape.residues, cells
         case "windows":
             groups = min(shape.queries, shape.targets)
             return 1, groups, shape.residues, max(_STRIP, m) * n * pairs
@@ -109,8 +109,10 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
 
 def seconds(engine: str, shape: Shape, device: Kind) -> float:
     """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
+    known = COEFFICIENTS[device]
+    factors = known.get(engine) or known[engine.removesuffix(" alignment")]
     quantities = terms(engine, shape, device != "hardware")
-    total = sum(a * b for a, b in zip(COEFFICIENTS[device][engine], quantities, strict=True))
+    total = sum(a * b for a, b in zip(factors, quantities, strict=True))
     if engine.startswith("windows"):
         task = " alignment" if engine.endswith(" alignment") else ""
         crop = shape._replace(n=_WINDOW_SPANS * shape.m, targets=shape.pairs)
@@ -130,33 +132,30 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
         "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
-        "blocked alignment": (0.00232, 5.14e-07, 0),
+        "blocked alignment": (0.00232, 5.14e-07, 3e-12),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
-        "windows alignment": (0, 0.00174, 8.06e-10, 2.03e-12),
     },
     "software": {
-        "cpu": (0.0005, 5e-5, 5e-9, 5e-11),
-        "windows": (0.002, 0.003, 2e-9, 1e-10),
-        "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
-        "diagonal": (0.0012, 7.72e-06, 0, 0, 2.65e-08),
-        "blocked": (0.000411, 3.66e-07, 5.54e-09),
-        "scan": (0.00201, 1.32e-05, 1.76e-08, 2.13e-05, 4.29e-09, 3.61e-08),
-        "fragment": (0.00278, 8.41e-06, 8.55e-08, 6.66e-06, 2.74e-09),
-        "lanes": (0.00203, 3.71e-06, 0, 3.85e-07, 1.19e-09),
-        "diagonal alignment": (0.00108, 4.84e-06, 1.98e-07, 1.01e-06, 3.87e-08),
-        "blocked alignment": (0.000657, 6.8e-07, 3.61e-09),
+        "cpu": (0.000899, 5.79e-05, 4.18e-06, 9.34e-09, 1.79e-10),
+        "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
+        "scan": (0.0021, 1.56e-05, 1.91e-08, 3.78e-05, 2.5e-09, 3.75e-08),
+        "diagonal": (0.00085, 3.83e-06, 2.94e-08, 9.99e-08, 4.43e-08),
+        "fragment": (0.0032, 1.05e-05, 7.52e-08, 6.86e-06, 2.73e-09),
+        "lanes": (0.00167, 1.51e-06, 4.47e-06, 3.18e-08, 3.38e-07, 7.48e-10),
+        "blocked": (0.000423, 4.06e-07, 5.76e-09),
+        "diagonal alignment": (0.00107, 7.17e-06, 1.23e-07, 6.66e-07, 5.7e-08),
+        "blocked alignment": (0.00148, 5.6e-07, 4.41e-09),
     },
     "software, equal letters": {
-        "cpu": (0.0005, 5e-5, 5e-9, 5e-11),
-        "windows": (0.002, 0.003, 2e-9, 1e-10),
-        "windows alignment": (0.002, 0.003, 2e-9, 1e-10),
-        "diagonal": (0.00243, 1.01e-05, 8.91e-09, 0, 8.14e-09),
-        "lanes": (0.00182, 1.68e-06, 0, 1.51e-07, 9.58e-10),
-        "blocked": (0.000267, 3.91e-07, 5.48e-09),
-        "scan": (0.00129, 6.34e-06, 3.78e-08, 1.24e-05, 0, 2.94e-08),
-        "diagonal alignment": (0.000427, 5.78e-06, 8.16e-08, 2.49e-06, 4.34e-08),
-        "blocked alignment": (0.000623, 6.31e-07, 8.22e-09),
-        "fragment": (0.00175, 2.03e-06, 7.45e-08, 7.2e-06, 2.73e-09),
+        "diagonal": (0.000843, 1.59e-06, 3.48e-08, 1.34e-07, 3.73e-08),
+        "cpu": (0.00117, 0.000114, 2.96e-06, 9.65e-09, 1.03e-10),
+        "windows": (0, 0.00331, 0, 1.5e-10),
+        "lanes": (0.00216, 6.57e-07, 1.68e-06, 9.39e-12, 1.56e-07, 9.63e-10),
+        "blocked": (0.000326, 4.14e-07, 5.8e-09),
+        "scan": (0.0015, 7.02e-06, 3.78e-08, 1.95e-05, 0, 3.47e-08),
+        "diagonal alignment": (0.000576, 7.1e-06, 7.92e-08, 2.6e-06, 4.28e-08),
+        "blocked alignment": (0.000722, 6.04e-07, 9.46e-09),
+        "fragment": (0.0023, 1.89e-06, 7.07e-08, 8.18e-06, 3.43e-09),
     },
 }
 """The factor of each of the `terms`, in seconds."""

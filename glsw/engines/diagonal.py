@@ -352,7 +352,7 @@ class _Chunk:
     @property
     def traces(self) -> int:
         """Dispatches that trace back any path, if loops end after so many rounds."""
-        return 1 + int((self.m + self.n).max()) // MAX_ROUNDS
+        return 1 + int((self.m + self.n).max(initial=0)) // MAX_ROUNDS
 
     @property
     def masks(self) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, ignore
-from glsw.engines.windows import longest_spans, scores_of_windows, window_groups
+from glsw.engines.windows import longest_spans, window_groups
 from glsw.mask import Mask
 from glsw.paths import BestCells, Ends, Paths
 from glsw.sequences.encoded import Sequences
@@ -122,10 +122,10 @@ class Windowed(Engine):
     ) -> Iterator[tuple[int, int, WindowScores]]:
         """Yield the scores of each query with the windows of each target."""
         spans = longest_spans(self.scoring, queries)
-        for group, windows in window_groups(self._scanner, spans, targets):
+        for group, windows in window_groups(self._scanner, spans, targets, {}):
             stop = windows.start + windows.sequences.lengths
             some = queries.select(group.tolist())
-            scores = scores_of_windows(self._scanner, some, windows, targets, progress)
+            [scores] = self._scanner.scan(some, [windows.sequences], progress=progress)
             for t, (first, end) in enumerate(pairwise(windows.first.tolist())):
                 bounds = windows.start[first:end], stop[first:end]
                 for q, score in zip(group.tolist(), scores[:, first:end], strict=True):

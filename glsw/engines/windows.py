@@ -27,6 +27,7 @@ Pairs that masks forbid take alignments away and add none, so all of this holds 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -238,8 +239,7 @@ def scan_windows(
             for scores in engine.scan_each(some, progress=progress):
                 yield scores, None
             continue
-        for queries, part in some:
-            yield _scan_part(engine, queries, part, progress or ignore)
+        yield from _scan_cut(engine, some, progress or ignore)
 
 
 def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
@@ -260,9 +260,11 @@ def _long_enough(part: Sequences, length: int) -> bool:
 
 
 def window_groups(
-    engine: Engine, spans: _Int64, part: Sequences
+    engine: Engine, spans: _Int64, part: Sequences, made: dict[tuple[int, int], Windows]
 ) -> Iterator[tuple[npt.NDArray[np.intp], Windows]]:
     """Yield the queries that share windows, and these; whole targets where windows do not pay.
+
+    Spans are rounded up, so that windows can be used again.
 
     Parameters
     ----------
@@ -271,52 +273,91 @@ def window_groups(
         See `longest_spans`.
     part : Sequences
         The targets.
+    made : dict
+        Windows of these targets by length and overlap; new ones are added.
     """
     order = np.argsort(spans, kind="stable")
     fill = engine.targets_at_once or 1
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
-        group, span = order[:alike], int(spans[order[alike - 1]])
+        group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
         length = window_length(span, len(part.residues) * len(group), fill)
+        key = length, span - 1
         if not length or not _long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))
         else:
-            windows = Windows.of(part, length, span - 1)
+            windows = made[key] = made.get(key) or Windows.of(part, *key)
             most = max(1, _MAX_SCORES // max(1, len(windows.start)))
             for start in range(0, len(group), most):
                 yield group[start : start + most], windows
         order = order[alike:]
 
 
-def scores_of_windows(
-    engine: Engine, queries: Sequences, windows: Windows, part: Sequences, progress: Progress
-) -> npt.NDArray[np.int32]:
-    """Return the scores of queries with windows, shape (queries, windows).
+def _rounded(span: int) -> int:
+    """Return a number that is not below, with three digits other than 0 in base 2.
 
-    ``progress`` hears of the cells of the targets that were cut, not of what overlaps.
+    >>> [_rounded(span) for span in (5, 148, 198, 299)]
+    [5, 160, 224, 320]
     """
-    whole, cut = len(part.residues), max(1, len(windows.sequences.residues))
-    [scores] = engine.scan(
-        queries, [windows.sequences], progress=lambda cells: progress(cells * whole // cut)
-    )
-    return scores
+    low = max(0, span.bit_length() - 3)
+    return -(-span >> low) << low if span < _ENDLESS else span
 
 
-def _scan_part(
-    engine: Engine, queries: Sequences, part: Sequences, progress: Progress
-) -> tuple[npt.NDArray[np.int32], Places]:
-    spans = longest_spans(engine.scoring, queries)
-    found = np.zeros((len(queries), len(part)), np.int32)
-    start = np.zeros(found.shape, np.int64)
-    stop = np.broadcast_to(part.lengths, found.shape).copy()
-    cut = np.zeros(len(part), bool)
-    for group, windows in window_groups(engine, spans, part):
-        some = queries.select(group.tolist())
-        scores = scores_of_windows(engine, some, windows, part, progress)
-        found[group] = windows.best(scores)
-        places = windows.places(scores, some.lengths, spans[group])
-        cut[places.targets] = True
-        at = np.ix_(group, places.targets)
-        start[at], stop[at] = places.start, places.stop
-    every = np.flatnonzero(cut)
-    return found, Places(every, start[:, every], stop[:, every])
+def _scan_cut(
+    engine: Engine, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress
+) -> Iterator[tuple[npt.NDArray[np.int32], Places]]:
+    """Yield the scores of tasks whose targets are cut; the next one is prepared meanwhile."""
+    plans: deque[_Plan] = deque()
+    made: dict[tuple[int, int], Windows] = {}
+
+    def scans() -> Iterator[tuple[Sequences, Sequences]]:
+        last = None
+        for queries, part in tasks:
+            if part is not last:
+                made.clear()
+                last = part
+            spans = longest_spans(engine.scoring, queries)
+            groups = list(window_groups(engine, spans, part, made))
+            plans.append(_Plan(queries, part, spans, groups))
+            for group, windows in groups:
+                yield queries.select(group.tolist()), windows.sequences
+
+    def report(cells: int) -> None:  # of the targets that were cut, not of what overlaps
+        progress(int(cells * plans[-1].share))
+
+    found = engine.scan_each(scans(), progress=report)
+    for scores in found:
+        plan = plans[0]
+        every = [scores, *(next(found) for _ in plan.groups[1:])]
+        yield plan.result(every)
+        plans.popleft()
+
+
+class _Plan(NamedTuple):
+    """A task, the longest spans of its queries, and the groups of these that share windows."""
+
+    queries: Sequences
+    part: Sequences
+    spans: _Int64
+    groups: list[tuple[npt.NDArray[np.intp], Windows]]
+
+    @property
+    def share(self) -> float:
+        """Residues of the targets compared with those of the windows."""
+        cells = sum(len(group) * len(each.sequences.residues) for group, each in self.groups)
+        return len(self.queries) * len(self.part.residues) / max(1, cells)
+
+    def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
+        """Return the best scores, and where, given the scores of the windows of each group."""
+        found = np.zeros((len(self.queries), len(self.part)), np.int32)
+        start = np.zeros(found.shape, np.int64)
+        stop = np.broadcast_to(self.part.lengths, found.shape).copy()
+        cut = np.zeros(len(self.part), bool)
+        for (group, windows), each in zip(self.groups, scores, strict=True):
+            found[group] = windows.best(each)
+            places = windows.places(each, self.queries.lengths[group], self.spans[group])
+            cut[places.targets] = True
+            at = np.ix_(group, places.targets)
+            start[at], stop[at] = places.start, places.stop
+        every = np.flatnonzero(cut)
+        return found, Places(every, start[:, every], stop[:, every])

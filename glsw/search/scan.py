@@ -105,13 +105,14 @@ def scan(
         known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
         for part in parts:
             scores, places = next(scores_of_tasks)
+            cut = None if places is None else part.numbers[places.targets].tolist()
             for q, row in enumerate(scores):
                 best = ranking.best(row, part.numbers)
                 hits[q] = ranking.merged(hits[q], best)
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.targets.lengths)
-                if places is not None and len(best):
-                    known[q] |= _places_of(q, places, part.numbers, best)
+                if places is not None and cut and len(best):
+                    known[q] |= _places_of(q, places, cut, best)
         seconds = shares(time.perf_counter() - start, some)
         following = range(len(some) - 1, -1, -1)
         found_of_each = zip(hits, seconds, histograms, known, following, strict=True)
@@ -126,13 +127,12 @@ def queries_at_once(engine: Engine, queries: Sequences, residues: int) -> int:
 
 
 def _places_of(
-    q: int, places: Places, numbers: npt.NDArray[np.int64], hits: RankedHits
+    q: int, places: Places, cut: list[int], hits: RankedHits
 ) -> dict[int, tuple[int, int]]:
     """Return where the best alignments of a query are in those hits that were cut."""
-    cut = numbers[places.targets]
-    among = np.flatnonzero(np.isin(cut, target_numbers(hits)))
-    start, stop = places.start[q, among].tolist(), places.stop[q, among].tolist()
-    return dict(zip(cut[among].tolist(), zip(start, stop, strict=True), strict=True))
+    among = set(target_numbers(hits).tolist()).intersection(cut)
+    start, stop = places.start[q], places.stop[q]
+    return {cut[c]: (int(start[c]), int(stop[c])) for c in range(len(cut)) if cut[c] in among}
 
 
 def max_pending(ranking: Ranking, queries: int) -> int:

@@ -32,7 +32,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
-_MAX_BORDER_BYTES = 2**29  # per slice of time
+_MAX_BORDER_BYTES = 2**30  # per slice of time
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
@@ -349,7 +349,7 @@ class Lanes(PackingEngine):
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
         every = sum(job.border_bytes(0, len(job.border_columns) - 1) for job in jobs)
         bound = self.device.info.limits["max_storage_block"] // 2
-        half = min(every, self._memory // _BYTES_PER_RESIDUE, _MAX_BORDER_BYTES, bound) // 16 * 16
+        half = min(every, self._memory // 4, _MAX_BORDER_BYTES, bound) // 16 * 16
         self.reserve(BORDERS, 2 * half)
         room = np.zeros(len(units) + 1, np.int64)
         np.cumsum([job.border_bytes(each.start, each.stop) for job, each in units], out=room[1:])

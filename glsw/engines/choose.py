@@ -304,8 +304,8 @@ class Auto(Engine):
         m, n = int(batch.query_lengths.max()), int(batch.target_lengths.min())
         if n < shortest_cut(np.array([m]))[0]:  # no span is below m
             return False
-        queries = batch.queries.select(np.unique(batch.query_index).tolist())
-        return n >= int(shortest_cut(longest_spans(self.scoring, queries)).max())
+        spans = longest_spans(self.scoring, batch.queries)[batch.query_index]
+        return n >= int(shortest_cut(spans.max(keepdims=True))[0])
 
 
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:

@@ -28,7 +28,8 @@ from program import (
 )
 
 import glsw
-import glsw.cli
+import glsw.cli.devices
+import glsw.cli.pairs
 from glsw.cli import main
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError

@@ -106,7 +106,7 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
     results = aligner.search(QUERIES, TARGETS, strand="plus")
     assert next(results).query is QUERIES[0]
     assert scanned == [1]
-    results.close()
+    results.close()  # type: ignore[attr-defined]
     assert list(results) == []
     scanned.clear()
     results = aligner.search(QUERIES, TARGETS, strand="plus")

@@ -1,0 +1,71 @@
+"""The estimates by which the engine `auto` chooses, compared with measured seconds.
+
+``data/engine_seconds.ndjson`` has a line per shape of work: seconds of the engines on an NVIDIA
+H100 ("hardware", driver 570) and on llvmpipe 15 with two cores ("software"), measured at commit
+4b89493. An engine is missing where it was more than three times slower than another one.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glsw.batch import Batch
+from glsw.engines import Auto, Blocked, Diagonal
+from glsw.engines.costs import COEFFICIENTS, Shape, seconds, terms
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+_LINES = (Path(__file__).parent.parent / "data/engine_seconds.ndjson").read_text("ascii")
+MEASURED = [json.loads(line) for line in _LINES.splitlines()]
+
+
+def estimate(engine: str, row: dict) -> float:
+    shape = Shape(row["m"], row["n"], row["pairs"], row["queries"], row["pairs"])
+    task = " alignment" if row["task"] == "alignment" else ""
+    return seconds(engine + task, shape, row["device"])
+
+
+@pytest.mark.parametrize("device", COEFFICIENTS)
+def test_the_choice_is_nearly_the_fastest(device):
+    rows = [row for row in MEASURED if row["device"] == device]
+    assert len(rows) >= (200 if device == "hardware" else 100)
+    ratios = []
+    for row in rows:
+        measured = row["seconds"]
+        chosen = min(measured, key=lambda engine, row=row: estimate(engine, row))
+        ratios.append(measured[chosen] / min(measured.values()))
+    assert np.mean(np.array(ratios) <= 1.5) >= 0.95
+    assert np.mean(ratios) < 1.2
+
+
+def test_auto_itself_was_nearly_as_fast_as_the_fastest():
+    ratios = [row["auto"] / min(row["seconds"].values()) for row in MEASURED if "auto" in row]
+    assert len(ratios) > 200
+    assert np.mean(np.array(ratios) <= 1.5) >= 0.9
+
+
+@pytest.mark.parametrize("device", COEFFICIENTS)
+def test_every_engine_has_a_factor_for_each_term(device):
+    shape = Shape(100, 1000, 10, 5, 10)
+    for engine, factors in COEFFICIENTS[device].items():
+        assert len(factors) == len(terms(engine, shape, device != "hardware"))
+        assert min(factors) >= 0
+        assert seconds(engine, shape, device) > 0
+    with pytest.raises(KeyError):
+        terms("quantum", shape)
+
+
+def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):
+    monkeypatch.setattr(Diagonal, "largest_buffer", lambda *_, **__: 2**62)
+    scoring = Scoring.match_mismatch(2, -3, 7, 2)
+    random = np.random.default_rng(1)
+    codes = [random.integers(0, 4, n).astype(np.uint8) for n in (50, 60, 70)]
+    batch = Batch.combinations(Sequences.of(codes), 2)
+    auto = Auto(scoring, device)
+    paths = auto.paths(batch)
+    assert paths is not None
+    assert paths.ends.score.tolist() == Reference(scoring).scores(batch).tolist()
+    assert auto.label == f"auto: {Blocked.name}"

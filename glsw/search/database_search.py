@@ -67,15 +67,24 @@ def _scanned(
     ready: list[ScanResult] = []
     of_each: list[list[ScanResult]] = []
     start, hits, began = 0, 0, time.perf_counter()
+    per_letter = 0.0  # seconds that the last scan took
     for query in queries:
         while len(ready) < len(query.contexts):
-            waited = time.perf_counter() - began
-            if of_each and (hits >= _HITS_TOGETHER or waited > _SECONDS_TOGETHER):
+            now = time.perf_counter()
+            letters = sum(len(each.codes) for each in query.contexts)
+            expected = now - began + per_letter * letters
+            if of_each and (hits >= _HITS_TOGETHER or expected > _SECONDS_TOGETHER):
                 yield queries[start : start + len(of_each)], of_each
                 start, hits, began = start + len(of_each), 0, time.perf_counter()
-                of_each = []
-            ready.append(next(scans))
+                of_each, now = [], began
+            try:
+                ready.append(next(scans))
+            except BaseException:  # an interrupt too: what is done comes first
+                if of_each:
+                    yield queries[start : start + len(of_each)], of_each
+                raise
             ready += islice(scans, ready[-1].following)
+            per_letter = (time.perf_counter() - now) / max(1, letters)
         own, ready = ready[: len(query.contexts)], ready[len(query.contexts) :]
         hits += sum(len(scan.hits) for scan in own)
         of_each.append(own)

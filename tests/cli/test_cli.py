@@ -36,7 +36,7 @@ from glsw.device.shader import ShaderError
 from glsw.engines import Reference
 from glsw.output import FORMATS
 from glsw.scoring.scoring import Scoring
-from glsw.search import workers
+from glsw.search import database_search, workers
 from glsw.search.workers import Task, run_task
 
 DEMO = ROOT / "demo"
@@ -386,13 +386,19 @@ def test_finished_queries_are_written_before_the_next_starts(
 ) -> None:
     seen: list[str] = []
     monkeypatch.chdir(files)
-    scan = Reference.scan
+    scan_each = Reference.scan_each
 
-    def watched(self: Reference, *arguments: Any, **options: Any) -> Any:
-        seen.append(Path("out").read_text() if Path("out").exists() else "none")
-        return scan(self, *arguments, **options)
+    def watched(self: Reference, tasks: Any, **options: Any) -> Any:
+        for task in tasks:
+            wait_for_writer = time.monotonic() + 10 * len(seen)
+            while seen and not Path("out").exists() and time.monotonic() < wait_for_writer:
+                time.sleep(0.01)
+            seen.append(Path("out").read_text() if Path("out").exists() else "none")
+            yield from scan_each(self, [task], **options)
 
-    monkeypatch.setattr(Reference, "scan", watched)
+    monkeypatch.setattr(Reference, "scan_each", watched)
+    monkeypatch.setattr(Reference, "cells_at_once", 1)
+    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"
     assert main(words.split()) == 0
     assert seen[0] == "none"

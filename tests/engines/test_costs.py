@@ -35,7 +35,8 @@ def test_the_choice_is_nearly_the_fastest(device):
     ratios = []
     for row in rows:
         measured = row["seconds"]
-        chosen = min(measured, key=lambda engine, row=row: estimate(engine, row))
+        estimates = {engine: estimate(engine, row) for engine in measured}
+        chosen = min(measured, key=estimates.__getitem__)
         ratios.append(measured[chosen] / min(measured.values()))
     assert np.mean(np.array(ratios) <= 1.5) >= 0.95
     assert np.mean(ratios) < 1.2

@@ -94,15 +94,17 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
 ) -> None:
     aligner = Aligner(DNA, engine="reference")
     monkeypatch.setattr(type(aligner.engine), "cells_at_once", 1)
-    scan, scanned = type(aligner.engine).scan, []
+    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
+    scan_each, scanned = type(aligner.engine).scan_each, []
 
-    def failing(self, queries, parts, *, progress=None):
-        scanned.append(len(queries))
-        if len(scanned) == 3:
-            raise ValueError("the third")
-        return scan(self, queries, parts, progress=progress)
+    def failing(self, tasks, *, progress=None):
+        for task in tasks:
+            scanned.append(len(task[0]))
+            if len(scanned) == 3:
+                raise ValueError("the third")
+            yield from scan_each(self, [task], progress=progress)
 
-    monkeypatch.setattr(type(aligner.engine), "scan", failing)
+    monkeypatch.setattr(type(aligner.engine), "scan_each", failing)
     results = aligner.search(QUERIES, TARGETS, strand="plus")
     assert next(results).query is QUERIES[0]
     assert scanned == [1]

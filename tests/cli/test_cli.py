@@ -388,12 +388,15 @@ def test_finished_queries_are_written_before_the_next_starts(
     monkeypatch.chdir(files)
     scan_each = Reference.scan_each
 
+    def written() -> str:
+        return Path("out").read_text() if Path("out").exists() else ""
+
     def watched(self: Reference, tasks: Any, **options: Any) -> Any:
         for task in tasks:
-            wait_for_writer = time.monotonic() + 10 * len(seen)
-            while seen and not Path("out").exists() and time.monotonic() < wait_for_writer:
+            end = time.monotonic() + 10
+            while seen and not written() and time.monotonic() < end:
                 time.sleep(0.01)
-            seen.append(Path("out").read_text() if Path("out").exists() else "none")
+            seen.append(written() or "none")
             yield from scan_each(self, [task], **options)
 
     monkeypatch.setattr(Reference, "scan_each", watched)

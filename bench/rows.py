@@ -242,6 +242,14 @@ def _engines(part: Part) -> Found:
         yield (result["workload"], result["task"], result["scoring"], size, name), found
 
 
+def _journeys(part: Part) -> Found:
+    for result in part.results:
+        size = f"{result['query_letters']} x {result['target_letters']}"
+        origin = "generated" if result["generated"] else ""
+        found = result if result["program"] == "glsw" else _peer(result)
+        yield (result["journey"], size, origin, result["program"]), found
+
+
 def lengths(values: Sequence[int]) -> str:
     """Return lengths as words.
 
@@ -300,4 +308,5 @@ _FORMS: Mapping[str, Callable[[Part], Found]] = {
     "exact": _exact,
     "micro": _micro,
     "engines": _engines,
+    "journeys": _journeys,
 }

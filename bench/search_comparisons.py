@@ -217,11 +217,14 @@ def _best(scores: npt.NDArray[np.int32]) -> list[int]:
 
 def _glsw(*words: object) -> subprocess.CompletedProcess[str]:
     """Run a glsw command of this checkout."""
-    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "glsw", *map(str, words)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
+    return subprocess.run(command, capture_output=True, text=True, env=environment())
+
+
+def environment() -> dict[str, str]:
+    """Return the variables with which Python finds the glsw of this checkout."""
+    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def _last_line(text: str) -> str:

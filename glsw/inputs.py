@@ -19,7 +19,16 @@ from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import MaskedError, QueryPreparation, Strand
-from glsw.sequences.records import EncodedRecord, Record, Single, Source, as_records, is_single
+from glsw.sequences.records import (
+    EncodedRecord,
+    Record,
+    Records,
+    Single,
+    Source,
+    as_records,
+    is_single,
+    read_all,
+)
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
@@ -139,8 +148,11 @@ class InputEncoder:
         if isinstance(source, os.PathLike) and is_database(source):
             source = Database.open(source)
         if not isinstance(source, Database):
-            records = self._records(source, "target")
-            return Database.of(records, self._masked_alphabet, self._unknown)
+            if isinstance(source, os.PathLike):
+                source = read_all(source)
+            elif not isinstance(source, Records):
+                source = self._records(source, "target")
+            return Database.of(source, self._masked_alphabet, self._unknown)
         source.check(self._masked_alphabet)
         return source
 

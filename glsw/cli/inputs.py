@@ -6,18 +6,18 @@ import argparse
 from typing import TYPE_CHECKING, TypeAlias
 
 from glsw.sequences.nucleic import looks_nucleic
+from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
     from glsw.align import Aligner
     from glsw.align3 import Aligner3
     from glsw.scoring.scoring import Scoring
     from glsw.sequences.database import Database
-    from glsw.sequences.records import Record
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""
 
-Targets: TypeAlias = "list[Record] | Database"
+Targets: TypeAlias = "list[Record] | Records | Database"
 """The sequences that queries are compared with."""
 
 
@@ -46,15 +46,16 @@ def check_kind(
     ``detected`` to be nucleic acid: then they have to be, too.
     """
     translated = getattr(arguments, "translated", None)  # None: the command has no such option
-    if not isinstance(targets, list):
+    if not isinstance(targets, list | Records):
+        index = "; makedb --alphabet dna indexes DNA"
         proteins, dna = targets.alphabet.amino_acids, targets.alphabet.nucleotides
     else:
+        index = ""
         letters = any(map(len, targets))
         proteins = detected and letters and not looks_nucleic(each.letters for each in targets)
         dna = False
     if proteins and scoring.alphabet.nucleotides:
         search = "" if translated is None else "--translated to search proteins with DNA, or "
-        index = "; makedb --alphabet dna indexes DNA" if not isinstance(targets, list) else ""
         raise ValueError(
             f"{path} has proteins, but the query is scored as DNA: give {search}--protein if it is "
             f"a protein{index}"

@@ -18,7 +18,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
-from glsw.sequences.records import Record, as_records
+from glsw.sequences.records import Record, Records, as_records, read_all
 
 Task: TypeAlias = Callable[
     [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]
@@ -70,12 +70,14 @@ def compare(
 
 
 def _targets(path: str, one_each: bool) -> Targets:
-    if not one_each and is_database(path):
-        return Database.open(path)
-    return as_records(Path(path), what="target")
+    if one_each:
+        return as_records(Path(path), what="target")
+    return Database.open(path) if is_database(path) else read_all(path)
 
 
 def _residues(side: Targets, scoring: Scoring) -> int:
     if isinstance(side, Database):
         return side.residues
+    if isinstance(side, Records):
+        return len(side.letters) // scoring.alphabet.width
     return sum(map(len, side)) // scoring.alphabet.width

@@ -14,7 +14,7 @@ from glsw.output import blast_tab, jsonl, paf, pairwise, sam, table, tsv
 from glsw.output.format import Format, Header
 from glsw.results import SearchResult
 from glsw.sequences.database import Database
-from glsw.sequences.records import Record
+from glsw.sequences.records import Record, Records
 
 _TSV = Format(tsv.write, tsv.HEADER)
 _SAM = Format(sam.write, sam.header, writer=sam.Writer)
@@ -124,7 +124,7 @@ def write(
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
     """Yield the name and the letters of each target, which a `Header` needs."""
-    if isinstance(targets, Database):
+    if isinstance(targets, Database | Records):
         return targets.names_and_lengths()
     return ((record.id, len(record)) for record in targets)
 

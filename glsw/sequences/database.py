@@ -49,9 +49,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -65,18 +63,18 @@ from glsw.sequences.database_file import (
     _appearing,
     _check_out,
     _File,
+    _gathered,
     _letters,
     _masks,
-    _offsets,
     _Path,
     _sorted,
     _Substituted,
-    _Titles,
     _write,
 )
 from glsw.sequences.encoded import Sequences, part_of
-from glsw.sequences.fasta import encoded
-from glsw.sequences.records import EncodedRecord, Record
+from glsw.sequences.fasta import blocks
+from glsw.sequences.records import EncodedRecord, Record, Records, codes_of
+from glsw.sequences.titles import Titles, offsets_of
 
 
 class Database:
@@ -115,7 +113,7 @@ class Database:
         offsets: npt.NDArray[np.int64],
         order: npt.NDArray[np.int64],
         rank: npt.NDArray[np.int64],
-        titles: _Titles | tuple[Record, ...],
+        titles: Titles | tuple[Record, ...] | Records,
         file: _File | None = None,
     ) -> None:
         self.alphabet, self.order, self.rank = alphabet, order, rank
@@ -142,14 +140,14 @@ class Database:
         file = _File(path)
         sections = {name: file.section(name, np.int64) for name in _NUMBERS}
         codes = file.section("residues", np.uint8)
-        titles = _Titles(file.section("titles", np.uint8), sections.pop("title_offsets"))
+        titles = Titles(file.section("titles", np.uint8), sections.pop("title_offsets"))
         database = cls(file.alphabet, codes, titles=titles, file=file, **sections)
         database._check_shapes()
         return database
 
     @classmethod
     def of(
-        cls, records: Iterable[Record], alphabet: Alphabet, unknown: str | None = None
+        cls, records: Iterable[Record] | Records, alphabet: Alphabet, unknown: str | None = None
     ) -> Database:
         """Return a database in memory, which gives its records back as they are.
 
@@ -158,13 +156,15 @@ class Database:
         ValueError
             As `Alphabet.encode`, naming the record.
         """
-        records = tuple(records)
-        codes, lengths, found = _codes_of(records, alphabet, unknown)
+        if not isinstance(records, Records):
+            records = tuple(records)
+        codes, lengths, found = codes_of(records, alphabet, unknown)
         order, rank = _sorted(lengths)
-        bounds, whole = _offsets(lengths).tolist(), codes.tobytes()
-        parts = [whole[bounds[k] : bounds[k + 1]] for k in order.tolist()]
-        residues = np.frombuffer(b"".join(parts), dtype=np.uint8)
-        offsets = _offsets(lengths[order])
+        offsets = offsets_of(lengths[order])
+        residues, at = np.empty_like(codes), 0
+        for part in _gathered(codes.data, lengths, order):
+            residues[at : at + len(part)] = np.frombuffer(part, np.uint8)
+            at += len(part)
         database = cls(alphabet, residues, offsets, order, rank, records)
         database._unknown, database.substituted = unknown, found
         return database
@@ -189,7 +189,7 @@ class Database:
             raise IndexError(f"sequence {k} of {count}")
         k %= count
         letters = None
-        if isinstance(self._titles, tuple):
+        if not isinstance(self._titles, Titles):
             record = self._titles[k]
             if unmasked := self.alphabet.unmasked:
                 return EncodedRecord.of(record, unmasked, self._unknown)
@@ -215,9 +215,12 @@ class Database:
         [('a', 3), ('b', 5)]
         """
         lengths = self.sequences.lengths[self.rank] * self.alphabet.width
-        for k, length in enumerate(lengths.tolist()):
-            title = self._titles[k]
-            yield title.id if isinstance(title, Record) else title[0], length
+        titles = self._titles.titles if isinstance(self._titles, Records) else self._titles
+        if isinstance(titles, Titles):
+            ids = (name for name, _ in titles)
+        else:
+            ids = (record.id for record in titles)
+        yield from zip(ids, lengths.tolist(), strict=True)
 
     def __iter__(self) -> Iterator[EncodedRecord]:
         """Yield the records in the original order."""
@@ -269,7 +272,7 @@ class Database:
             and len(self._offsets) == count + 1
             and self._offsets[0] == 0
             and self._offsets[-1] == self.residues
-            and (isinstance(titles, tuple) or titles.fits(count))
+            and (not isinstance(titles, Titles) or titles.fits(count))
             and self._exceptions.fits(self.residues)
         )
         if not fits:
@@ -339,44 +342,19 @@ def makedb(
         alphabet = alphabet.lower_case_masked()
     paths = [os.fspath(p) for p in ([sources] if isinstance(sources, _PATHS) else sources)]
     out = os.fspath(out)
+    alphabet.encode("", unknown=unknown)
     _check_sources(paths)
     _check_out(out, paths, force)
     out = os.path.realpath(out)
-    entries = (
-        entry
-        for path in paths
-        for entry in encoded(path, alphabet, unknown=unknown, progress=progress)
-    )
+    records = (Records(each) for path in paths for each in blocks(path, progress=progress))
     with (
         tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
         _appearing(out) as file,
     ):
-        _write(file, entries, alphabet, spool)
+        _write(file, records, alphabet, unknown, spool)
     database = Database.open(out)
     alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
     return database
-
-
-def _codes_of(
-    records: tuple[Record, ...], alphabet: Alphabet, unknown: str | None
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], Counter[str]]:
-    """Return the codes of all records in one array, their lengths, and letters counted as others.
-
-    All letters are encoded at once, or else, for the name in an error, record by record.
-    """
-    if alphabet.width == 1:
-        found: Counter[str] = Counter()
-        letters = [each.letters for each in records]
-        with suppress(ValueError):
-            codes = alphabet.encode("".join(letters), unknown=unknown, substituted=found)
-            return codes, np.array([len(each) for each in letters], dtype=np.int64), found
-    found = Counter()
-    encoded_each = [
-        alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
-        for each in records
-    ]
-    lengths = np.array([len(each) for each in encoded_each], dtype=np.int64)
-    return np.concatenate([np.empty(0, np.uint8), *encoded_each]), lengths, found
 
 
 def _reopen(path: str, stamp: int) -> Database:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
 import json
 import mmap
@@ -18,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.fasta import Entry
-from glsw.sequences.records import Codes
+from glsw.sequences.records import Codes, Records, codes_of
+from glsw.sequences.titles import joined_offsets, offsets_of
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -132,22 +131,6 @@ class _File:
         return ValueError(f"{self.path}: corrupt database ({what})")
 
 
-class _Titles:
-    """Ids and descriptions by the original number of the sequence."""
-
-    def __init__(self, text: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
-        self._text, self._offsets = text, offsets
-
-    def __getitem__(self, k: int) -> tuple[str, str]:
-        start, middle, end = self._offsets[2 * k : 2 * k + 3].tolist()
-        title = self._text[start:end].tobytes()
-        name, description = title[: middle - start], title[middle - start :]
-        return name.decode("utf-8", "replace"), description.decode("utf-8", "replace")
-
-    def fits(self, count: int) -> bool:
-        return len(self._offsets) == 2 * count + 1 and self._offsets[-1] == len(self._text)
-
-
 class _Substituted:
     """Letters that count as others, see `Alphabet.substitutes`: where they are among the residues.
 
@@ -250,7 +233,13 @@ def _appearing(path: str) -> Iterator[IO[bytes]]:
             os.close(folder)
 
 
-def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool: IO[bytes]) -> None:
+def _write(
+    file: IO[bytes],
+    parts: Iterable[Records],
+    alphabet: Alphabet,
+    unknown: str | None,
+    residues: IO[bytes],
+) -> None:
     """Write a database, by way of a file of the residues in their original order."""
     file.write(bytes(_PREFACE.size))
     sections: dict[str, dict[str, int]] = {}
@@ -263,20 +252,22 @@ def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool:
             checksum = zlib.crc32(piece, checksum)
         sections[name] = {"offset": start, "bytes": file.tell() - start, "crc32": checksum}
 
-    counted, title_ends = array.array("q"), array.array("q", [0])
-    substituted: list[tuple[int, int, str]] = []
-    section("titles", _spooled(entries, spool, counted, title_ends, substituted))
-    section("title_offsets", [np.array(title_ends, np.int64)])
-    lengths = np.array(counted, np.int64)
+    spool = _Spool(residues, alphabet, unknown)
+    section("titles", spool.titles(parts))
+    section("title_offsets", [spool.title_offsets])
+    lengths = spool.lengths
     order, rank = _sorted(lengths)
     section("order", [order])
     section("rank", [rank])
-    offsets = _offsets(lengths[order])
+    offsets = offsets_of(lengths[order])
     section("offsets", [offsets])
-    placed = sorted((offsets[rank[k]] + at, ord(letter)) for k, at, letter in substituted)
-    section("substituted_at", [np.array([at for at, _ in placed], np.int64)])
-    section("substituted", [bytes(letter for _, letter in placed)])
-    section("residues", _gathered(spool, lengths, order))
+    for name, array in zip(_SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
+        section(name, [array])
+    if lengths.any():
+        with mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            section("residues", _gathered(mapped, lengths, order))
+    else:
+        section("residues", [])
     table = {
         "alphabet": {
             "name": alphabet.name,
@@ -299,25 +290,57 @@ def _write(file: IO[bytes], entries: Iterable[Entry], alphabet: Alphabet, spool:
     file.write(preface + struct.pack("=I", zlib.crc32(preface)))
 
 
-def _spooled(
-    entries: Iterable[Entry],
-    spool: IO[bytes],
-    lengths: array.array[int],
-    title_ends: array.array[int],
-    substituted: list[tuple[int, int, str]],
-) -> Iterator[bytes]:
-    """Yield the titles while the rest of the entries goes where it belongs."""
-    end = 0
-    for number, (name, description, codes, exceptions) in enumerate(entries):
-        spool.write(codes)
-        substituted.extend((number, at, letter) for at, letter in exceptions)
-        lengths.append(len(codes))
-        first, rest = name.encode("utf-8"), description.encode("utf-8")
-        title_ends.append(end + len(first))
-        end += len(first) + len(rest)
-        title_ends.append(end)
-        yield first + rest
-    spool.flush()
+class _Spool:
+    """The residues of records in a file, and what else is known of them in arrays.
+
+    Parameters
+    ----------
+    file : binary file
+        Gets the residues in the original order.
+    alphabet, unknown
+        As of `makedb`.
+    """
+
+    def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
+        self._file, self._alphabet, self._unknown = file, alphabet, unknown
+        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._title_offsets: list[npt.NDArray[np.int64]] = []
+        self._places: list[int] = []
+        self._letters: list[str] = []
+
+    def titles(self, parts: Iterable[Records]) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield the text of the titles while the rest of the records goes where it belongs."""
+        total = 0
+        for records in parts:
+            codes, lengths, found = codes_of(records, self._alphabet, self._unknown)
+            self._file.write(codes.data)
+            if found:
+                for at, letter in self._alphabet.substituted(records.letters.tobytes()):
+                    self._places.append(total + at)
+                    self._letters.append(letter)
+            total += len(codes)
+            self._lengths.append(lengths)
+            self._title_offsets.append(records.titles.offsets)
+            yield records.titles.text
+        self._file.flush()
+
+    @property
+    def title_offsets(self) -> npt.NDArray[np.int64]:
+        return joined_offsets(self._title_offsets)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.concatenate(self._lengths)
+
+    def substituted(
+        self, offsets: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], bytes]:
+        """Return letters that count as others, and where they are among the sorted residues."""
+        places, starts = np.array(self._places, np.int64), offsets_of(self.lengths)
+        owners = np.searchsorted(starts, places, "right") - 1
+        places += offsets[rank[owners]] - starts[owners]
+        order = np.argsort(places)
+        return places[order], "".join(self._letters[k] for k in order.tolist()).encode("ascii")
 
 
 def _sorted(
@@ -330,24 +353,13 @@ def _sorted(
     return order, rank
 
 
-def _offsets(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
 def _gathered(
-    spool: IO[bytes], lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+    residues: memoryview | mmap.mmap, lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
 ) -> Iterator[bytes]:
     """Yield the residues in that order, many sequences at a time."""
-    if not lengths.any():
-        return
     ends = np.cumsum(lengths)
     starts = ends - lengths
-    with (
-        mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ) as residues,
-        memoryview(residues) as view,
-    ):
+    with memoryview(residues) as view:
         for at in range(0, len(order), 1 << 12):
             some = order[at : at + (1 << 12)]
             bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)

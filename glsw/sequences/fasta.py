@@ -1,7 +1,7 @@
-"""The reader of sequence files: FASTA and FASTQ, plain or gzip, to titles and letters or codes.
+"""The reader of sequence files: FASTA and FASTQ, plain or gzip, to titles and letters.
 
-FASTA is cut into records in large blocks of bytes; letters are translated to codes, or decoded to
-text, only when they are asked for.
+A file is cut into records in large blocks of bytes, by arrays of positions. Text and codes are made
+from them only when they are asked for.
 """
 
 from __future__ import annotations
@@ -12,70 +12,75 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from glsw.sequences.alphabet import Alphabet
+import numpy as np
+import numpy.typing as npt
 
-_BLOCK = 1 << 22  # bytes of FASTA that are cut into records at once
+from glsw.sequences.titles import WHITE, Titles, joined_offsets, offsets_of
+
+_BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
-_WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "  # what str.split() drops, of ASCII
-_STRANGER = 255
+_FASTQ_RECORDS = 1 << 12  # cut at once
+_LINE_FEED = 10
 
 
-class RawRecord(NamedTuple):
-    """A record of a file, its letters as bytes with the white space between them.
-
-    Parameters
-    ----------
-    id, description : str
-        The first word of the title and the rest.
-    lines : list of bytes
-        One after the other they are the letters.
-    file : str
-        Name of the file in error messages.
-    """
-
-    id: str
-    description: str
-    lines: list[bytes]
-    file: str
-
-    def letters(self) -> str:
-        """Return the letters as text; ValueError for one that is not ASCII."""
-        text = b"".join(self.lines)
-        if text.isascii():
-            return text.translate(None, _WHITE).decode("ascii")
-        letters = "".join(text.decode("utf-8", "replace").split())
-        if not letters.isascii():
-            at = next(k for k, letter in enumerate(letters) if not letter.isascii())
-            place = f"{letters[at]!a} at position {at + 1}"
-            raise ValueError(f"{self.file}: {self.id}: {place} is not a letter")
-        return letters
-
-
-class Entry(NamedTuple):
-    """A named sequence in codes.
+class Block(NamedTuple):
+    """Consecutive records of a file.
 
     Parameters
     ----------
-    id, description : str
-    codes : bytes
-    substituted : list of (int, str)
-        Positions and letters that count as others, see `Alphabet.substituted`.
+    titles : Titles
+    letters : ndarray of uint8
+        The letters of all records, ASCII without white space.
+    offsets : ndarray of int64, shape (records + 1,)
+        Where the letters of each record begin, and the end of the last.
     """
 
-    id: str
-    description: str
-    codes: bytes
-    substituted: list[tuple[int, str]]
+    titles: Titles
+    letters: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+
+    @staticmethod
+    def joined(blocks: Sequence[Block]) -> Block:
+        """Return one block of the records of several."""
+        titles, letters, offsets = zip(*blocks, strict=True)
+        return Block(Titles.joined(titles), np.concatenate(letters), joined_offsets(offsets))
 
 
-def raw_records(
+def blocks(
     path: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None
-) -> Iterator[RawRecord]:
-    """Yield the records of a file; parameters and errors as `encoded`."""
+) -> Iterator[Block]:
+    r"""Yield the records of a FASTA or FASTQ file, plain or gzip, many at a time.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; ``"-"`` is standard input.
+    progress : callable, optional
+        Called with the number of bytes just read from the file, before decompression.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or read.
+    ValueError
+        As `glsw.read`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.fasta")
+    ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
+    ...     for block in blocks(path):
+    ...         print(list(block.titles), block.letters.tobytes(), block.offsets)
+    [('a', 'first one')] b'ACGTAC' [0 6]
+    [('record 2', '')] b'TT' [0 2]
+    """
     path = os.fspath(path)
     if not isinstance(path, str):
         raise TypeError(f"a path must be str, got {type(path).__name__}")
@@ -87,66 +92,17 @@ def raw_records(
             empty = not stream.peek(1)
             if stream.peek(2).startswith(_GZIP):
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
-            titled = _titled(stream, file, empty)
-            for number, (title, lines) in enumerate(titled, start=1):
-                words = title.split(None, 1) or [f"record {number}"]
-                description = words[1].rstrip() if len(words) > 1 else ""
-                yield RawRecord(words[0], description, lines, file)
+            number = 0
+            for text in _texts(stream, file, empty):
+                block, stranger = _cut(text, number)
+                yield block
+                number += len(block.titles)
+                if stranger:
+                    raise ValueError(f"{file}: {stranger} is not a letter")
         except EOFError:
             raise ValueError(f"{file}: truncated gzip file") from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{file}: corrupt gzip file ({error})") from None
-
-
-def encoded(
-    path: str | os.PathLike[str],
-    alphabet: Alphabet,
-    *,
-    unknown: str | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> Iterator[Entry]:
-    r"""Yield the sequences of a FASTA or FASTQ file, plain or gzip, in the codes of an alphabet.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; ``"-"`` is standard input.
-    alphabet : Alphabet
-        The letters allowed.
-    unknown : str, optional
-        The letter that all others become; without it they are an error.
-    progress : callable, optional
-        Called with the number of bytes just read from the file, before decompression.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened or read.
-    ValueError
-        As `glsw.read` and `Alphabet.encode`.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from glsw.sequences.alphabet import DNA
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "two.fasta")
-    ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
-    ...     for entry in encoded(path, DNA):
-    ...         print(entry)
-    Entry(id='a', description='first one', codes=b'\x00\x01\x02\x03\x00\x01', substituted=[])
-    Entry(id='record 2', description='', codes=b'\x03\x03', substituted=[])
-    """
-    alphabet.encode("", unknown=unknown)
-    table = bytes(_code(alphabet, bytes([character])) for character in range(256))
-    for record in raw_records(path, progress=progress):
-        codes = b"".join([line.translate(table, _WHITE) for line in record.lines])
-        substituted: list[tuple[int, str]] = []
-        if _STRANGER in codes:
-            letters = record.letters()
-            codes = alphabet.encode(letters, name=record.id, unknown=unknown).tobytes()
-            substituted = alphabet.substituted(letters)
-        yield Entry(record.id, record.description, codes, substituted)
 
 
 class _Counted(io.RawIOBase):
@@ -172,8 +128,8 @@ def _standard_input() -> io.BufferedReader:
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
 
 
-def _titled(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the title and the lines, in one part or several, of each record of a stream."""
+def _texts(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[bytes]:
+    """Yield whole records of a stream as FASTA, many at a time, lines ended by a line feed."""
     if stream.peek(3).startswith(_BYTE_ORDER_MARK):
         stream.read(3)
     while stream.peek(1)[:1].isspace():
@@ -182,8 +138,7 @@ def _titled(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[tuple
     if start.startswith(b">"):
         yield from _fasta(stream)
     elif start.startswith(b"@"):
-        for text, letters in _fastq(stream, file):
-            yield text, [letters.encode("utf-8")]
+        yield from _fastq(stream, file)
     elif start:
         begin = start.splitlines()[0].decode("latin-1")
         raise ValueError(f"{file}: not FASTA or FASTQ, it begins with {begin!a}")
@@ -191,46 +146,86 @@ def _titled(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[tuple
         raise ValueError(f"{file}: {'empty file' if empty else 'no sequences, only blank lines'}")
 
 
-def _fasta(stream: io.BufferedReader) -> Iterator[tuple[str, list[bytes]]]:
-    stream.read(1)  # the first ">"
-    before = b""
+def _fasta(stream: io.BufferedReader) -> Iterator[bytes]:
     parts: list[bytes] = []
-
-    def titled() -> tuple[str, list[bytes]]:
-        title, _, parts[0] = parts[0].partition(b"\n")
-        return title.decode("utf-8", "replace"), parts
-
-    while block := stream.read(_BLOCK):
-        block += stream.readline()
+    while text := stream.read(_BLOCK):
         # Blank lines mean nothing, so that all ends of lines can become the same.
-        first, *others = (before + block.replace(b"\r", b"\n")).split(b"\n>")
-        before = b"\n"
-        parts.append(first)
-        for other in others:
-            yield titled()
-            parts = [other]
-    parts = parts or [b""]
-    yield titled()
+        text = (text + stream.readline()).replace(b"\r", b"\n")
+        last = text.rfind(b"\n>") + 1
+        if parts and (last or text.startswith(b">")):
+            yield b"".join([*parts, text[:last]])
+            parts = [text[last:]]
+        elif last:
+            yield text[:last]
+            parts = [text[last:]]
+        else:
+            parts.append(text)
+    yield b"".join([*parts, b"\n"])
 
 
-def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, str]]:
+def _fastq(stream: io.BufferedReader, file: str) -> Iterator[bytes]:
     from Bio.SeqIO.QualityIO import FastqGeneralIterator
 
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
+    records = FastqGeneralIterator(text)
+    reason = None
     try:
-        for title, letters, _ in FastqGeneralIterator(text):
-            yield title, letters
-    except ValueError as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}") from None
+        while reason is None:
+            lines: list[str] = []
+            try:
+                for title, letters, _ in islice(records, _FASTQ_RECORDS):
+                    lines += ">", title, "\n ", letters, "\n"  # no line of letters begins with >
+            except ValueError as error:
+                reason = " ".join(str(error).split()).rstrip(".")
+            if lines:
+                yield "".join(lines).encode("utf-8")
+            elif reason is None:
+                return
     finally:
         text.detach()
+    raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}")
 
 
-def _code(alphabet: Alphabet, character: bytes) -> int:
-    if alphabet.substituted(character):
-        return _STRANGER
-    try:
-        return int(alphabet.encode(character)[0])
-    except ValueError:
-        return _STRANGER
+def _cut(text: bytes, before: int) -> tuple[Block, str]:
+    """Return the records of a text, and the first character that is no letter and its place.
+
+    The block ends before the record of this character. The text ends with a line feed.
+    """
+    data = np.frombuffer(text, np.uint8)
+    line_ends = np.flatnonzero(data == _LINE_FEED)
+    titled = np.append(0, np.flatnonzero(data[line_ends[:-1] + 1] == ord(">")) + 1)
+    starts = np.append(0, line_ends[titled[1:] - 1] + 1)  # of titles, from ">"
+    middles = line_ends[titled] + 1
+    ends = np.append(starts[1:], len(text))
+    places = middles.tolist()
+    lines = b"".join([text[a:b] for a, b in zip((starts + 1).tolist(), places, strict=True)])
+    titles = Titles.of(lines, middles - starts - 1, before)
+    parts = [text[a:b] for a, b in zip(places, ends.tolist(), strict=True)]
+    stranger = ""
+    whole = b"".join(parts)
+    plain = whole.isascii()
+    if not plain:
+        stranger = _without_foreign_space(parts, titles)
+        titles = titles.first(len(parts))
+    letters = np.frombuffer(whole.replace(b"\n", b""), np.uint8)
+    lengths = ends - middles - np.diff(titled, append=len(line_ends)) + 1
+    if not plain or letters.min(initial=255) <= max(WHITE):  # there is other white space
+        parts = [part.translate(None, WHITE) for part in parts]
+        letters = np.frombuffer(b"".join(parts), np.uint8)
+        lengths = np.array([len(part) for part in parts], np.int64)
+    return Block(titles, letters, offsets_of(lengths)), stranger
+
+
+def _without_foreign_space(parts: list[bytes], titles: Titles) -> str:
+    """Remove white space outside ASCII, and all records from the first of other such characters.
+
+    Return the name of this record, the character and its position, or "".
+    """
+    for k, part in enumerate(parts):
+        letters = "".join(part.decode("utf-8", "replace").split())
+        if not letters.isascii():
+            at = next(at for at, letter in enumerate(letters) if not letter.isascii())
+            del parts[k:]
+            return f"{titles[k][0]}: {letters[at]!a} at position {at + 1}"
+        parts[k] = letters.encode("ascii")
+    return ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,13 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.fasta import raw_records
+from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.titles import Titles
 
 if TYPE_CHECKING:
     from Bio.Seq import MutableSeq, Seq
     from Bio.SeqRecord import SeqRecord
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
+
+_PIECE = 1 << 20  # letters that are encoded at once
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,43 @@ class EncodedRecord(Record):
         return len(self.codes) * self.alphabet.width
 
 
+class Records:
+    """The records of a file in arrays; each is made when it is asked for.
+
+    Parameters
+    ----------
+    block : Block
+        Their titles and letters.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.titles: Titles = block.titles
+        self.letters, self.offsets = block.letters, block.offsets
+
+    def __len__(self) -> int:
+        return len(self.titles)
+
+    def __getitem__(self, k: int) -> Record:
+        k = range(len(self))[k]
+        start, end = self.offsets[k : k + 2].tolist()
+        return Record(*self.titles[k], self.letters[start:end].tobytes().decode("ascii"))
+
+    def __iter__(self) -> Iterator[Record]:
+        text, bounds = self.letters.tobytes().decode("ascii"), self.offsets.tolist()
+        for (name, description), start, end in zip(self.titles, bounds, bounds[1:], strict=False):
+            yield Record(name, description, text[start:end])
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield all letters in turn, many at a time."""
+        for at in range(0, len(self.letters), _PIECE):
+            yield self.letters[at : at + _PIECE].tobytes()
+
+    def names_and_lengths(self) -> Iterator[tuple[str, int]]:
+        """Yield the id and the number of letters of each record."""
+        for (name, _), length in zip(self.titles, np.diff(self.offsets).tolist(), strict=True):
+            yield name, length
+
+
 Single: TypeAlias = "str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
 Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
 
@@ -152,8 +193,46 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
     Record(id='a', description='first one', letters='ACGTAC')
     Record(id='record 2', description='', letters='TT')
     """
-    for each in raw_records(path):
-        yield Record(each.id, each.description, each.letters())
+    for block in blocks(path):
+        yield from Records(block)
+
+
+def read_all(path: str | os.PathLike[str]) -> Records:
+    """Return the records of a file; parameters and errors as `read`."""
+    return Records(Block.joined(list(blocks(path))))
+
+
+def codes_of(
+    records: Sequence[Record] | Records, alphabet: Alphabet, unknown: str | None
+) -> tuple[Codes, npt.NDArray[np.int64], Counter[str]]:
+    """Return the codes of all records in one array, their lengths, and letters counted as others.
+
+    All letters are encoded at once, or else, for the name in an error, record by record.
+    """
+    found: Counter[str] = Counter()
+    if alphabet.width == 1:
+        pieces: Iterable[str | bytes]
+        if isinstance(records, Records):
+            pieces, lengths = records.pieces(), np.diff(records.offsets)
+        else:
+            letters = [each.letters for each in records]
+            pieces = ["".join(letters)]
+            lengths = np.array([len(each) for each in letters], np.int64)
+        codes = np.empty(lengths.sum(), np.uint8)
+        at = 0
+        with suppress(ValueError):
+            for piece in pieces:
+                part = alphabet.encode(piece, unknown=unknown, substituted=found)
+                codes[at : at + len(part)] = part
+                at += len(part)
+            return codes, lengths, found
+    found.clear()
+    encoded = [
+        alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
+        for each in records
+    ]
+    lengths = np.array([len(each) for each in encoded], np.int64)
+    return np.concatenate([np.empty(0, np.uint8), *encoded]), lengths, found
 
 
 def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> list[Record]:

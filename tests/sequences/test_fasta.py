@@ -3,6 +3,7 @@ import io
 import sys
 import zlib
 
+import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from glsw.sequences import fasta
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.fasta import encoded
-from glsw.sequences.records import read
+from glsw.sequences.database import Database, makedb
+from glsw.sequences.fasta import blocks
+from glsw.sequences.records import Records, codes_of, read, read_all
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"))
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
@@ -93,11 +95,36 @@ def decoded(path, alphabet, unknown=None):
         return str(error)
 
 
+def encoded(path, alphabet, unknown=None):
+    """Yield id, description, codes and substituted letters of each record, encoded in blocks."""
+    for block in blocks(path):
+        records = Records(block)
+        codes, lengths, _ = codes_of(records, alphabet, unknown)
+        ends = np.cumsum(lengths)
+        for k, (record, end) in enumerate(zip(records, ends, strict=True)):
+            assert records[k] == record
+            part = codes[end - lengths[k] : end].tobytes()
+            yield record.id, record.description, part, alphabet.substituted(record.letters)
+
+
 def blockwise(path, alphabet, unknown=None):
     try:
-        return [tuple(entry) for entry in encoded(path, alphabet, unknown=unknown)]
+        return list(encoded(path, alphabet, unknown))
     except ValueError as error:
         return str(error)
+
+
+def databases(path, alphabet, unknown=None):
+    """Return what a database of the file in arrays has, and one of its records; or errors."""
+    for records in (lambda: read_all(path), lambda: list(read(path))):
+        try:
+            made = Database.of(records(), alphabet, unknown)
+        except ValueError as error:
+            yield str(error)
+        else:
+            assert list(made.names_and_lengths()) == [(each.id, len(each)) for each in made]
+            arrays = made.sequences.residues, made.sequences.offsets, made.order, made.rank
+            yield list(made), made.substituted, [array.tolist() for array in arrays]
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +158,8 @@ def test_records_and_errors_are_those_of_a_plain_reader(file, content, letters, 
         patch.setattr(fasta, "_BLOCK", block)
         assert decoded(path, *letters) == common(path, *letters)
         assert blockwise(path, *letters) == common(path, *letters)
+        in_arrays, one_by_one = databases(path, *letters)
+        assert in_arrays == one_by_one
 
 
 @pytest.mark.parametrize(
@@ -168,22 +197,20 @@ def test_errors_are_those_of_a_plain_reader(file, content, alphabet):
 def test_records_longer_than_a_block(monkeypatch, file, end, block):
     monkeypatch.setattr(fasta, "_BLOCK", block)
     path = file(LONG.replace(b"\n", end))
-    names, _, codes, _ = zip(*encoded(path, DNA), strict=True)
-    assert names == ("a", "b", "c")
-    assert [len(each) for each in codes] == [10_000, 0, 5000]
+    assert list(read_all(path).names_and_lengths()) == [("a", 10_000), ("b", 0), ("c", 5000)]
 
 
 def test_a_long_line_need_not_end(monkeypatch, file):
     monkeypatch.setattr(fasta, "_BLOCK", 64)
-    (entry,) = encoded(file(b">a\n" + b"A" * 10_000), DNA)
-    assert entry.codes == bytes(10_000)
+    (record,) = read(file(b">a\n" + b"A" * 10_000))
+    assert record.letters == "A" * 10_000
 
 
 @pytest.mark.parametrize("content", [FASTA, FASTQ, LONG])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_progress_counts_the_bytes_of_the_file(file, content, pack):
     path, counts = file(pack(content)), []
-    list(encoded(path, DNA, progress=counts.append))
+    list(blocks(path, progress=counts.append))
     assert sum(counts) == path.stat().st_size
 
 
@@ -197,13 +224,13 @@ def test_standard_input(monkeypatch, file, content):
 
 def test_the_letter_for_unknown_ones_is_checked_first(tmp_path):
     with pytest.raises(ValueError, match="unknown letter '!' is not in the DNA alphabet"):
-        next(encoded(tmp_path / "none", DNA, unknown="!"))
+        makedb(tmp_path / "none", tmp_path / "out", alphabet=DNA, unknown="!")
 
 
 def test_what_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError):
-        next(encoded(tmp_path / "none", DNA))
+        next(blocks(tmp_path / "none"))
     with pytest.raises(IsADirectoryError):
-        next(encoded(tmp_path, DNA))
+        next(blocks(tmp_path))
     with pytest.raises(TypeError, match="a path must be str, got bytes"):
-        next(encoded(b"none", DNA))
+        next(blocks(b"none"))

@@ -75,7 +75,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
 
 def test_queries_that_overlap(device, monkeypatch):
     """On hardware several groups of queries are computed at once."""
-    monkeypatch.setattr(Lanes, "_on_software", property(lambda self: False))
+    monkeypatch.setattr(Lanes, "on_software", property(lambda self: False))
     queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
     expected = score_matrix(Reference(BLOSUM62), queries, targets)
     for number in ("int32", "f32"):

@@ -105,12 +105,10 @@ class Diagonal(ComputeEngine):
     def check(self, batch: Batch) -> None:
         """Raise ValueError as `Engine.check`, and for targets that are too long for the device."""
         super().check(batch)
-        longest = int(batch.target_lengths.max(initial=0))
-        if longest > self.longest:
-            raise ValueError(
-                f"target of {longest} residues: engine 'diagonal' takes at most {self.longest} on "
-                f"{self.device.info.name}"
-            )
+        longest, most = int(batch.target_lengths.max(initial=0)), self.longest
+        if longest > most:
+            what = f"engine 'diagonal' takes at most {most} on {self.device.info.name}"
+            raise ValueError(f"target of {longest} residues: {what}")
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"

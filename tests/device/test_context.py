@@ -78,6 +78,7 @@ def bare(monkeypatch):
     monkeypatch.setattr(glsw.device.device, "_opened", {})
     monkeypatch.setattr(glsw.device.device, "_current", None)
     monkeypatch.setattr(glsw.device.context, "_LINUX", True)
+    monkeypatch.setattr(glsw.device.egl, "_openings", {})
     monkeypatch.setattr(glsw.device.egl, "LIBEGL", "libEGL.so.none")
     monkeypatch.setattr(glsw.device.egl, "LIBGL", ("libGL.so.none", "libOpenGL.so.none"))
     monkeypatch.setattr(glsw.device.context, "_window_context", lambda version: 1 / 0)

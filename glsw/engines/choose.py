@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -99,6 +100,7 @@ class Auto(Engine):
         self._engines: dict[type[Engine], Engine] = {}
         self._used: list[str] = []
         self._cutting: Windowed | None = None
+        self.cuts_targets = True
         self._scanner: type[Engine] | None = scores_by
         if scores_by is not None:
             if scores_by.capabilities.memory:
@@ -206,7 +208,9 @@ class Auto(Engine):
         """The engine for short queries and long targets, which uses this one and the scanner."""
         if self._cutting is None:
             assert self._scanner is not None
-            self._cutting = Windowed(self._use(self._scanner), self)
+            aligner = copy(self)  # the same engines, but whole targets
+            aligner.cuts_targets = False
+            self._cutting = Windowed(self._use(self._scanner), aligner)
         return self._cutting
 
     def _engine(self, kind: type[Engine]) -> Engine:
@@ -299,7 +303,8 @@ class Auto(Engine):
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
-        if not (self.targets_at_once and self.scoring.local and self._compute and len(batch)):
+        able = self.cuts_targets and self.targets_at_once and self.scoring.local and self._compute
+        if not able or not len(batch):
             return False
         m, n = int(batch.query_lengths.max()), int(batch.target_lengths.min())
         if n < shortest_cut(np.array([m]))[0]:  # no span is below m

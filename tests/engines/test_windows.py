@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glsw.batch import Batch
+from glsw.engines import choose
 from glsw.engines import windows as module
+from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
 from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
 from glsw.mask import Mask
@@ -125,3 +128,39 @@ def test_scans_of_long_targets(lengths, monkeypatch):
             if score:
                 crop = best_end(query, parts[0][t][start:stop], scoring)
                 assert (score, i, j) == (crop[0], crop[1], crop[2] + start)
+
+
+@pytest.mark.parametrize("n", [800, 3000, 9000, 40_000])
+@pytest.mark.parametrize("masked", [False, True])
+def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
+    monkeypatch.setattr(Lanes, "targets_at_once", 64)
+    monkeypatch.setattr(choose, "seconds", lambda engine, *_: not engine.startswith("windows"))
+    random = np.random.default_rng(n)
+    queries = [random.integers(0, 4, m).astype(np.uint8) for m in (4, 20, 55)]
+    target = random.integers(0, 4, n).astype(np.uint8)
+    target[n // 2 : n // 2 + 20] = queries[1]
+    scoring = SCORINGS[0]
+    batch = Batch.indexed(
+        Sequences.of(queries),
+        Sequences.of([target]),
+        np.arange(3, dtype=np.int32),
+        np.zeros(3, np.int32),
+    )
+    if masked:
+        ends = [best_end(query, target, scoring) for query in queries]
+        batch = batch.masked(
+            Mask.nothing(len(query)).with_alignment(trace(query, target, scoring, i, j)[0])
+            for query, (_, i, j) in zip(queries, ends, strict=True)
+        )
+    auto = choose.Auto(scoring, device)
+    paths = auto.paths(batch)
+    assert paths is not None
+    for p, query in enumerate(queries):
+        score, i, j = best_end(query, target, scoring, batch.mask(p))
+        assert (paths.ends.score[p], *paths.ends.end[p]) == (score, i, j)
+        want, _ = trace(query, target, scoring, i, j, mask=batch.mask(p))
+        assert paths.coordinates(p).tolist() == want.tolist()
+    if not masked:
+        assert auto.scores(batch).tolist() == paths.ends.score.tolist()
+        assert auto.ends(batch).end.tolist() == paths.ends.end.tolist()
+    assert "lanes" in auto.label

@@ -130,7 +130,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
                 assert (score, i, j) == (crop[0], crop[1], crop[2] + start)
 
 
-@pytest.mark.parametrize("n", [800, 3000, 9000, 40_000])
+@pytest.mark.parametrize("n", [800, 1300, 3000, 9000, 40_000])
 @pytest.mark.parametrize("masked", [False, True])
 def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
     monkeypatch.setattr(Lanes, "targets_at_once", 64)

@@ -380,7 +380,9 @@ def test_commands(capsys):
     assert __main__.main(["--help"]) == 0
     assert capsys.readouterr().out.count("python -m bench validate") == 2
     assert __main__.main(["measure"]) == 2
-    assert "'measure': run, report, compare, validate are known" in capsys.readouterr().err
+    assert (
+        "'measure': run, journeys, report, compare, validate are known" in capsys.readouterr().err
+    )
 
 
 # steps

@@ -19,7 +19,7 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
-from glsw.search import workers
+from glsw.search import database_search, workers
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -143,6 +143,7 @@ def test_queries_are_taken_as_the_engine_wants_them(
     small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Small, "part", 10**6)
+    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
     results = small.search(QUERIES, TARGETS)
     next(results)
     next(results)

@@ -147,11 +147,13 @@ class Storage:
 
     def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
         """Write an array to the start of a buffer, and zeros up to a whole word."""
-        content = np.ascontiguousarray(data).tobytes()
-        content += bytes(-len(content) % 4)
-        buffer = self.reserve(binding, len(content))
-        if content:
+        content = np.ascontiguousarray(data)
+        rest = bytes(-content.nbytes % 4)
+        buffer = self.reserve(binding, content.nbytes + len(rest))
+        if content.nbytes:
             buffer.write(content)
+        if rest:
+            buffer.write(rest, offset=content.nbytes)
 
     def zero(self, binding: Binding, size: int) -> None:
         """Reserve a buffer and set its first bytes to 0."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.engines import Engine, Progress
 from glsw.search.pool import EnginePool, counted, run_tasks, task_count
-from glsw.search.ranking import Ranking
+from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import Part, ScanResult, added, max_pending, scan, shares
 from glsw.search.workers import Worker
 from glsw.sequences.database import Database
@@ -23,7 +24,7 @@ from glsw.statistics import ScoreHistogram
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-_MAX_PENDING_QUERIES = 256  # that meet the whole database before the first results are there
+_MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
 _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database
 
 
@@ -74,6 +75,7 @@ def scan_database(
     enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
     if pool.several and enough and database.path and database.residues <= engine.part:
         slices = [slice(0, len(database))]
+    slices = slices or [slice(0, 0)]
     return _scan_by(workers, slices, engine, queries, database, ranking, progress)
 
 
@@ -91,43 +93,88 @@ def _scan_by(
         parts = [partial(_part_of_file, pickled, each.start, each.stop) for each in slices]
     else:  # the records stay here
         parts = [partial(Part, *Part.of(database, each)) for each in slices]
-    offsets = database.sequences.offsets
-    at_once = max_pending(ranking, _MAX_PENDING_QUERIES)
+    residues = np.diff(database.sequences.offsets[[[each.start, each.stop] for each in slices]])
+    size = engine.cells_at_once // max(1, database.residues)
+    pending = len(queries) if len(slices) == 1 else _MAX_PENDING_QUERIES
+    at_once = max(1, max_pending(ranking, pending))
     for first in range(0, len(queries), at_once):
-        start = time.perf_counter()
         some = queries.part(slice(first, first + at_once))
-        hits = [np.empty(0, np.int64)] * len(some)
-        histograms: list[ScoreHistogram | None] = [None] * len(some)
-        places: list[dict[int, tuple[int, int]]] = [{} for _ in some]
-        engines: dict[str, None] = {}
-        devices: dict[Worker, str] = {}
-        memory = 0
-        shared = _query_groups(some, len(slices))
-        chosen = [(part, numbers) for part in range(len(slices)) for numbers in shared]
-        tasks = [_ScanTask(parts[part], some.select(numbers), ranking) for part, numbers in chosen]
+        shared = [slice(0, len(some))]
+        if len(slices) == 1:
+            shared = list(_shares(some.offsets, size, len(workers)))
+        merges = [_Merge() for _ in some]
+        chosen = [(part, numbers) for numbers in shared for part in range(len(slices))]
+        tasks = [_ScanTask(parts[part], some.part(numbers), ranking) for part, numbers in chosen]
+        missing = np.repeat(len(slices), len(some))
+        start, done = time.perf_counter(), 0  # since the last results, how many there have been
         for k, worker, found in run_tasks(tasks, workers, engine, "search"):
             part, numbers = chosen[k]
-            for q, each in zip(numbers, found, strict=True):
-                hits[q] = ranking.merged(hits[q], each.hits)
-                histograms[q] = added(histograms[q], each.histogram)
-                places[q] |= each.places or {}
-                engines[each.engine] = None
-                devices[worker] = each.device
-                memory = max(memory, each.memory)
+            for merge, each in zip(merges[numbers], found, strict=True):
+                merge.add(each, worker, ranking)
             if progress:
-                residues = int(offsets[slices[part].stop] - offsets[slices[part].start])
-                progress(residues * len(tasks[k].queries.residues))
-        ran = " and ".join(engines), counted(devices.values()), memory
-        seconds = shares(time.perf_counter() - start, some)
-        following = range(len(some) - 1, -1, -1)
-        found_of_each = zip(hits, seconds, histograms, places, following, strict=True)
-        for one, share, histogram, place, k in found_of_each:
-            yield ScanResult(one, share, *ran, histogram, place or None, k)
+                progress(int(residues[part, 0]) * len(tasks[k].queries.residues))
+            missing[numbers] -= 1
+            ready = done + int(np.append(missing[done:], 1).argmax())
+            seconds = shares(time.perf_counter() - start, some.part(slice(done, ready)))
+            for q, share in zip(range(done, ready), seconds, strict=True):
+                yield merges[q].result(share, ready - q - 1)
+                start = time.perf_counter()
+            done = ready
 
 
-def _query_groups(queries: Sequences, parts: int) -> list[list[int]]:
-    """Return the numbers of the queries of each task: all, or pairs from the longest on."""
-    if parts > 1:
-        return [list(range(len(queries)))]
-    order = np.argsort(-queries.lengths, kind="stable").tolist()
-    return [order[k : k + 2] for k in range(0, len(order), 2)]
+@dataclass
+class _Merge:
+    """The results of one query with parts of the database."""
+
+    hits: RankedHits = field(default_factory=lambda: np.empty(0, np.int64))
+    histogram: ScoreHistogram | None = None
+    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    engines: dict[str, None] = field(default_factory=dict)
+    devices: dict[Worker, str] = field(default_factory=dict)
+    memory: int = 0
+
+    def add(self, found: ScanResult, worker: Worker, ranking: Ranking) -> None:
+        """Add the result with a part."""
+        self.hits = ranking.merged(self.hits, found.hits)
+        self.histogram = added(self.histogram, found.histogram)
+        self.places |= found.places or {}
+        self.engines[found.engine] = None
+        self.devices[worker] = found.device
+        self.memory = max(self.memory, found.memory)
+
+    def result(self, seconds: float, following: int) -> ScanResult:
+        """Return the result with the whole database."""
+        return ScanResult(
+            self.hits,
+            seconds,
+            " and ".join(self.engines),
+            counted(self.devices.values()),
+            self.memory,
+            self.histogram,
+            self.places or None,
+            following,
+        )
+
+
+def _shares(offsets: npt.NDArray[np.int64], most: int, workers: int) -> Iterator[slice]:
+    """Yield slices of queries, a task each: smaller ones near the end, so that all end together.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (queries + 1,)
+        Of the residues of the queries.
+    most : int
+        The residues of a task, about.
+    workers : int
+
+    Examples
+    --------
+    >>> [each.stop for each in _shares(np.arange(0, 1300, 100), 300, 2)]
+    [3, 5, 6, 7, 8, 9, 10, 11, 12]
+    """
+    start, count = 0, len(offsets) - 1
+    while start < count:
+        size = min(most, int(offsets[-1] - offsets[start]) // (2 * workers))
+        stop = int(np.searchsorted(offsets, offsets[start] + size, "right")) - 1
+        yield slice(start, stop := min(count, max(start + 1, stop)))
+        start = stop

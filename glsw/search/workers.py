@@ -114,6 +114,7 @@ class _ExecutorWorker(Worker):
 class DeviceProcess(_ExecutorWorker):
     """A process for one device, started by "spawn"."""
 
+    slots = 2  # so that the device has work while the answer of a task is used
     where = ""
     """The name of the device, once `wait` has returned."""
 

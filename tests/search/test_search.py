@@ -232,6 +232,10 @@ def test_two_processes_find_the_same(two: Aligner, in_file: bool, indexed: Path)
     assert {each.engine for each in results} == {"diagonal"}
 
 
+def test_two_processes_and_an_empty_database(two: Aligner) -> None:
+    assert [len(result) for result in two.search(QUERIES, [])] == [0] * len(QUERIES)
+
+
 def test_processes_end_with_an_aligner_that_is_no_longer_used(device: Device) -> None:
     index, before = device.info.index, set(active_children())
     aligner = Aligner(engine="diagonal", device=[index, index])

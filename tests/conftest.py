@@ -36,9 +36,19 @@ WITHOUT_COMPUTE = " ".join(
         "shading_language_420pack",
     )
 )
+WITH_COMPUTE = " ".join(
+    f"+GL_{name}"
+    for name in (
+        "ARB_compute_shader",
+        "ARB_shader_storage_buffer_object",
+        "ARB_shader_image_load_store",
+        "EXT_transform_feedback",
+    )
+)
 SOFTWARE = {"LIBGL_ALWAYS_SOFTWARE": "1"} | (
     {"__EGL_VENDOR_LIBRARY_FILENAMES": str(MESA_VENDOR)} if MESA_VENDOR.exists() else {}
 )
+SWIFTSHADER = Path(sys.prefix) / "swiftshader" / "vk_swiftshader_icd.json"
 # Environment variables of Mesa for each implementation, and what its device must look like.
 IMPLEMENTATIONS = {
     "llvmpipe": ({}, r"llvmpipe .* GL 4\.[5-6]"),
@@ -56,6 +66,16 @@ IMPLEMENTATIONS = {
         r"llvmpipe .* GL 3\.3",
     ),
     "softpipe": ({"GALLIUM_DRIVER": "softpipe"}, r"softpipe.* GL 3\.3"),
+    # It can do more than the version that Mesa gives it for want of geometry shaders.
+    "swiftshader": (
+        {
+            "GALLIUM_DRIVER": "zink",
+            "VK_ICD_FILENAMES": str(SWIFTSHADER),
+            "MESA_GL_VERSION_OVERRIDE": "4.5",
+            "MESA_EXTENSION_OVERRIDE": WITH_COMPUTE,
+        },
+        r"zink \(SwiftShader .* GL 4\.5",
+    ),
 }
 DESCRIBE = (
     "from glsw.device.device import open_device; info = open_device().info;"

@@ -10,6 +10,7 @@ command -v glslangValidator >/dev/null || missing="$missing glslang-tools"
 command -v ssearch36 >/dev/null || missing="$missing fasta3"
 command -v blastp >/dev/null || missing="$missing ncbi-blast+"
 command -v xvfb-run >/dev/null || missing="$missing xvfb xauth"
+"$(dirname "$0")/swiftshader.sh" "${VENV:-.venv}/swiftshader" || [ -z "$CI" ] || exit 1
 [ -z "$missing" ] && exit 0
 # shellcheck disable=SC2086  # one word a package
 "$(dirname "$0")/apt-install.sh" "part of the test tools" $missing ||

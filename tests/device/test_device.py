@@ -349,7 +349,7 @@ device.close()
 
 
 def test_every_implementation(implementation, run_under):
-    compute = implementation in ("llvmpipe", "zink")
+    compute = implementation in ("llvmpipe", "zink", "swiftshader")
     assert run_under(implementation, REPORT) == f"software True, compute {compute}\n"
 
 

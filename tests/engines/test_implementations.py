@@ -40,6 +40,8 @@ sys.path.insert(0, {tests!r})
 import cases
 from glsw.device.device import open_device
 device = open_device(quiet=True)
+if "SwiftShader" in device.info.name:  # zink promises more than SwiftShader does
+    device.info.limits.update(max_texture_size=8192, max_viewport_size=8192)
 print(*device.info.version, *cases.judge_device(device, {names!r}, {once!r}))
 """
 JUDGE3 = """
@@ -71,11 +73,12 @@ WHERE = {
     "gl41": CORE,
     "gl33": (*CORE, *END_FEW),
     "softpipe": (*FEW, END_FEW[0]),
+    "swiftshader": FEW[:1],
 }
 
 
 # Also these, with the first options of each engine.
-ONCE = {"zink": ("two letters 0 0", "255 letters", END_FEW[0])}
+ONCE = dict.fromkeys(("zink", "swiftshader"), ("two letters 0 0", "255 letters", END_FEW[0]))
 
 
 @pytest.mark.parametrize("implementation", WHERE)
@@ -90,7 +93,7 @@ def test_engines_everywhere(run_under, implementation, monkeypatch):
     assert "fragment" in engines
 
 
-@pytest.mark.parametrize("implementation", ["zink"])
+@pytest.mark.parametrize("implementation", ["zink", "swiftshader"])
 def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
     code = JUDGE3.format(tests=TESTS, names=cases3.FEW)

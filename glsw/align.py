@@ -22,7 +22,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import search_database
 from glsw.search.limits import limits_for
-from glsw.search.pool import Devices, PoolUser
+from glsw.search.pool import Devices, PoolUser, SharedIterator
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
@@ -104,6 +104,9 @@ class Aligner(PoolUser):
     A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,
     `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
+    Any thread may call any method, also at the same time: threads take turns on a device. Processes
+    that are forked from one that has used OpenGL cannot use a device; start them by "spawn".
+
     The processes of several devices start with the aligner and end with `close`, or at the end of
     a ``with`` block. They import the main module again: a script that uses several devices needs
     ``if __name__ == "__main__":`` around its statements.
@@ -178,7 +181,9 @@ class Aligner(PoolUser):
         >>> Aligner(engine="reference").score("HEAGAWGHEE", "PAWHEAE")
         17
         """
-        scores = self.engine.scores(self._inputs.batch(queries, targets))
+        batch = self._inputs.batch(queries, targets)
+        with self.engine.turn:
+            scores = self.engine.scores(batch)
         if is_single(queries) and is_single(targets):
             return self.scoring.display(int(scores[0]))
         return self.scoring.in_matrix_units(scores)
@@ -189,7 +194,9 @@ class Aligner(PoolUser):
         Parameters, units and errors as in `score`; a pair of single sequences gives arrays of
         shape (1,).
         """
-        found = self.engine.ends(self._inputs.batch(queries, targets), ties=self.ties)
+        batch = self._inputs.batch(queries, targets)
+        with self.engine.turn:
+            found = self.engine.ends(batch, ties=self.ties)
         return replace(found, score=self.scoring.in_matrix_units(found.score))
 
     def score_matrix(
@@ -224,7 +231,8 @@ class Aligner(PoolUser):
                [17, 22, 22]], dtype=int32)
         """
         sides = self._inputs.sequences(queries, targets)
-        scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
+        with self.engine.turn:
+            scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
         return self.scoring.in_matrix_units(scores)
 
     def align(self, query: OneSequence, target: OneSequence) -> Alignment:
@@ -317,11 +325,12 @@ class Aligner(PoolUser):
                 )
             max_alignments = 1
         batch, records = self._inputs.pair(query, target)
-        self.engine.check(batch)
+        with self.engine.turn:
+            self.engine.check(batch)
         if min_score is None and self.scoring.local:
             min_score = 1
         found = disjoint(self.engine, batch, records, self.ties, min_score, progress)
-        return islice(found, max_alignments)
+        return SharedIterator(islice(found, max_alignments), self.engine)
 
     @overload
     def search(  # type: ignore[overload-overlap]
@@ -361,8 +370,11 @@ class Aligner(PoolUser):
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
         asked, targets = self._inputs.search(query, database, strand, genetic_code)
         limits = limits._replace(strict=len(asked) == 1)
-        results = search_database(self._pool, asked, targets, limits, self.ties, progress, executor)
-        return next(results) if is_single(query) else results
+        with self.engine.turn:
+            found = search_database(
+                self._pool, asked, targets, limits, self.ties, progress, executor
+            )
+            return next(found) if is_single(query) else SharedIterator(found, self.engine)
 
 
 def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:

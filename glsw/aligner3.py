@@ -20,7 +20,7 @@ from glsw.inputs import InputEncoder, OneSequence
 from glsw.paths import Ends, Paths
 from glsw.results3 import alignment_of
 from glsw.scoring.three import Scoring3
-from glsw.search.pool import Devices, PoolUser, run_tasks, task_count
+from glsw.search.pool import Devices, PoolUser, SharedIterator, run_tasks, task_count
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Aligner3(PoolUser):
     -----
     A ``str`` is always letters and a `pathlib.Path` always a file of one sequence. Sequences may
     also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    Any thread may call any method, and forked processes may not, as with `glsw.Aligner`.
 
     The processes of several devices start with the aligner and end with `close`, or at the end of
     a ``with`` block. They import the main module anew: what a script does with several devices has
@@ -226,8 +228,9 @@ class Aligner3(PoolUser):
         65
         """
         triples, _ = self._triple(a, b, c)
-        best = self.scoring.display(int(self.engine.scores(triples)[0]))
-        return (best, self._shown(next(self.engine.tables(triples)))) if table else best
+        with self.engine.turn:
+            best = self.scoring.display(int(self.engine.scores(triples)[0]))
+            return (best, self._shown(next(self.engine.tables(triples)))) if table else best
 
     def table(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Scores:
         """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
@@ -249,7 +252,8 @@ class Aligner3(PoolUser):
         [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
         """
         triples, _ = self._triple(a, b, c)
-        return self._shown(next(self.engine.tables(triples)))
+        with self.engine.turn:
+            return self._shown(next(self.engine.tables(triples)))
 
     def align(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Bio.Align.Alignment:
         """Return the best local alignment of three sequences.
@@ -281,7 +285,9 @@ class Aligner3(PoolUser):
                                             .** **.
         """
         triples, records = self._triple(a, b, c)
-        return alignment_of(self.engine.paths(triples), triples, records, self.scoring)
+        with self.engine.turn:
+            paths = self.engine.paths(triples)
+        return alignment_of(paths, triples, records, self.scoring)
 
     def alignments(
         self,
@@ -335,7 +341,8 @@ class Aligner3(PoolUser):
                 f"max_alignments {max_alignments}: at least 1, or None for all, expected"
             )
         triples, records = self._triple(a, b, c)
-        return islice(self._disjoint(triples, records, min_score, progress), max_alignments)
+        found = self._disjoint(triples, records, min_score, progress)
+        return SharedIterator(islice(found, max_alignments), self.engine)
 
     def _disjoint(
         self,
@@ -352,7 +359,8 @@ class Aligner3(PoolUser):
     def _triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Encode three sequences, and check that the engine can align them."""
         triples, records = self._inputs.triple(a, b, c)
-        self.engine.check(triples)
+        with self.engine.turn:
+            self.engine.check(triples)
         return triples, records
 
     def _shown(self, scores: npt.NDArray[Any]) -> Scores:
@@ -366,18 +374,21 @@ class Aligner3(PoolUser):
         workers = self._pool.workers(executor)
         slices = triples.parts(task_count(workers))
         if not workers or len(slices) < 2:
-            return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
+            with self.engine.turn:
+                return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
         shares = [triples.select(each) for each in slices]
         tasks = [methodcaller(verb, share.compact()) for share in shares]
         parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
-        for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
-            parts[k] = slices[k], found
-            if progress:
-                progress(shares[k].cells)
+        with self.engine.turn:
+            for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
+                parts[k] = slices[k], found
+                if progress:
+                    progress(shares[k].cells)
         return parts
 
     def _check(self, triples: Batch) -> None:
         if not isinstance(triples, Batch):
             raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
         triples.check_codes(self.scoring.alphabet)
-        self.engine.check(triples)
+        with self.engine.turn:
+            self.engine.check(triples)

@@ -64,6 +64,8 @@ class PairwiseAligner(_Biopython):
 
     Notes
     -----
+    Any thread may call any method, as with `glsw.Aligner`.
+
     Biopython returns all of several equally good alignments; `align` returns one, always the same,
     see `Aligner.align`. A local alignment ends where it first reaches its score, as in Biopython.
     Scores are computed exactly, in integers, and returned as float. Where gaps at the left end cost
@@ -143,7 +145,8 @@ class PairwiseAligner(_Biopython):
         strand : {"+", "-"}
         """
         aligner, batch = self._batch(*_paired(targets, queries), strand)
-        return aligner.engine.scores(batch) / aligner.scoring.scale
+        with aligner.engine.turn:
+            return aligner.engine.scores(batch) / aligner.scoring.scale
 
     def align(self, target: Letters, query: Letters, strand: str = "+") -> Alignments:
         """Return the best alignment of two sequences; parameters as in `score`.

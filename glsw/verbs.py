@@ -11,7 +11,7 @@ from glsw.inputs import OneSequence, Targets
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
-from glsw.search.pool import Devices
+from glsw.search.pool import Devices, SharedIterator
 from glsw.sequences.records import Single, Source
 
 if TYPE_CHECKING:
@@ -216,10 +216,4 @@ def search(
     if isinstance(found, SearchResult):
         aligner.close()
         return found
-    return _closing(aligner, found)
-
-
-def _closing(aligner: Aligner, results: Iterator[SearchResult]) -> Iterator[SearchResult]:
-    """Yield results; close the aligner after the last one, or when no more are asked for."""
-    with aligner:
-        yield from results
+    return SharedIterator(found, aligner.engine, aligner.close)

@@ -100,8 +100,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
     """The device under test; without any, the tests fail."""
     chosen = request.config.getoption("--device")
-    with open_device(int(chosen) if chosen and chosen.isdigit() else chosen) as opened:
-        yield opened
+    opened = open_device(int(chosen) if chosen and chosen.isdigit() else chosen)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -22,23 +22,17 @@ from typing import Any
 import moderngl
 
 from glsw.device import egl
+from glsw.device.current import DeviceError, check_fork, note_use_of_gl
 from glsw.device.egl import egl_devices
 
-#: A context, and a function that releases it with everything made for it.
-Opened = tuple[moderngl.Context, Callable[[], None]]
+#: A context, a function that releases it with everything made for it, and one that makes none
+#: current in the calling thread.
+Opened = tuple[moderngl.Context, Callable[[], None], Callable[[], object]]
 
 _LINUX = sys.platform.startswith("linux")
 
 # moderngl's stub has no room for the settings of a backend
 _create_context: Callable[..., moderngl.Context] = moderngl.create_context
-
-
-class DeviceError(Exception):
-    """No device, not the device asked for, or a GL error on it."""
-
-
-class DeviceMemoryError(DeviceError):
-    """The task does not fit the memory of the device, or the limit set for it."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +67,8 @@ class Route:
         DeviceError
             There is none; the message has the label and the last reason.
         """
+        check_fork()
+        note_use_of_gl()
         # CGL always gives 4.1, and each failed attempt would leave a context behind.
         versions = egl.VERSIONS[3:] if sys.platform == "darwin" else egl.VERSIONS
         reason: Exception | None = None
@@ -152,12 +148,25 @@ def _egl_trouble() -> str:
 def _egl_context(index: int, version: int) -> Opened:
     context = egl.prepared(index) or egl.EglContext(index, [version])
     ctx = _create_context(standalone=True, context=context)
-    return ctx, ctx.release
+    return ctx, ctx.release, context.__exit__
 
 
 def _platform_context(version: int) -> Opened:
     ctx = _create_context(require=version, standalone=True, **_window_libraries())
-    return ctx, ctx.release
+    return ctx, ctx.release, _leave_platform_context
+
+
+def _leave_platform_context() -> None:
+    """Make no context current, by WGL, CGL or GLX."""
+    if sys.platform == "win32":
+        ctypes.WinDLL("opengl32").wglMakeCurrent(None, None)
+    elif sys.platform == "darwin":
+        ctypes.CDLL("/System/Library/Frameworks/OpenGL.framework/OpenGL").CGLSetCurrentContext(None)
+    else:
+        glx = ctypes.CDLL(egl.libgl())
+        glx.glXGetCurrentDisplay.restype = ctypes.c_void_p
+        if display := glx.glXGetCurrentDisplay():
+            glx.glXMakeCurrent(ctypes.c_void_p(display), ctypes.c_ulong(0), None)
 
 
 def _window_context(version: int) -> Opened:
@@ -187,7 +196,14 @@ def _window_context(version: int) -> Opened:
         ctx.release()
         glfw.destroy_window(window)
 
-    return ctx, release
+    return ctx, release, _leave_window
+
+
+def _leave_window() -> None:
+    import glfw
+
+    nothing: Any = None
+    glfw.make_context_current(nothing)
 
 
 def _glfw_error(otherwise: str) -> str:

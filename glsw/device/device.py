@@ -9,7 +9,7 @@ True
 from __future__ import annotations
 
 import ctypes
-import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,13 +19,14 @@ from typing import Any
 
 import moderngl
 
-from glsw.device.context import (
+from glsw.device.context import Route, gl_function, nothing_opened, routes
+from glsw.device.current import (
     DeviceError,
     DeviceMemoryError,
-    Route,
-    gl_function,
-    nothing_opened,
-    routes,
+    ThreadSafeContext,
+    check_fork,
+    forked_after_gl,
+    restore_current,
 )
 from glsw.device.info import DeviceInfo, dotted, read_info
 
@@ -89,62 +90,38 @@ class Fence:
         self._delete(self._sync)
 
 
-class Device:
+class Device(ThreadSafeContext):
     """An open device: its context, its limits, and the programs compiled on it.
 
-    Made by `open_device`, which returns the same object each time in a process. Several devices may
-    be open: GL calls go to the one that was activated last. A ``with`` block activates this device
-    and afterwards the previous one; the device stays open until `close`.
+    Made by `open_device`, which returns the same object each time in a process. Any thread may use
+    it, one at a time: in a ``with`` block the context is current in this thread and other threads
+    wait, see `glsw.device.current`. The device stays open until `close`.
 
     Attributes
     ----------
     info : DeviceInfo
     ctx : moderngl.Context
-        Objects dropped without ``release()`` are freed at the next `activate`.
+        Objects dropped without ``release()`` are freed when it is activated the next time.
     programs : dict
         Cache of compiled programs, kept by `glsw.device.shader`.
     """
 
-    def __init__(self, index: int, ctx: moderngl.Context, release: Callable[[], None]) -> None:
-        global _opening_process
-        _opening_process = _opening_process or os.getpid()
-        self.ctx = ctx
+    def __init__(
+        self,
+        index: int,
+        ctx: moderngl.Context,
+        release: Callable[[], None],
+        leave: Callable[[], object] = bool,
+    ) -> None:
         self.info = read_info(index, ctx)
+        super().__init__(ctx, leave, f"device {index} ({self.info.name})")
         self.programs: dict[Any, Any] = {}
-        self.closed = False
         self._release = release
         self._query: Any = None
         self._timing = False
-        self._previous: list[Device | None] = []
-        # Freeing at once would free in whichever context is current then.
-        ctx.gc_mode = "context_gc"
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
-
-    def __enter__(self) -> Device:
-        previous = _current
-        self.activate()
-        self._previous.append(previous)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        previous = self._previous.pop()
-        if previous is not None and not previous.closed:
-            previous.activate()
-
-    def activate(self) -> None:
-        """Make this device's context the current one; costs about a microsecond."""
-        global _current
-        if self.closed:
-            raise DeviceError(f"device {self.info.index} ({self.info.name}) is closed")
-        self.ctx.__enter__()  # type: ignore[no-untyped-call]
-        dropped = self.ctx.objects
-        while dropped:
-            # ctx.gc() fails on objects that were released before they were dropped
-            if not isinstance(item := dropped.popleft(), moderngl.InvalidObject):
-                item.release()
-        _current = self
 
     def check(self, action: str) -> None:
         """Raise `DeviceError` if GL has reported an error since the last check.
@@ -160,7 +137,8 @@ class Device:
         error = self.ctx.error
         if error != "GL_NO_ERROR":
             self.ctx.clear_errors()
-            raise DeviceError(f"{action}: GL error {error} on {self.info.name}")
+            kind = DeviceMemoryError if error == "GL_OUT_OF_MEMORY" else DeviceError
+            raise kind(f"{action}: GL error {error} on {self.info.name}")
 
     @contextmanager
     def checked(self, action: str) -> Iterator[None]:
@@ -222,36 +200,24 @@ class Device:
         return Fence(self.ctx)
 
     def close(self) -> None:
-        """Release the context, for all users of the device; safe to repeat.
-
-        The device that was opened last of the others, if any, becomes current.
-        """
-        global _current
+        """Release the context, for all users of the device; safe to repeat."""
         if self.closed:
             return
-        self.activate()
-        self.closed = True
-        self.programs.clear()
-        self._query = None
-        self._release()
+        if forked_after_gl():  # the parent's driver keeps it
+            self.closed = True
+            return
+        with self:
+            self.closed = True
+            self.programs.clear()
+            self._query = None
+            self._give_up()
+            self._release()
         if _opened.get(self.info.index) is self:
             del _opened[self.info.index]
-        _current = None
-        if _opened:
-            next(reversed(_opened.values())).activate()
 
 
 _opened: dict[int, Device] = {}
-_opening_process: int | None = None
-_current: Device | None = None
-
-
-def opened_before_fork() -> bool:
-    """Return whether this process was forked from one that had opened a device.
-
-    Such a process cannot use OpenGL: it has the state of its parent's driver, but not its threads.
-    """
-    return _opening_process not in (None, os.getpid())
+_opening = threading.RLock()
 
 
 def devices() -> list[DeviceInfo]:
@@ -262,13 +228,12 @@ def devices() -> list[DeviceInfo]:
     DeviceError
         There is none; the message lists what was tried and what to install.
     """
-    previous = _current
+    check_fork()
     listed = []
-    for device in _opened_in_turn(routes()):
-        listed.append(device.info)
-        _close_if_new(device)
-    if previous is not None:
-        previous.activate()
+    with _opening:
+        for device in _opened_in_turn(routes()):
+            listed.append(device.info)
+            _close_if_new(device)
     return listed
 
 
@@ -278,7 +243,7 @@ def open_device(
     require: tuple[int, int] = (3, 3),
     quiet: bool = False,
 ) -> Device:
-    """Open a device, or return it if this process has it open, and make it current.
+    """Open a device, or return it if this process has it open.
 
     Parameters
     ----------
@@ -303,6 +268,7 @@ def open_device(
     SoftwareRendererWarning
         The renderer is a software one: it runs on the CPU.
     """
+    check_fork()
     ways = routes()
     if device is None:
         ways.sort(key=lambda way: way.software)
@@ -313,9 +279,9 @@ def open_device(
     if isinstance(device, int):
         ways.sort(key=lambda way: way.index != device)
 
-    chosen = _choose(ways, device, require)
-    _opened[chosen.info.index] = chosen
-    chosen.activate()
+    with _opening:
+        chosen = _choose(ways, device, require)
+        _opened[chosen.info.index] = chosen
     if chosen.info.software and not quiet:
         text = f"{chosen.info.name} is a software renderer and runs on the CPU"
         warnings.warn(text, SoftwareRendererWarning, stacklevel=2)
@@ -357,6 +323,7 @@ def _opened_in_turn(ways: list[Route]) -> Iterator[Device]:
             device = _opened.get(way.index) or Device(way.index, *way.open())
         except DeviceError as error:
             refused.append(str(error))
+            restore_current()
             continue
         found = True
         yield device

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from glsw.device.current import note_use_of_gl
+
 #: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
 VERSIONS = (460, 450, 430, 410, 330)
 
@@ -132,6 +134,7 @@ class EglContext:
     """
 
     def __init__(self, index: int, versions: Iterable[int]) -> None:
+        note_use_of_gl()
         self._libgl = ctypes.CDLL(libgl())
         self._egl = egl = _loaded(LIBEGL)
         handles = _handles(egl)
@@ -147,7 +150,7 @@ class EglContext:
             ("eglChooseConfig", lambda: egl.eglChooseConfig(self._display, *wanted)),
             ("eglBindAPI", lambda: egl.eglBindAPI(_OPENGL_API)),
             ("eglCreateContext", lambda: self._create(config, versions)),
-            ("eglMakeCurrent", self.__enter__),
+            ("eglMakeCurrent", self._make_current),
         ):
             if not done():
                 raise EglError(f"{action} failed (0x{egl.eglGetError():x})")
@@ -161,8 +164,12 @@ class EglContext:
                 return True
         return False
 
-    def __enter__(self) -> bool:
+    def _make_current(self) -> bool:
         return bool(self._egl.eglMakeCurrent(self._display, None, None, self._context))
+
+    def __enter__(self) -> None:
+        if not self._make_current():
+            raise EglError(f"eglMakeCurrent failed (0x{self._egl.eglGetError():x})")
 
     def __exit__(self, *_: object) -> None:
         self._egl.eglMakeCurrent(self._display, None, None, None)

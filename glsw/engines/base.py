@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -89,6 +90,14 @@ class AnyEngine(ABC):
         """The device of an engine that needs one."""
         assert self._device is not None
         return self._device
+
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """The device, for a ``with`` block in which this thread alone uses it; else nothing.
+
+        Engines on a device may be used by several threads, each in such a block.
+        """
+        return self._device or nullcontext()
 
     @property
     def label(self) -> str:

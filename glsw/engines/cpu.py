@@ -133,14 +133,15 @@ class Cpu(Engine):
 
     def _database(self, targets: Sequences) -> pyopal.Database:
         """Return the targets as the library keeps them; the last ones are remembered."""
-        if self._encoded is None or self._encoded[0] is not targets:
+        encoded = self._encoded  # which other threads may change
+        if encoded is None or encoded[0] is not targets:
             import pyopal
 
             letters, bounds = _letters(targets.residues), targets.offsets.tolist()
             sequences = (letters[start:stop] for start, stop in pairwise(bounds))
             alphabet = LETTERS[: len(self.scoring.alphabet)]
-            self._encoded = targets, pyopal.Database(sequences, alphabet)
-        return self._encoded[1]
+            self._encoded = encoded = targets, pyopal.Database(sequences, alphabet)
+        return encoded[1]
 
 
 class _Search:

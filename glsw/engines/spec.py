@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
 from glsw.engines import ENGINES, Auto, Capabilities, Engine, cpu, engine_of
 from glsw.engines.gl import COMPUTE
@@ -89,11 +91,12 @@ class EngineSpec(NamedTuple):
                 return _auto(self.scoring, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
         options = {} if self.memory is None else {"memory": self.memory}
-        if isinstance(self.scoring, Scoring):
-            return engine_of(kind, self.scoring, device, **options)
-        from glsw.engines.three import engine3_of
+        with device or nullcontext():
+            if isinstance(self.scoring, Scoring):
+                return engine_of(kind, self.scoring, device, **options)
+            from glsw.engines.three import engine3_of
 
-        return engine3_of(kind, self.scoring, device, **options)
+            return engine3_of(kind, self.scoring, device, **options)
 
 
 def _auto(scoring: Scoring, quiet: bool) -> Engine:
@@ -105,7 +108,7 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
     try:
         device = open_device(require=Auto.capabilities.requires or (3, 3), quiet=True)
     except DeviceError as error:
-        if not installed:
+        if not installed or forked_after_gl():
             raise
         if not quiet:
             warnings.warn(f"engine 'cpu' is used: {error}", RuntimeWarning, stacklevel=3)
@@ -116,4 +119,5 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
         text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
         warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
     with_cpu = info.software and installed and info.version >= COMPUTE
-    return Auto(scoring, device, scanner=cpu.Cpu) if with_cpu else Auto(scoring, device)
+    with device:
+        return Auto(scoring, device, scanner=cpu.Cpu) if with_cpu else Auto(scoring, device)

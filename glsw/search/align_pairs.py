@@ -54,7 +54,8 @@ def traced(
 
     Parameters as of `Engine.ends`.
     """
-    scores, runs = aligned(engine, batch, ties, progress)
+    with engine.turn:
+        scores, runs = aligned(engine, batch, ties, progress)
     for p, score in enumerate(scores.tolist()):
         yield score, runs.coordinates(p)
 

@@ -6,13 +6,15 @@ finished the last one, so that a slow device gets less to do.
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
+from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
 from glsw.search.workers import AnswerT, DeviceProcess, Task, UserExecutor, Worker
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 SpecT = TypeVar("SpecT", bound=EngineSpec)
+ItemT = TypeVar("ItemT")
 
 _TASKS_PER_WORKER = 4
 
@@ -120,6 +123,49 @@ class EnginePool:
             if process.failed:
                 process.restart()
         return list(self._processes)
+
+
+class SharedIterator(Iterator[ItemT]):
+    """An iterator that several threads may advance, one at a time.
+
+    Parameters
+    ----------
+    iterator : iterator
+    engine : Engine or Engine3
+        What computes the items.
+    end : callable, optional
+        Called after the last item, an error, or `close`.
+    """
+
+    def __init__(
+        self, iterator: Iterator[ItemT], engine: AnyEngine, end: Callable[[], object] | None = None
+    ) -> None:
+        self._iterator, self._end = iterator, end
+        self._turn = engine.turn if engine.capabilities.requires else threading.RLock()
+
+    def __next__(self) -> ItemT:
+        try:
+            with self._turn:
+                return next(self._iterator)
+        except BaseException:
+            self._finish()
+            raise
+
+    def close(self) -> None:
+        """Stop; there are no more items. Safe to repeat."""
+        with self._turn:
+            if isinstance(self._iterator, Generator | SharedIterator):
+                self._iterator.close()
+            self._iterator = iter(())
+        self._finish()
+
+    def __del__(self) -> None:
+        self._finish()
+
+    def _finish(self) -> None:
+        end, self._end = self._end, None
+        if end:
+            end()
 
 
 class PoolUser:

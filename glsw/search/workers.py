@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from glsw.device.device import Device, DeviceError, opened_before_fork
+from glsw.device.current import forked_after_gl
+from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ _kept = _Kept()
 def _kept_engine(pickled: bytes, parent: int) -> Any:
     if _kept.spec != pickled:
         spec: EngineSpec = pickle.loads(pickled)
-        if spec.requires and (parent == os.getpid() or opened_before_fork()):
+        if spec.requires and (parent == os.getpid() or forked_after_gl()):
             raise ValueError(
-                f"engine {spec.name!r} on an executor needs processes started by 'spawn': "
-                "threads and forks cannot share an OpenGL device"
+                f"engine {spec.name!r} on an executor needs processes started by 'spawn': threads "
+                "take turns on an OpenGL device, and no driver survives a fork"
             )
         _kept.spec, _kept.engine = b"", spec.make(quiet=True)
         _kept.spec = pickled
@@ -111,6 +112,9 @@ class _ExecutorWorker(Worker):
         return self._executor.submit(run_task, self._spec, os.getpid(), task)
 
 
+_starting = threading.Lock()
+
+
 class DeviceProcess(_ExecutorWorker):
     """A process for one device, started by "spawn"."""
 
@@ -134,10 +138,10 @@ class DeviceProcess(_ExecutorWorker):
     def _start(self) -> None:
         import multiprocessing
 
-        before = set(multiprocessing.active_children())
-        with _interrupts_blocked():
+        with _starting, _interrupts_blocked():
+            before = set(multiprocessing.active_children())
             self._ready = self._executor.submit(_start_engine, self._spec, os.getpid())
-        self._processes = set(multiprocessing.active_children()) - before
+            self._processes = set(multiprocessing.active_children()) - before
         self.failed = False
 
     def wait(self) -> None:

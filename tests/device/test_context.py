@@ -27,7 +27,7 @@ class Attempts:
         self.asked.append(version)
         if version > self.highest:
             raise self.refusal
-        return f"GL {version}", lambda: None
+        return f"GL {version}", lambda: None, lambda: None
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def linux(monkeypatch):
 @pytest.mark.parametrize(("highest", "given"), [(330, 330), (410, 410), (440, 430), (460, 460)])
 def test_ladder_takes_the_highest(highest, given):
     attempts = Attempts(highest)
-    ctx, _ = Route(0, "EGL device 0", attempts).open()
+    ctx, *_ = Route(0, "EGL device 0", attempts).open()
     assert ctx == f"GL {given}"
     assert attempts.asked == [version for version in VERSIONS if version >= given]
 
@@ -76,7 +76,6 @@ def test_ladder_ends_with_the_reason(refusal, asked):
 def bare(monkeypatch):
     """A machine without any driver, display or window system."""
     monkeypatch.setattr(glsw.device.device, "_opened", {})
-    monkeypatch.setattr(glsw.device.device, "_current", None)
     monkeypatch.setattr(glsw.device.context, "_LINUX", True)
     monkeypatch.setattr(glsw.device.egl, "_openings", {})
     monkeypatch.setattr(glsw.device.egl, "LIBEGL", "libEGL.so.none")

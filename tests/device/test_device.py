@@ -8,6 +8,7 @@ import pytest
 
 import glsw.device.device
 from glsw.device.context import Route, routes
+from glsw.device.current import _here
 from glsw.device.device import (
     Device,
     DeviceError,
@@ -109,11 +110,11 @@ def test_activate_sends_calls_to_its_own_context(opened, second):
 def test_with_gives_back_the_device_before(opened, second):
     buffer = opened.ctx.buffer(b"mine")
     with second:
-        assert glsw.device.device._current is second
+        assert _here.device is second
         with opened:
             assert buffer.read() == b"mine"
-        assert glsw.device.device._current is second
-    assert glsw.device.device._current is opened
+        assert _here.device is second
+    assert _here.device is opened
     assert buffer.read() == b"mine"
 
 
@@ -121,7 +122,7 @@ def test_listing_gives_back_the_device_before(opened, second):
     second.activate()
     buffer = second.ctx.buffer(b"them")
     devices()
-    assert glsw.device.device._current is second
+    assert _here.device is second
     assert buffer.read() == b"them"
 
 
@@ -144,7 +145,7 @@ def test_closed_device_is_not_used(opened, second):
     second.close()
     with pytest.raises(DeviceError, match=r"device \d+ \(.*\) is closed"):
         second.activate()
-    assert glsw.device.device._current is opened
+    assert _here.device is None
     opened.check("still there")
 
 
@@ -226,7 +227,6 @@ class FakeContext:
 def machine(monkeypatch):
     """Return a function that puts devices, (name, highest version, EGL software), in place."""
     monkeypatch.setattr(glsw.device.device, "_opened", {})
-    monkeypatch.setattr(glsw.device.device, "_current", None)
     made = []
 
     def read_info(index, ctx):
@@ -240,7 +240,7 @@ def machine(monkeypatch):
                 if version > highest:
                     raise Exception("eglCreateContext failed (0x3009)")
                 made.append(FakeContext(name, version))
-                return made[-1], made[-1].release
+                return made[-1], made[-1].release, lambda: None
 
             return attempt
 
@@ -281,10 +281,11 @@ def test_software_will_do(machine):
 def test_listing_closes_what_it_opened(machine):
     made = machine(("a", 330, False), ("b", 460, False), ("c", 410, False))
     b = open_device(1)
+    b.activate()
     assert [info.version for info in devices()] == [(3, 3), (4, 6), (4, 1)]
     assert [context.released for context in made] == [False, True, True]
     assert list(glsw.device.device._opened.values()) == [b]
-    assert glsw.device.device._current is b
+    assert _here.device is b
 
 
 def test_default_is_one_that_meets_the_version(machine):
@@ -321,12 +322,13 @@ def test_device_that_does_not_open_leaves_a_gap(machine):
         open_device(1)
 
 
-def test_closing_activates_another(machine):
+def test_closing_leaves_the_others(machine):
     machine(("a", 460, False), ("b", 460, False))
     a, b = open_device(0), open_device(1)
-    assert glsw.device.device._current is b
-    b.close()
-    assert glsw.device.device._current is a
+    with a:
+        b.close()
+        assert _here.device is a
+    assert open_device(0) is a
     assert open_device(1) is not b
 
 

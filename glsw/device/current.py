@@ -1,0 +1,190 @@
+"""Threads and forks: which context is current in which thread, and what a fork ends.
+
+GL calls go to the context that is current in the calling thread, and a context is current in at
+most one thread. So threads take turns: a ``with`` block of a device waits for the blocks of other
+threads, makes the context current, and gives it up at its end.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import moderngl
+    from typing_extensions import Self
+
+
+class DeviceError(Exception):
+    """No device, not the device asked for, or a GL error on it."""
+
+
+class DeviceMemoryError(DeviceError):
+    """The task does not fit the memory of the device, or the limit set for it."""
+
+
+class _Process:
+    """What this process, or one that it was forked from, has done with OpenGL."""
+
+    used_gl = False
+    forked = False
+
+
+def note_use_of_gl() -> None:
+    """Remember that a context is made: processes forked from now on are refused."""
+    _Process.used_gl = True
+
+
+def forked_after_gl() -> bool:
+    """Return whether this process was forked from one that had used OpenGL.
+
+    It has the state of its parent's driver, but not its threads: a GL call may wait for ever.
+    """
+    return _Process.forked
+
+
+def check_fork() -> None:
+    """Raise `DeviceError` if this process was forked from one that had used OpenGL."""
+    if _Process.forked:
+        raise DeviceError(
+            "this process was forked from one that had used OpenGL, which no driver survives: "
+            "start processes by 'spawn', as multiprocessing.get_context('spawn') does"
+        )
+
+
+def _after_fork() -> None:
+    _Process.forked = _Process.used_gl
+    _here.device = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Here(threading.local):
+    """The device whose context is current in this thread, as far as known."""
+
+    device: ThreadSafeContext | None = None
+
+
+_here = _Here()
+
+
+def current_device() -> ThreadSafeContext | None:
+    """Return the device that is current in this thread."""
+    return _here.device
+
+
+def restore_current() -> None:
+    """Make the device current again that was so before other contexts were tried."""
+    if _here.device:
+        _here.device._ctx.__enter__()  # type: ignore[no-untyped-call]
+
+
+class ThreadSafeContext:
+    """A context for which threads take turns.
+
+    In a ``with`` block no other thread uses the context. Blocks may be nested, also those of
+    several devices. `activate`, and `ctx` outside a block, make the context current in this thread
+    until `deactivate`: other threads then get a `DeviceError`.
+
+    Parameters
+    ----------
+    ctx : moderngl.Context
+        Current in this thread.
+    leave : callable
+        Makes no context current in the calling thread.
+    name : str
+        For messages.
+    """
+
+    def __init__(self, ctx: moderngl.Context, leave: Callable[[], object], name: str) -> None:
+        self.closed = False
+        self._ctx, self._leave, self._name = ctx, leave, name
+        self._lock = threading.RLock()
+        self._before: list[ThreadSafeContext | None] = []  # current before each block
+        self._thread: threading.Thread | None = None  # in which the context is current
+        leave()
+        restore_current()
+        # Freeing at once would free in whichever context is current then.
+        ctx.gc_mode = "context_gc"
+
+    @property
+    def ctx(self) -> moderngl.Context:
+        """The context, made current in this thread unless it is."""
+        if _here.device is not self:
+            self.activate()
+        return self._ctx
+
+    def __enter__(self) -> Self:
+        self._check()
+        self._lock.acquire()
+        try:
+            before = _here.device
+            if before is not self:
+                self._make_current()
+            self._free_dropped()
+            self._before.append(before)
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            before = self._before.pop()
+            if before is not self:
+                self._give_up()
+            if before and before is not self and not before.closed and not before._thread:
+                before._make_current()
+        finally:
+            self._lock.release()
+
+    def activate(self) -> None:
+        """Make this context the current one of this thread; costs a few microseconds."""
+        self._check()
+        with self._lock:
+            if not (_here.device is self and self._before):
+                self._make_current()
+            self._free_dropped()
+
+    def deactivate(self) -> None:
+        """Give up the context, unless in a ``with`` block, so that other threads can use it."""
+        if not self._before:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if _here.device is self:
+            self._thread = _here.device = None
+            self._leave()
+
+    def _check(self) -> None:
+        check_fork()
+        if self.closed:
+            raise DeviceError(f"{self._name} is closed")
+
+    def _make_current(self) -> None:
+        this = threading.current_thread()
+        if self._thread not in (None, this) and self._thread.is_alive():
+            raise DeviceError(
+                f"{self._name} is active in thread {self._thread.name!r}, which has to call its "
+                "deactivate(), or to use it in a `with` block"
+            )
+        try:
+            self._ctx.__enter__()  # type: ignore[no-untyped-call]
+        except Exception as error:  # backends raise any
+            raise DeviceError(f"{self._name}: {error}") from None
+        before = _here.device
+        if before is not None:
+            before._thread = None
+        self._thread, _here.device = this, self
+
+    def _free_dropped(self) -> None:
+        """Free GL objects that were dropped without ``release()``, in any thread."""
+        dropped = self._ctx.objects
+        while dropped:
+            # ctx.gc() fails on objects that were released before: they have no such method
+            if release := getattr(dropped.popleft(), "release", None):
+                release()

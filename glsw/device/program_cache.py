@@ -4,7 +4,7 @@ A driver may need seconds to compile a kernel with unrolled loops. A program tha
 compile is stored as the binary of the driver in the user's cache folder, under a hash of its text
 and of the name and version of the driver; later runs load it. The driver rejects binaries of
 another version or card. If anything fails, be it the folder, the file or the driver, the program is
-compiled from its text.
+compiled from its text. `glsw.device.program_file` says which files are read.
 
 moderngl makes programs only from text, and then reads their uniforms. So the binary is loaded into
 a small program that declares the same uniforms at the same locations. This supports uniforms that
@@ -14,29 +14,28 @@ are single numbers or 2D textures; programs with others are not stored.
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import struct
-import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import moderngl
 
 from glsw.device.context import gl_function, read_integer
 from glsw.device.device import Device
+from glsw.device.program_file import (
+    FORMAT,
+    Binary,
+    Block,
+    Uniform,
+    digest,
+    is_private,
+    read,
+    write,
+)
 
 MIN_COMPILE_SECONDS = 0.1
 """Compile time from which a program is stored."""
-MAX_FOLDER_BYTES = 64 << 20
-"""Size limit of the folder; the least recently used files are deleted."""
-
-_FORMAT = 1  # of the files and their names
-_MAGIC = b"glsw program\n"
-_DIGEST = 32
 
 _GL_PROGRAM_BINARY_FORMATS = 0x87FE
 _GL_PROGRAM_BINARY_LENGTH = 0x8741
@@ -63,61 +62,6 @@ _BLOCKS = {
 }
 
 
-class Uniform(NamedTuple):
-    """A uniform of a linked program: its GL type, its location, and its initial value."""
-
-    name: str
-    kind: int
-    location: int
-    value: float
-
-
-class Block(NamedTuple):
-    """A uniform or storage block: its GL interface, its name, and its binding in the text."""
-
-    interface: int
-    name: str
-    binding: int
-
-
-@dataclass(frozen=True)
-class Binary:
-    """A linked compute program.
-
-    Attributes
-    ----------
-    form : int
-        The number of the binary format of the driver.
-    group : tuple of int
-        Invocations of a work group in x, y and z.
-    uniforms : tuple of Uniform
-    blocks : tuple of Block
-    code : bytes
-    """
-
-    form: int
-    group: tuple[int, ...]
-    uniforms: tuple[Uniform, ...]
-    blocks: tuple[Block, ...]
-    code: bytes
-
-
-def folder() -> Path | None:
-    """Return the folder of the binaries in the user's cache; None if the user has no home."""
-    try:
-        if sys.platform == "win32":
-            base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-        elif sys.platform == "darwin":
-            base = Path.home() / "Library" / "Caches"
-        else:
-            base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-            if not base.is_absolute():
-                base = Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    return base / "glsw" / "programs"
-
-
 def compute_shader(device: Device, source: str, *, cache: Path | None) -> moderngl.ComputeShader:
     """Return the program of a compute shader, loaded from the cache or compiled.
 
@@ -127,14 +71,16 @@ def compute_shader(device: Device, source: str, *, cache: Path | None) -> modern
         The current one.
     source : str
     cache : Path or None
-        Folder of the binaries, created when needed; None disables the cache.
+        Folder of the binaries, created when needed; None disables the cache, and so does a folder
+        that other users can open.
 
     Raises
     ------
     moderngl.Error
         It does not compile or link.
     """
-    if cache is None or not read_integer(device.ctx, _GL_PROGRAM_BINARY_FORMATS):
+    usable = cache is not None and is_private(cache)
+    if not (cache and usable and read_integer(device.ctx, _GL_PROGRAM_BINARY_FORMATS)):
         return device.ctx.compute_shader(source)
 
     file = cache / name(device, source)
@@ -153,14 +99,8 @@ def compute_shader(device: Device, source: str, *, cache: Path | None) -> modern
 def name(device: Device, source: str) -> str:
     """Return the file name of a program, a hash of its text and its driver."""
     info = device.info
-    parts = (str(_FORMAT), info.vendor, info.name, info.version_string, source)
-    return _digest("\0".join(parts).encode()).hex()
-
-
-def _digest(content: bytes) -> bytes:
-    import hashlib
-
-    return hashlib.sha256(content).digest()
+    parts = (str(FORMAT), info.vendor, info.name, info.version_string, source)
+    return digest("\0".join(parts).encode()).hex()
 
 
 def fetch(ctx: moderngl.Context, program: moderngl.ComputeShader) -> Binary | None:
@@ -196,7 +136,7 @@ def restore(ctx: moderngl.Context, binary: Binary) -> moderngl.ComputeShader | N
     """Return the program of a binary; None if the driver does not restore it unchanged."""
     try:
         program = ctx.compute_shader(_stand_in(binary.uniforms))
-    except moderngl.Error:
+    except (moderngl.Error, KeyError):  # another driver's uniforms, or none that there are
         ctx.clear_errors()
         return None
     load = gl_function(
@@ -221,70 +161,6 @@ def restore(ctx: moderngl.Context, binary: Binary) -> moderngl.ComputeShader | N
         program.release()
         return None
     return program
-
-
-def read(file: Path) -> Binary | None:
-    """Read a binary from its file; None if there is none or it is damaged."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    start = len(_MAGIC) + _DIGEST
-    body = content[start:]
-    if content[:start] != _MAGIC + _digest(body):
-        return None
-    (size,) = struct.unpack_from("<I", body)
-    header = json.loads(body[4 : 4 + size])
-    uniforms = tuple(Uniform(*values) for values in header["uniforms"])
-    blocks = tuple(Block(*values) for values in header["blocks"])
-    return Binary(header["form"], tuple(header["group"]), uniforms, blocks, body[4 + size :])
-
-
-def write(file: Path, binary: Binary, *, limit: int = MAX_FOLDER_BYTES) -> None:
-    """Write a binary to its file atomically; do nothing if that is not possible.
-
-    Parameters
-    ----------
-    file : Path
-    binary : Binary
-    limit : int, optional
-        Size limit of the folder in bytes.
-    """
-    import tempfile
-
-    described = {field: value for field, value in vars(binary).items() if field != "code"}
-    header = json.dumps(described).encode()
-    body = struct.pack("<I", len(header)) + header + binary.code
-    content = _MAGIC + _digest(body) + body
-    if len(content) > limit:
-        return
-    with suppress(OSError):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, written = tempfile.mkstemp(dir=file.parent, prefix="new-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.replace(written, file)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(written)
-            raise
-        _trim(file.parent, limit)
-
-
-def _trim(cache: Path, limit: int) -> None:
-    """Delete the least recently used files until the others are within the limit."""
-    found = []
-    for file in cache.iterdir():
-        with suppress(OSError):  # another process may have deleted it
-            state = file.stat()
-            found.append((state.st_mtime_ns, state.st_size, file))
-    total = 0
-    for _, size, file in sorted(found, reverse=True):
-        total += size
-        if total > limit:
-            with suppress(OSError):
-                file.unlink()
 
 
 def _load(ctx: moderngl.Context, file: Path) -> moderngl.ComputeShader | None:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import moderngl
 
-from glsw.device import program_cache
+from glsw.device import program_cache, program_file
 from glsw.device.device import Device, DeviceError
 
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
@@ -171,7 +171,7 @@ def _program(
     try:
         if kind is moderngl.ComputeShader:
             made: object = program_cache.compute_shader(
-                device, sources["compute"], cache=program_cache.folder()
+                device, sources["compute"], cache=program_file.folder()
             )
         else:
             made = device.ctx.program(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import os
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -9,7 +11,7 @@ import moderngl
 import numpy as np
 import pytest
 
-from glsw.device import program_cache, shader
+from glsw.device import program_cache, program_file, shader
 from glsw.device.context import read_integer
 from glsw.device.shader import ShaderError
 
@@ -125,7 +127,7 @@ def test_loaded_program_is_the_compiled_one(device, offered, always, restored, t
     assert not restored
     assert names(cache) == [program_cache.name(device, SOURCE)]
     assert run(device, compiled) == EXPECTED
-    kept = program_cache.read(cache / program_cache.name(device, SOURCE))
+    kept = program_file.read(cache / program_cache.name(device, SOURCE))
     assert kept.group == (4, 2, 1)
     assert sorted(block[1:] for block in kept.blocks) == [("Table", 1), ("Values", 2)]
 
@@ -176,7 +178,7 @@ def test_engines_score_the_same_in_the_next_process(
 
 
 def test_shader_programs_are_kept(device, offered, always, restored, tmp_path, monkeypatch):
-    monkeypatch.setattr(program_cache, "folder", lambda: tmp_path / "programs")
+    monkeypatch.setattr(program_file, "folder", lambda: tmp_path / "programs")
     monkeypatch.setattr(shader, "root", lambda: tmp_path)
     monkeypatch.setattr(device, "programs", {})
     (tmp_path / "a.comp").write_text(SOURCE)
@@ -278,16 +280,16 @@ def flipped(content, place):
 def test_damaged_files_are_replaced(device, offered, always, restored, tmp_path, damage):
     program_cache.compute_shader(device, SOURCE, cache=tmp_path)
     (file,) = tmp_path.iterdir()
-    whole = program_cache.read(file)
+    whole = program_file.read(file)
     file.write_bytes(damage(file.read_bytes()))
-    assert program_cache.read(file) is None
+    assert program_file.read(file) is None
     assert run(device, program_cache.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
     assert not restored
-    assert program_cache.read(file).uniforms == whole.uniforms
+    assert program_file.read(file).uniforms == whole.uniforms
 
 
 def altered(binary, **values):
-    return program_cache.Binary(**(binary.__dict__ | values))
+    return program_file.Binary(**(binary.__dict__ | values))
 
 
 @pytest.mark.parametrize(
@@ -318,9 +320,9 @@ def altered(binary, **values):
 def test_binaries_that_do_not_fit_are_replaced(device, offered, always, restored, tmp_path, alter):
     program_cache.compute_shader(device, SOURCE, cache=tmp_path)
     (file,) = tmp_path.iterdir()
-    whole = program_cache.read(file)
-    program_cache.write(file, alter(whole))
-    assert program_cache.read(file) != whole
+    whole = program_file.read(file)
+    program_file.write(file, alter(whole))
+    assert program_file.read(file) != whole
     assert run(device, program_cache.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
     assert restored == [None]
     assert run(device, program_cache.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
@@ -364,23 +366,151 @@ def test_errors_of_the_driver_are_not_left_behind(device, offered):
 # files
 
 
-BINARY = program_cache.Binary(
+BINARY = program_file.Binary(
     form=5,
     group=(4, 2, 1),
-    uniforms=(program_cache.Uniform("rows", 0x1404, 3, 0),),
-    blocks=(program_cache.Block(0x92E6, "Values", 2),),
+    uniforms=(program_file.Uniform("rows", 0x1404, 3, 0),),
+    blocks=(program_file.Block(0x92E6, "Values", 2),),
     code=b"code\0\xff" * 9,
 )
 
 
 def test_files_say_it_all(tmp_path):
-    program_cache.write(tmp_path / "new" / "a", BINARY)
+    program_file.write(tmp_path / "new" / "a", BINARY)
     assert names(tmp_path / "new") == ["a"]
-    assert program_cache.read(tmp_path / "new" / "a") == BINARY
-    program_cache.write(tmp_path / "new" / "a", altered(BINARY, uniforms=(), code=b"other"))
-    assert program_cache.read(tmp_path / "new" / "a") == altered(BINARY, uniforms=(), code=b"other")
-    assert program_cache.read(tmp_path / "none") is None
-    assert program_cache.read(tmp_path) is None
+    assert program_file.read(tmp_path / "new" / "a") == BINARY
+    program_file.write(tmp_path / "new" / "a", altered(BINARY, uniforms=(), code=b"other"))
+    assert program_file.read(tmp_path / "new" / "a") == altered(BINARY, uniforms=(), code=b"other")
+    assert program_file.read(tmp_path / "none") is None
+    assert program_file.read(tmp_path) is None
+
+
+def signed(body):
+    return program_file._MAGIC + program_file.digest(body) + body
+
+
+def described(**values):
+    """Return a signed file whose description has other values."""
+    header = {
+        "form": 5,
+        "group": [4, 2, 1],
+        "uniforms": [["rows", 0x1404, 3, 0]],
+        "blocks": [[0x92E6, "Values", 2]],
+    }
+    text = json.dumps({k: v for k, v in (header | values).items() if v != "missing"}).encode()
+    return signed(struct.pack("<I", len(text)) + text + b"code")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        signed(b""),
+        signed(b"\1\2"),
+        signed(struct.pack("<I", 2**32 - 1) + b"{}"),
+        signed(struct.pack("<I", 0)),
+        signed(struct.pack("<I", 2) + b"[]"),
+        signed(struct.pack("<I", 3) + b"\xff{}"),
+        signed(struct.pack("<I", 10**5) + b"[" * 10**5),
+        *(described(**{key: "missing"}) for key in ("form", "group", "uniforms", "blocks")),
+        *(described(form=form) for form in ("5", None, 1.5, True, 2**40, [5])),
+        *(described(group=group) for group in ([4, 2], 4, "421", [4, 2, "1"], [[4], 2, 1])),
+        *(
+            described(uniforms=[each])
+            for each in ([], "rows", 1, None, ["rows", 5124, 3], [[]] * 4)
+        ),
+        described(uniforms=[["rows", 0x1404, 3, "0"]]),
+        described(uniforms=[["rows; }", 0x1404, 3, 0]]),
+        described(uniforms=[["rows", "int", 3, 0]]),
+        described(uniforms=[["rows", 0x1404, 2**70, 0]]),
+        described(uniforms=[[7, 0x1404, 3, 0]]),
+        *(described(blocks=[each]) for each in ([], {}, [0x92E6, "\ud800", 2], ["", "Values", 2])),
+        described(blocks=[[0x92E6, "Values", None]]),
+    ],
+)
+def test_signed_files_that_describe_no_program(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(described())
+    assert program_file.read(tmp_path / "a") == altered(BINARY, code=b"code")
+    (tmp_path / "a").write_bytes(content)
+    assert program_file.read(tmp_path / "a") is None
+
+
+@pytest.mark.parametrize("kind", [0, 0x1406 + 2**16, -1])
+def test_signed_files_with_unknown_uniforms(device, offered, tmp_path, kind):
+    binary = altered(BINARY, uniforms=(program_file.Uniform("rows", kind, 3, 0),))
+    assert program_cache.restore(device.ctx, binary) is None
+    device.check("after a refused binary")
+
+
+def in_its_place(file, kind, tmp_path):
+    whole = file.read_bytes()
+    file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "link":
+        (tmp_path / "elsewhere").write_bytes(whole)
+        file.symlink_to(tmp_path / "elsewhere")
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "huge":
+        file.write_bytes(whole)
+        os.truncate(file, program_file.MAX_FOLDER_BYTES + 1)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "huge"])
+def test_only_regular_files_are_read(device, offered, always, restored, tmp_path, kind):
+    cache = tmp_path / "programs"
+    program_cache.compute_shader(device, SOURCE, cache=cache)
+    (file,) = cache.iterdir()
+    in_its_place(file, kind, tmp_path)
+    assert run(device, program_cache.compute_shader(device, SOURCE, cache=cache)) == EXPECTED
+    assert not restored
+    assert kind == "folder" or file.is_file()
+    assert names(tmp_path) == ["elsewhere"] * (kind == "link") + ["programs"]
+
+
+def test_files_of_other_users_are_not_read(tmp_path, monkeypatch):
+    program_file.write(tmp_path / "a", BINARY)
+    whole = os.fstat
+    monkeypatch.setattr(
+        os, "fstat", lambda handle: os.stat_result((*whole(handle)[:4], 12345, *whole(handle)[5:]))
+    )
+    assert program_file.read(tmp_path / "a") is None
+    monkeypatch.undo()
+    assert program_file.read(tmp_path / "a") == BINARY
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o750, 0o701, 0o1777])
+def test_folders_open_to_others_are_not_used(device, offered, always, restored, tmp_path, mode):
+    program_cache.compute_shader(device, SOURCE, cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    before = file.read_bytes()
+    tmp_path.chmod(mode)
+    assert program_file.read(file) is None
+    assert run(device, program_cache.compute_shader(device, SOURCE, cache=tmp_path)) == EXPECTED
+    program_file.write(tmp_path / "b", BINARY)
+    assert not restored
+    assert names(tmp_path) == [file.name]
+    assert file.read_bytes() == before
+    tmp_path.chmod(0o700)
+    assert program_file.read(file)
+
+
+def test_folders_of_other_users_are_not_used(tmp_path, monkeypatch):
+    program_file.write(tmp_path / "a", BINARY)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert program_file.read(tmp_path / "a") is None
+    program_file.write(tmp_path / "b", BINARY)
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_folder_is_made_for_this_user_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        program_file.write(tmp_path / "glsw" / "programs" / "a", BINARY)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "glsw" / "programs").stat().st_mode & 0o777 == 0o700
+    assert program_file.read(tmp_path / "glsw" / "programs" / "a") == BINARY
 
 
 def test_folder_that_cannot_be_written(device, offered, always, tmp_path):
@@ -397,7 +527,7 @@ def test_full_disk(tmp_path, monkeypatch, step):
 
     place = {"mkdir": Path, "mkstemp": tempfile}.get(step, os)
     monkeypatch.setattr(place, step, full)
-    program_cache.write(tmp_path / "programs" / "a", BINARY)
+    program_file.write(tmp_path / "programs" / "a", BINARY)
     monkeypatch.undo()
     assert names(tmp_path / "programs") == []
 
@@ -408,23 +538,23 @@ def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        program_cache.write(tmp_path / "a", BINARY)
+        program_file.write(tmp_path / "a", BINARY)
     assert names(tmp_path) == []
 
 
 def test_what_was_used_least_recently_goes(tmp_path):
     large = altered(BINARY, code=bytes(1000))
     for hours, each in enumerate("abcd"):
-        program_cache.write(tmp_path / each, large)
+        program_file.write(tmp_path / each, large)
         os.utime(tmp_path / each, (1e9 + 3600 * hours, 1e9 + 3600 * hours))
     size = (tmp_path / "a").stat().st_size
     os.utime(tmp_path / "a")
-    program_cache.write(tmp_path / "e", large, limit=4 * size)
+    program_file.write(tmp_path / "e", large, limit=4 * size)
     assert names(tmp_path) == ["a", "c", "d", "e"]
-    program_cache.write(tmp_path / "f", large, limit=2 * size + 1)
+    program_file.write(tmp_path / "f", large, limit=2 * size + 1)
     assert len(names(tmp_path)) == 2
     assert "f" in names(tmp_path)
-    program_cache.write(tmp_path / "g", large, limit=size - 1)
+    program_file.write(tmp_path / "g", large, limit=size - 1)
     assert "g" not in names(tmp_path)
 
 
@@ -440,17 +570,17 @@ def test_folders_of_the_platforms(monkeypatch, tmp_path):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert program_cache.folder() == tmp_path / "xdg" / "glsw" / "programs"
+    assert program_file.folder() == tmp_path / "xdg" / "glsw" / "programs"
     for unusable in ("", "not/absolute"):
         monkeypatch.setenv("XDG_CACHE_HOME", unusable)
-        assert program_cache.folder() == tmp_path / ".cache" / "glsw" / "programs"
+        assert program_file.folder() == tmp_path / ".cache" / "glsw" / "programs"
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert program_cache.folder() == tmp_path / "Library" / "Caches" / "glsw" / "programs"
+    assert program_file.folder() == tmp_path / "Library" / "Caches" / "glsw" / "programs"
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert program_cache.folder() == tmp_path / "local" / "glsw" / "programs"
+    assert program_file.folder() == tmp_path / "local" / "glsw" / "programs"
     monkeypatch.delenv("LOCALAPPDATA")
-    assert program_cache.folder() == tmp_path / "AppData" / "Local" / "glsw" / "programs"
+    assert program_file.folder() == tmp_path / "AppData" / "Local" / "glsw" / "programs"
 
 
 def test_user_without_a_home(monkeypatch):
@@ -460,4 +590,4 @@ def test_user_without_a_home(monkeypatch):
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    assert program_cache.folder() is None
+    assert program_file.folder() is None

@@ -8,6 +8,7 @@ threads, makes the context current, and gives it up at its end.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -56,17 +57,34 @@ def check_fork() -> None:
 
 def _after_fork() -> None:
     _Process.forked = _Process.used_gl
-    _here.device = None
+    _here.current.device = None
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class _Here(threading.local):
-    """The device whose context is current in this thread, as far as known."""
+class _Current:
+    """The device whose context is current in a thread; the thread gives it up when it ends."""
 
     device: ThreadSafeContext | None = None
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    def __del__(
+        self,
+        at_exit: Callable[[], bool] = sys.is_finalizing,  # when modules are no longer there
+        process: Callable[[], int] = os.getpid,
+    ) -> None:
+        if self.device and not at_exit() and process() == self._process:
+            self.device._thread = None
+            self.device._leave()
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.current = _Current()
 
 
 _here = _Here()
@@ -74,13 +92,13 @@ _here = _Here()
 
 def current_device() -> ThreadSafeContext | None:
     """Return the device that is current in this thread."""
-    return _here.device
+    return _here.current.device
 
 
 def restore_current() -> None:
     """Make the device current again that was so before other contexts were tried."""
-    if _here.device:
-        _here.device._ctx.__enter__()  # type: ignore[no-untyped-call]
+    if _here.current.device:
+        _here.current.device._ctx.__enter__()  # type: ignore[no-untyped-call]
 
 
 class ThreadSafeContext:
@@ -114,7 +132,7 @@ class ThreadSafeContext:
     @property
     def ctx(self) -> moderngl.Context:
         """The context, made current in this thread unless it is."""
-        if _here.device is not self:
+        if _here.current.device is not self:
             self.activate()
         return self._ctx
 
@@ -122,7 +140,7 @@ class ThreadSafeContext:
         self._check()
         self._lock.acquire()
         try:
-            before = _here.device
+            before = _here.current.device
             if before is not self:
                 self._make_current()
             self._free_dropped()
@@ -146,7 +164,7 @@ class ThreadSafeContext:
         """Make this context the current one of this thread; costs a few microseconds."""
         self._check()
         with self._lock:
-            if not (_here.device is self and self._before):
+            if not (_here.current.device is self and self._before):
                 self._make_current()
             self._free_dropped()
 
@@ -156,8 +174,8 @@ class ThreadSafeContext:
             self._give_up()
 
     def _give_up(self) -> None:
-        if _here.device is self:
-            self._thread = _here.device = None
+        if _here.current.device is self:
+            self._thread = _here.current.device = None
             self._leave()
 
     def _check(self) -> None:
@@ -176,10 +194,10 @@ class ThreadSafeContext:
             self._ctx.__enter__()  # type: ignore[no-untyped-call]
         except Exception as error:  # backends raise any
             raise DeviceError(f"{self._name}: {error}") from None
-        before = _here.device
+        before = _here.current.device
         if before is not None:
             before._thread = None
-        self._thread, _here.device = this, self
+        self._thread, _here.current.device = this, self
 
     def _free_dropped(self) -> None:
         """Free GL objects that were dropped without ``release()``, in any thread."""

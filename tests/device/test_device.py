@@ -8,7 +8,7 @@ import pytest
 
 import glsw.device.device
 from glsw.device.context import Route, routes
-from glsw.device.current import _here
+from glsw.device.current import current_device
 from glsw.device.device import (
     Device,
     DeviceError,
@@ -110,11 +110,11 @@ def test_activate_sends_calls_to_its_own_context(opened, second):
 def test_with_gives_back_the_device_before(opened, second):
     buffer = opened.ctx.buffer(b"mine")
     with second:
-        assert _here.device is second
+        assert current_device() is second
         with opened:
             assert buffer.read() == b"mine"
-        assert _here.device is second
-    assert _here.device is opened
+        assert current_device() is second
+    assert current_device() is opened
     assert buffer.read() == b"mine"
 
 
@@ -122,7 +122,7 @@ def test_listing_gives_back_the_device_before(opened, second):
     second.activate()
     buffer = second.ctx.buffer(b"them")
     devices()
-    assert _here.device is second
+    assert current_device() is second
     assert buffer.read() == b"them"
 
 
@@ -145,7 +145,7 @@ def test_closed_device_is_not_used(opened, second):
     second.close()
     with pytest.raises(DeviceError, match=r"device \d+ \(.*\) is closed"):
         second.activate()
-    assert _here.device is None
+    assert current_device() is None
     opened.check("still there")
 
 
@@ -285,7 +285,7 @@ def test_listing_closes_what_it_opened(machine):
     assert [info.version for info in devices()] == [(3, 3), (4, 6), (4, 1)]
     assert [context.released for context in made] == [False, True, True]
     assert list(glsw.device.device._opened.values()) == [b]
-    assert _here.device is b
+    assert current_device() is b
 
 
 def test_default_is_one_that_meets_the_version(machine):
@@ -327,7 +327,7 @@ def test_closing_leaves_the_others(machine):
     a, b = open_device(0), open_device(1)
     with a:
         b.close()
-        assert _here.device is a
+        assert current_device() is a
     assert open_device(0) is a
     assert open_device(1) is not b
 

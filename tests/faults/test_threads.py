@@ -1,0 +1,205 @@
+"""Threads, asyncio and a notebook: any thread may call what a user calls."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import glsw
+from glsw.device.context import routes
+from glsw.device.current import current_device
+from glsw.device.device import Device, DeviceError
+
+PAIRS = [("HEAGAWGHEE" * (1 + k % 5), "PAWHEAE" * (1 + k % 7)) for k in range(12)]
+random.seed(20)
+TARGETS = ["".join(random.choices("ACDEFGHIKLMNPQRSTVWY", k=5 + 6 * k)) for k in range(12)]
+QUERIES = TARGETS[3:12:4]
+
+
+@pytest.fixture
+def free(device: Device) -> Iterator[Device]:
+    """The device, which no thread has at the beginning, nor at the end."""
+    device.deactivate()
+    yield device
+    assert current_device() is None
+    device.check("after threads")
+    device.deactivate()
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Do some work in threads that begin together."""
+    together = threading.Barrier(count)
+
+    def begin(number: int) -> None:
+        together.wait()
+        work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(begin, range(count)))
+
+
+@pytest.fixture(params=[5, pytest.param(200, marks=pytest.mark.slow)])
+def calls(request: pytest.FixtureRequest) -> int:
+    """How many calls each of eight threads makes: few, or many."""
+    return request.param
+
+
+def test_eight_threads_call_the_module(free: Device, calls: int) -> None:
+    expected = [glsw.score(*pair, engine="reference") for pair in PAIRS]
+
+    def work(number: int) -> None:
+        for k in range(number, number + calls):
+            assert glsw.score(*PAIRS[k % 12], device=free) == expected[k % 12]
+
+    in_threads(8, work)
+
+
+def found(results: Iterator[glsw.SearchResult]) -> list[str]:
+    return [
+        f"{result.query.id} {hit.target.id} {hit.score} {hit.alignment.cigar}"
+        for result in results
+        for hit in result
+    ]
+
+
+@pytest.mark.parametrize("engine", ["auto", "lanes", "diagonal", "blocked", "fragment", "cpu"])
+def test_four_threads_share_an_aligner(free: Device, engine: str) -> None:
+    judge = glsw.Aligner(engine="reference")
+    hits = found(judge.search(QUERIES, TARGETS, top=3))
+    scores = judge.score(QUERIES[0], TARGETS).tolist()
+    cigar = judge.align(*PAIRS[3]).cigar
+    several = [each.cigar for each in judge.alignments(*PAIRS[0], max_alignments=3)]
+    aligner = glsw.Aligner(engine=engine, device=None if engine == "cpu" else free)
+
+    def work(number: int) -> None:
+        seen = []
+        results = aligner.search(QUERIES, TARGETS, top=3)
+        for result in results:  # between which the other threads search too
+            seen += found(iter([result]))
+            assert aligner.score(QUERIES[0], TARGETS).tolist() == scores
+            assert aligner.ends(QUERIES[0], TARGETS).score.tolist() == scores
+        assert seen == hits
+        assert aligner.align(*PAIRS[3]).cigar == cigar
+        found_here = [each.cigar for each in aligner.alignments(*PAIRS[0], max_alignments=3)]
+        assert found_here == several
+        assert aligner.score_matrix(QUERIES[:2], TARGETS)[0].tolist() == scores
+
+    in_threads(4, work)
+
+
+@pytest.mark.parametrize("engine", ["lanes", "reference"])
+def test_four_threads_share_an_iterator(free: Device, engine: str) -> None:
+    device = free if engine == "lanes" else None
+    expected = found(glsw.search(QUERIES, TARGETS, engine="reference"))
+    results = glsw.search(QUERIES, TARGETS, engine=engine, device=device)
+    seen: list[str] = []
+    in_threads(4, lambda _: seen.extend(found(results)))
+    assert sorted(seen) == sorted(expected)
+
+
+def test_other_aligners_in_threads(free: Device) -> None:
+    three: Any = glsw.Aligner3(device=free)
+    biopython: Any = glsw.PairwiseAligner("blastp", device=free)
+    pair, triple = PAIRS[1], ("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
+    expected = biopython.score(*pair), biopython.align(*pair)[0].score, *three.align(*triple)
+
+    def work(number: int) -> None:
+        assert three.score(*triple) == 65
+        alignments = three.alignments(*triple, max_alignments=2)
+        assert [each.score for each in alignments] == [65, 41]
+        scores = biopython.score(*pair), biopython.align(*pair)[0].score
+        assert (*scores, *three.align(*triple)) == expected
+
+    in_threads(4, work)
+
+
+def test_asyncio(free: Device) -> None:
+    async def main() -> list[float]:
+        calls = (asyncio.to_thread(glsw.score, *pair, device=free) for pair in PAIRS)
+        return await asyncio.gather(*calls)
+
+    expected = [glsw.score(*pair, engine="reference") for pair in PAIRS]
+    assert asyncio.run(main()) == expected
+
+
+def test_what_threads_drop_is_freed(free: Device) -> None:
+    def work(number: int) -> None:
+        glsw.Aligner(engine="diagonal", device=free).score(*PAIRS[0])
+        gc.collect()
+
+    in_threads(4, work)
+    gc.collect()
+    with free:
+        assert not free.ctx.objects
+
+
+# what cannot be, and nested blocks
+
+
+def in_a_thread(work: Callable[[], object]) -> object:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def test_a_device_that_is_active_elsewhere(free: Device) -> None:
+    free.activate()
+    with pytest.raises(
+        DeviceError, match=r"^device \d+ \(.*\) is active in thread 'MainThread', w"
+    ):
+        in_a_thread(lambda: glsw.score(*PAIRS[0], device=free))
+    assert glsw.score(*PAIRS[0], device=free) == 17
+    free.check("still active")
+    free.deactivate()
+    assert in_a_thread(lambda: glsw.score(*PAIRS[0], device=free)) == 17
+
+
+def test_a_thread_that_ended_does_not_keep_a_device(free: Device) -> None:
+    thread = threading.Thread(target=free.activate)
+    thread.start()
+    thread.join()
+    assert glsw.score(*PAIRS[0], device=free) == 17
+
+
+def test_blocks_of_two_devices(free: Device) -> None:
+    route = next(route for route in routes() if route.index == free.info.index)
+    other = Device(route.index, *route.open())
+    assert current_device() is None
+    with free:
+        mine = free.ctx.buffer(b"mine")
+        with other:
+            theirs = other.ctx.buffer(b"them")
+            with free, free:
+                assert mine.read() == b"mine"
+            assert current_device() is other
+            assert theirs.read() == b"them"
+            with pytest.raises(KeyError), free:
+                raise KeyError
+            other.deactivate()  # not in a block
+            assert theirs.read() == b"them"
+        assert current_device() is free
+        assert mine.read() == b"mine"
+        with other:
+            other.close()
+        assert current_device() is free
+        mine.release()
+    assert current_device() is None
+
+
+def test_a_thread_waits_for_the_block_of_another(free: Device) -> None:
+    said = []
+    with free:
+        thread = threading.Thread(
+            target=lambda: said.append(glsw.score(*PAIRS[0], device=free)), daemon=True
+        )
+        thread.start()
+        assert glsw.score(*PAIRS[0], device=free) == 17
+        said.append("block ends")
+    thread.join(60)
+    assert said == ["block ends", 17]

@@ -1,4 +1,4 @@
-"""The command line: ``glsw search``, ``align``, ``align3``, ``motifs``, ``makedb``, ``devices``.
+"""The command line: ``glsw search``, ``makedb``, ``devices`` and the other commands.
 
 Commands turn options into arguments of `Aligner` and `Aligner3`, and results into files. An error
 is one line on stderr, with exit status 2. Results are written, by a thread, while the next ones are
@@ -19,10 +19,11 @@ from typing import Any, NoReturn
 
 from glsw import __version__
 from glsw.cli.messages import warnings_in_a_line
+from glsw.cli.signals import Terminated, termination_raised
 from glsw.device import egl
 
-ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-"""Exit statuses; the last two are 128 and the number of the signal, as in a shell."""
+ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
+"""Exit statuses; the last three are 128 and the number of the signal, as in a shell."""
 
 _COMMANDS = {
     "search": "rank the sequences of a database by their best alignment",
@@ -30,6 +31,7 @@ _COMMANDS = {
     "align3": "align three sequences",
     "motifs": "rank similar segments across the channels of a recording",
     "makedb": "index sequences, for searches that start at once",
+    "verify": "read a whole database of makedb and compare it with its checksums",
     "devices": "list the OpenGL devices",
 }
 _OPENING = ("search", "align", "align3", "motifs", "devices")
@@ -43,7 +45,8 @@ _ALPHABETS = "--alphabet protein", "--alphabet dna"
 
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
-    "(results of finished queries stay), 141 when the reader of the output is gone"
+    "(results of finished queries stay), 141 when the reader of the output is gone, "
+    "143 when terminated"
 )
 
 
@@ -52,13 +55,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.Namespace()
     try:
         arguments = _parser().parse_args(argv)
-        with warnings_in_a_line():
+        with warnings_in_a_line(), termination_raised():
             arguments.run(arguments)
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         print("glsw: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Terminated:
+        print("glsw: terminated", file=sys.stderr)
+        return TERMINATED
     except Exception as error:
         if not isinstance(error, _errors()):
             raise
@@ -123,7 +129,7 @@ def _errors() -> tuple[type[Exception], ...]:
 def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     """Return the option that avoids an error, if the command has it."""
     from glsw.sequences.alphabet import UnknownLetterError
-    from glsw.sequences.database_file import NoDatabaseError
+    from glsw.sequences.database_writer import NoDatabaseError
 
     for kind, option, text in (
         (UnknownLetterError, "unknown", "--unknown X maps such letters"),

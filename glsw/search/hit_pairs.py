@@ -66,7 +66,7 @@ class HitPairs:
 
         A target that several hits share counts once, as it is uploaded once.
         """
-        targets = self.database.sequences.lengths[self.places]
+        targets = self.database.lengths[self.places]
         if best_only:
             cut = self._cuts(self.best, np.arange(len(self.best)))
             if cut is not None:
@@ -89,10 +89,9 @@ class HitPairs:
     def whole(self, hits: _Int64) -> Targets:
         """Return the targets of hits, each once."""
         places = np.unique(self.places[hits])
-        whole = self.database.sequences
-        if len(places) < len(whole):
-            return Targets(whole.select(places), places)
-        return Targets(whole, places)
+        if len(places) < len(self.database):
+            return Targets(self.database.select(places.tolist()), places)
+        return Targets(self.database.sequences, places)
 
     def batch(self, hits: _Int64, contexts: _Int64, targets: Targets) -> Batch:
         """Return the pairs of contexts and whole targets of hits."""
@@ -113,13 +112,13 @@ class HitPairs:
         if bounds is None:
             return None
         cut = bounds[:, 1] > 0
-        sequences, places = self.database.sequences, self.places[hits]
+        database, places = self.database, self.places[hits]
         whole, index = np.unique(places[~cut], return_inverse=True)
         pieces = zip(places[cut].tolist(), bounds[cut].tolist(), strict=True)
         targets = Sequences.of(
             [
-                *(sequences[k] for k in whole),
-                *(sequences[k][start:stop] for k, (start, stop) in pieces),
+                *map(database.codes, whole.tolist()),
+                *(database.codes(k, slice(start, stop)) for k, (start, stop) in pieces),
             ]
         )
         of_pair = np.empty(len(hits), np.int32)

@@ -62,7 +62,7 @@ class Limits(NamedTuple):
         longest = int(queries.lengths.max())
         size = len(database), database.residues
         statistics = for_search(scoring, longest, *size, method=self.statistics)
-        lengths = database.sequences.lengths
+        lengths = database.lengths
         least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
         return ranking._replace(min_score=max(ranking.min_score, least))
 

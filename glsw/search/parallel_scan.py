@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,24 @@ class _ScanTask:
         ]
 
 
-@lru_cache(maxsize=16)
+@dataclass(frozen=True)
+class _TaskPart:
+    """A part of a database; other processes read it from the file, or get it if that is gone."""
+
+    database: Database
+    chosen: slice
+
+    def __call__(self) -> Part:
+        return Part.of(self.database, self.chosen)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.database.reopens:
+            place = pickle.dumps(self.database), self.chosen.start, self.chosen.stop
+            return partial, (_part_of_file, *place)
+        return partial, (Part, *self().loaded())
+
+
+@lru_cache(maxsize=1)
 def _part_of_file(database: bytes, start: int, stop: int) -> Part:
     return Part.of(_opened(database), slice(start, stop))
 
@@ -67,10 +84,10 @@ def scan_database(
     engine = pool.engine
     workers = pool.workers(executor)
     if not workers:
-        parts = [Part.of(database, each) for each in database.sequences.parts(engine.part)]
+        parts = [Part.of(database, each) for each in database.parts(engine.part)]
         return scan(engine, queries, parts, ranking, progress)
     tasks = task_count(workers)
-    slices = list(database.sequences.parts(min(engine.part, max(database.residues // tasks, 1))))
+    slices = list(database.parts(min(engine.part, max(database.residues // tasks, 1))))
     # Devices that can map the whole database share the queries, if there are enough of them.
     enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
     if pool.several and enough and database.path and database.residues <= engine.part:
@@ -88,12 +105,8 @@ def _scan_by(
     ranking: Ranking,
     progress: Progress | None,
 ) -> Iterator[ScanResult]:
-    if database.path:
-        pickled = pickle.dumps(database)
-        parts = [partial(_part_of_file, pickled, each.start, each.stop) for each in slices]
-    else:  # the records stay here
-        parts = [partial(Part, *Part.of(database, each)) for each in slices]
-    residues = np.diff(database.sequences.offsets[[[each.start, each.stop] for each in slices]])
+    parts = [_TaskPart(database, each) for each in slices]
+    residues = np.diff(database.offsets[[[each.start, each.stop] for each in slices]])
     size = engine.cells_at_once // max(1, database.residues)
     pending = len(queries) if len(slices) == 1 else _MAX_PENDING_QUERIES
     at_once = max(1, max_pending(ranking, pending))

@@ -145,7 +145,7 @@ class _Target:
         return cls(
             hit,
             {context: int(pairs.contexts.lengths[context]) for context in contexts},
-            int(pairs.database.sequences.lengths[pairs.places[hit]]),
+            int(pairs.database.lengths[pairs.places[hit]]),
             lists.statistics[owner],
             float(lists.bits[hit]),
             float(lists.evalues[hit]),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,17 +24,33 @@ _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all t
 
 
 class Part(NamedTuple):
-    """Sequences of a database, sorted, and their original numbers."""
+    """Sequences of a database, sorted.
 
-    targets: Sequences
+    Parameters
+    ----------
+    load : callable
+        Returns them; reads those of a file.
+    numbers, lengths : ndarray of int64, shape (sequences,)
+        Their original numbers, and their residues.
+    """
+
+    load: Callable[[], Sequences]
     numbers: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, database: Database, chosen: slice) -> Part:
         """Return a slice of the sorted sequences; all of them are always the same object."""
-        whole = (chosen.start, chosen.stop) == (0, len(database))
-        targets = database.sequences if whole else database.part(chosen)
-        return cls(targets, database.order[chosen])
+
+        def load() -> Sequences:
+            whole = (chosen.start, chosen.stop) == (0, len(database))
+            return database.sequences if whole else database.part(chosen)
+
+        return cls(load, database.order[chosen], database.lengths[chosen])
+
+    def loaded(self) -> Part:
+        """Return this part with its sequences, which other processes can have."""
+        return self._replace(load=partial(self.load().part, slice(None)))
 
 
 class ScanResult(NamedTuple):
@@ -88,7 +105,7 @@ def scan(
     there are several, all queries meet a part before the next part is loaded, or as many queries as
     there is room for the scores of.
     """
-    residues = sum(len(part.targets.residues) for part in parts)
+    residues = sum(int(part.lengths.sum()) for part in parts)
     at_once = queries_at_once(engine, queries, residues)
     room = _MAX_PENDING_SCORES // max([1, *(len(part.numbers) for part in parts)])
     if len(parts) > 1:
@@ -96,7 +113,7 @@ def scan(
     at_once = max(1, min(at_once, room))
     starts = range(0, len(queries), at_once)
     groups = [queries.part(slice(first, first + at_once)) for first in starts]
-    tasks = ((some, part.targets) for some in groups for part in parts)
+    tasks = ((some, part.load()) for some in groups for part in parts)
     scores_of_tasks = scan_windows(engine, tasks, progress=progress)
     for some in groups:
         start = time.perf_counter()
@@ -110,7 +127,7 @@ def scan(
                 best = ranking.best(row, part.numbers)
                 hits[q] = ranking.merged(hits[q], best)
                 if (histogram := histograms[q]) is not None:
-                    histogram.add(row, part.targets.lengths)
+                    histogram.add(row, part.lengths)
                 if places is not None and cut and len(best):
                     known[q] |= _places_of(q, places, cut, best)
         seconds = shares(time.perf_counter() - start, some)

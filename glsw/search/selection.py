@@ -109,7 +109,7 @@ def select_hits(
         hits, contexts, owners = hits[few], contexts[few], owners[few]
     bits, evalues = np.full((2, len(hits)), np.nan)
     if available.any():
-        targets = database.sequences.lengths[database.rank[target_numbers(hits)]]
+        targets = database.lengths[database.rank[target_numbers(hits)]]
         lengths = np.array([len(one.codes) for each in queries for one in each.contexts], np.int64)
         first = np.cumsum([0, *(len(each.contexts) for each in queries)])
         of_query = lengths[first[owners] + contexts] if len(hits) else lengths[:0]
@@ -240,7 +240,7 @@ class _Statistics:
         hits, limit = [each.hits for each in scans], self._limits.evalue
         if limit is not None and sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
             lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
-            targets = self._database.sequences.lengths
+            targets = self._database.lengths
             least = least_score(statistics, limit, lengths, targets, self._scoring)
             hits = [each[scores_of(each) >= least] for each in hits]
         return hits

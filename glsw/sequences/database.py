@@ -1,48 +1,7 @@
-r"""Sequences indexed once and searched often: encoded, sorted by length, mapped from one file.
+"""Sequences indexed once and searched often: encoded, sorted by length, read from one file.
 
-The file, format version 2, numbers in the byte order of the machine that wrote it:
-
-======  ======  ==================================================================================
-offset  bytes   preface
-======  ======  ==================================================================================
-0       8       magic: 89 47 4C 53 57 0D 0A 1A (``\x89GLSW\r\n\x1a``)
-8       4       byte-order mark 0x01020304
-12      4       format version
-16      8       offset of the table of contents, which ends the file
-24      8       bytes of the table of contents
-32      4       CRC-32 of the table of contents
-36      4       CRC-32 of the 36 bytes before
-======  ======  ==================================================================================
-
-The table of contents is JSON in UTF-8, an object of
-
-- ``alphabet``: its ``name``, ``letters``, ``aliases`` and ``ambiguous`` letters, as in
-  `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the wildcard;
-- ``sequences`` and ``residues``: how many there are;
-- ``program`` and ``created``: what wrote the file and when;
-- ``sections``: for each by name its ``offset``, its length in ``bytes``, and its ``crc32``.
-
-Sections start at multiples of 64 bytes. With N sequences they are
-
-==============  ========  ============================================================  ========
-section         number    what                                                          shape
-==============  ========  ============================================================  ========
-titles          bytes     id and description of each sequence, in the original order,   (any,)
-                          UTF-8, nothing between them
-title_offsets   int64     where each of these begins, and the end of the last           (2 N + 1,)
-order           int64     original numbers, from 0, of the sequences sorted by          (N,)
-                          descending length, equal ones in the original order
-rank            int64     the inverse: where each sequence is among the sorted          (N,)
-offsets         int64     where each sorted sequence begins, and the end of the last    (N + 1,)
-substituted_at  int64     where letters that count as others are among the residues     (K,)
-substituted     uint8     these letters, ASCII in upper case, such as U that counts     (K,)
-                          as C, see `glsw.Alphabet.substitutes`
-residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
-==============  ========  ============================================================  ========
-
-Version 1 has no sections ``substituted_at`` and ``substituted``; :meth:`Database.open` reads both.
-
-A file is written under another name and takes its own when it is complete and on the disk.
+`database_file` has the format of the file. It is written under another name and takes its own when
+it is complete and on the disk.
 """
 
 from __future__ import annotations
@@ -57,24 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import PROTEIN, Alphabet
-from glsw.sequences.database_file import (
-    _NUMBERS,
-    _PATHS,
-    _appearing,
-    _check_out,
-    _File,
-    _gathered,
-    _letters,
-    _masks,
-    _Path,
-    _sorted,
-    _Substituted,
-    _write,
+from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
+from glsw.sequences.database_writer import (
+    appearing,
+    check_out,
+    check_sources,
+    gathered,
+    naming,
+    sorted_by_length,
+    write,
 )
-from glsw.sequences.encoded import Sequences, part_of
+from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import blocks
-from glsw.sequences.records import EncodedRecord, Record, Records, codes_of
-from glsw.sequences.titles import Titles, offsets_of
+from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
+from glsw.sequences.sections import BLOCK, DatabaseError, Path
+from glsw.sequences.substituted import Substituted
+from glsw.sequences.titles import offsets_of
+
+_ALL = slice(None)
 
 
 class Database:
@@ -109,41 +68,35 @@ class Database:
     def __init__(
         self,
         alphabet: Alphabet,
-        codes: npt.NDArray[np.uint8],
-        offsets: npt.NDArray[np.int64],
-        order: npt.NDArray[np.int64],
-        rank: npt.NDArray[np.int64],
-        titles: Titles | tuple[Record, ...] | Records,
-        file: _File | None = None,
+        count: int,
+        residues: int,
+        titles: FileTitles | tuple[Record, ...] | Records,
+        file: DatabaseFile | None = None,
     ) -> None:
-        self.alphabet, self.order, self.rank = alphabet, order, rank
-        self._codes, self._offsets, self._titles, self._file = codes, offsets, titles, file
+        self.alphabet, self.residues = alphabet, residues
+        self._count, self._titles, self._file = count, titles, file
         self._unknown: str | None = None
-        self._exceptions = file.substituted() if file else _Substituted()
+        self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
 
     @classmethod
-    def open(cls, path: _Path) -> Database:
-        """Map a file that :func:`makedb` wrote, read-only.
+    def open(cls, path: Path) -> Database:
+        """Open a file that :func:`makedb` wrote.
 
-        The time does not depend on the size: residues and titles, and an index of more than
-        64 MiB, are compared with their checksums only by :meth:`verify`.
+        The time does not depend on the size: what is needed is read later, and compared with its
+        checksums then, see `database_file`. The file may be deleted or replaced meanwhile.
 
         Raises
         ------
         OSError
             If the file cannot be opened.
-        ValueError
+        DatabaseError
             If it is no database, is truncated or corrupt, or was written on a machine of the
-            other byte order or by a newer version; one line naming the path.
+            other byte order or by a newer version; one line naming the path. It is a ValueError.
+            Whatever reads further parts of the file raises it too.
         """
-        file = _File(path)
-        sections = {name: file.section(name, np.int64) for name in _NUMBERS}
-        codes = file.section("residues", np.uint8)
-        titles = Titles(file.section("titles", np.uint8), sections.pop("title_offsets"))
-        database = cls(file.alphabet, codes, titles=titles, file=file, **sections)
-        database._check_shapes()
-        return database
+        file = DatabaseFile(path)
+        return cls(file.alphabet, file.count, file.residues.length, file.titles, file)
 
     @classmethod
     def of(
@@ -159,13 +112,15 @@ class Database:
         if not isinstance(records, Records):
             records = tuple(records)
         codes, lengths, found = codes_of(records, alphabet, unknown)
-        order, rank = _sorted(lengths)
+        order, rank = sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
         residues, at = np.empty_like(codes), 0
-        for part in _gathered(codes.data, lengths, order):
+        for part in gathered(codes.data, lengths, order):
             residues[at : at + len(part)] = np.frombuffer(part, np.uint8)
             at += len(part)
-        database = cls(alphabet, residues, offsets, order, rank, records)
+        database = cls(alphabet, len(order), len(codes), records)
+        database.__dict__.update(order=order, rank=rank, offsets=offsets)
+        database.__dict__.update(sequences=Sequences(residues, offsets))
         database._unknown, database.substituted = unknown, found
         return database
 
@@ -175,37 +130,91 @@ class Database:
         return self._file.path if self._file else None
 
     @property
-    def residues(self) -> int:
-        """How many there are in all."""
-        return len(self._codes)
+    def stamp(self) -> int | None:
+        """Checksum of the file's table of contents, which has those of all sections, or None."""
+        return self._file.stamp if self._file else None
+
+    @property
+    def version(self) -> int | None:
+        """The format of the file, or None."""
+        return self._file.version if self._file else None
+
+    @property
+    def reopens(self) -> bool:
+        """Whether there is a file, and its path still leads to it."""
+        return self._file is not None and self._file.has_its_name()
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """Original numbers of the sorted sequences; equal lengths keep the original order."""
+        order = self._numbers("order")
+        if len(order) and not (order.min() >= 0 and order.max() < len(order)):
+            raise self._corrupt("order")
+        return order
+
+    @cached_property
+    def rank(self) -> npt.NDArray[np.int64]:
+        """Places among the sorted of the original sequences."""
+        rank, count = self._numbers("rank"), self._count
+        if count and not (rank.min() >= 0 and rank.max() < count):
+            raise self._corrupt("rank")
+        if not np.array_equal(self.order[rank], np.arange(count)):
+            raise self._corrupt("order or rank")
+        return rank
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where each sorted sequence begins, and the end of the last; shape (N + 1,)."""
+        offsets = self._numbers("offsets")
+        lengths = np.diff(offsets)
+        fits = offsets[0] == 0 and offsets[-1] == self.residues and (lengths >= 0).all()
+        if not fits or (np.diff(lengths) > 0).any():
+            raise self._corrupt("offsets")
+        return offsets
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Residues of the sorted sequences, shape (N,); they do not ascend."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """All sequences, sorted by descending length; residues of a file are read, and kept."""
+        assert self._file
+        return Sequences(self._file.residues.whole(), self.offsets)
 
     def __len__(self) -> int:
-        return len(self.order)
+        return self._count
 
     def __getitem__(self, number: int) -> EncodedRecord:
         """Return a record by its original number; letters are decoded when asked for."""
-        k, count = operator.index(number), len(self.order)
-        if not -count <= k < count:
-            raise IndexError(f"sequence {k} of {count}")
-        k %= count
+        k = operator.index(number)
+        if not -self._count <= k < self._count:
+            raise IndexError(f"sequence {k} of {self._count}")
+        k %= self._count
         letters = None
-        if not isinstance(self._titles, Titles):
+        if isinstance(self._titles, FileTitles):
+            name, description = self._titles[k]
+        else:
             record = self._titles[k]
             if unmasked := self.alphabet.unmasked:
                 return EncodedRecord.of(record, unmasked, self._unknown)
             name, description, letters = record.id, record.description, record.letters
-        else:
-            name, description = self._titles[k]
         place = int(self.rank[k])
-        if not 0 <= place < count or self.order[place] != k:
-            raise self._corrupt("order or rank")
-        start, end = self._offsets[place : place + 2].tolist()
-        codes = self._codes[start:end]
-        if len(codes) and codes.max() >= len(self.alphabet):
-            raise self._corrupt("residues")
+        codes = self.codes(place)
         if letters is None:
+            start = int(self.offsets[place])
             letters = self._exceptions.restored(codes, start, self.alphabet)
         return EncodedRecord(name, description, codes, self.alphabet, letters)
+
+    def codes(self, place: int, columns: slice = _ALL) -> Codes:
+        """Return residues of a sequence by its place among the sorted."""
+        first, end = self.offsets[place : place + 2].tolist()
+        start, stop, _ = columns.indices(end - first)
+        if self._file is None:
+            return self.sequences.residues[first + start : first + stop]
+        found = self._file.residues.read(first + start, first + stop)
+        return found.copy() if len(found) < BLOCK else found  # not what was read around a few
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the letters of each record, in the original order; no residues are read.
@@ -214,12 +223,12 @@ class Database:
         >>> list(Database.of(records, PROTEIN).names_and_lengths())
         [('a', 3), ('b', 5)]
         """
-        lengths = self.sequences.lengths[self.rank] * self.alphabet.width
+        lengths = self.lengths[self.rank] * self.alphabet.width
         titles = self._titles.titles if isinstance(self._titles, Records) else self._titles
-        if isinstance(titles, Titles):
-            ids = (name for name, _ in titles)
-        else:
+        if isinstance(titles, tuple):
             ids = (record.id for record in titles)
+        else:
+            ids = (name for name, _ in titles)
         yield from zip(ids, lengths.tolist(), strict=True)
 
     def __iter__(self) -> Iterator[EncodedRecord]:
@@ -233,19 +242,20 @@ class Database:
             f"{self.alphabet.name} alphabet>"
         )
 
-    @cached_property
-    def sequences(self) -> Sequences:
-        """All sequences, sorted by descending length; takes a look at each offset."""
-        return self.part(slice(None))
-
     def part(self, part: slice) -> Sequences:
-        """Return a slice of the sorted sequences, residues not copied, other offsets not read."""
-        try:
-            return part_of(self._codes, self._offsets, part)
-        except ValueError:
-            if part.step not in (None, 1):
-                raise
-            raise self._corrupt("offsets") from None
+        """Return a slice of the sorted sequences, read from a file unless all were read before."""
+        if self._file is None:
+            return part_of(self.sequences.residues, self.offsets, part)
+        bounds = bounds_of(self.offsets, part)
+        return Sequences(self._file.residues.read(bounds[0], bounds[-1]), bounds - bounds[0])
+
+    def parts(self, residues: int) -> Iterator[slice]:
+        """Yield slices for `part`, see `Sequences.parts`."""
+        return parts_of(self.offsets, residues)
+
+    def select(self, places: Iterable[int]) -> Sequences:
+        """Return copies of some sequences by their places among the sorted."""
+        return Sequences.of(map(self.codes, places))
 
     def check(self, alphabet: Alphabet) -> None:
         """Raise ValueError unless codes mean the same letters in ``alphabet``.
@@ -254,32 +264,26 @@ class Database:
         """
         if self.alphabet.letters != alphabet.letters:
             raise ValueError(
-                f"{self.path or 'the database'}: its alphabet is {_letters(self.alphabet)}, "
-                f"that of the scoring is {_letters(alphabet)}"
+                f"{self.path or 'the database'}: its alphabet is {_listed(self.alphabet)}, "
+                f"that of the scoring is {_listed(alphabet)}"
             )
-        if _masks(alphabet) and not _masks(self.alphabet):
+        if masks(alphabet) and not masks(self.alphabet):
             raise ValueError(f"{self.path or 'the database'}: lower case is not masked")
 
     def verify(self) -> None:
-        """Read the whole file and raise ValueError unless each section has its checksum."""
+        """Read the whole file and raise DatabaseError if anything in it is damaged."""
         if self._file:
-            self._file.verify(self._file.sections)
+            self._file.verify()
+            assert (len(self.offsets), len(self.rank)) == (self._count + 1, self._count)
+            self._file.titles.whole()
 
-    def _check_shapes(self) -> None:
-        count, titles = len(self), self._titles
-        fits = (
-            len(self.rank) == count
-            and len(self._offsets) == count + 1
-            and self._offsets[0] == 0
-            and self._offsets[-1] == self.residues
-            and (not isinstance(titles, Titles) or titles.fits(count))
-            and self._exceptions.fits(self.residues)
-        )
-        if not fits:
-            raise self._corrupt("table of contents")
+    def _numbers(self, name: str) -> npt.NDArray[np.int64]:
+        assert self._file
+        return self._file.numbers(name)
 
-    def _corrupt(self, what: str) -> ValueError:
-        return ValueError(f"{self.path or 'database'}: corrupt database ({what})")
+    def _corrupt(self, what: str) -> DatabaseError:
+        assert self._file
+        return self._file.corrupt(what)
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         if self._file:
@@ -288,8 +292,8 @@ class Database:
 
 
 def makedb(
-    sources: _Path | Iterable[_Path],
-    out: _Path,
+    sources: Path | Iterable[Path],
+    out: Path,
     *,
     alphabet: Alphabet = PROTEIN,
     unknown: str | None = None,
@@ -334,44 +338,40 @@ def makedb(
     Notes
     -----
     Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
-    sequence. The ``.part`` file that a killed process leaves there is no database.
+    sequence. The ``.part`` file that a killed process (SIGKILL) leaves there is no database.
     """
     import tempfile
 
     if lower_case_mask:
         alphabet = alphabet.lower_case_masked()
-    paths = [os.fspath(p) for p in ([sources] if isinstance(sources, _PATHS) else sources)]
+    paths = [
+        os.fspath(p) for p in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
+    ]
     out = os.fspath(out)
     alphabet.encode("", unknown=unknown)
-    _check_sources(paths)
-    _check_out(out, paths, force)
+    check_sources(paths)
+    check_out(out, paths, force)
     out = os.path.realpath(out)
     records = (Records(each) for path in paths for each in blocks(path, progress=progress))
     with (
+        naming(out),
         tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
-        _appearing(out) as file,
+        appearing(out) as file,
     ):
-        _write(file, records, alphabet, unknown, spool)
+        write(file, records, alphabet, unknown, spool)
     database = Database.open(out)
     alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
     return database
 
 
+def _listed(alphabet: Alphabet) -> str:
+    letters = alphabet.letters
+    shown = letters if isinstance(letters, str) else f"{letters[0]} ... {letters[-1]}"
+    return f"{alphabet.name} ({shown})"
+
+
 def _reopen(path: str, stamp: int) -> Database:
     database = Database.open(path)
     if database._file is None or database._file.stamp != stamp:
-        raise ValueError(f"{path}: the database has changed since it was opened")
+        raise DatabaseError(f"{path}: the database has changed since it was opened")
     return database
-
-
-# writing
-
-
-def _check_sources(paths: list[str]) -> None:
-    if not paths:
-        raise ValueError("there is no file to index")
-    if paths.count("-") > 1:
-        raise ValueError("standard input ('-') can be read only once")
-    for path in paths:
-        if path != "-":
-            os.stat(path)  # an OSError now, not after the files before it

@@ -1,177 +1,329 @@
-"""The format of an indexed database: reading its parts and writing it at once or not at all."""
+r"""The format of an indexed database: its preface, its table of contents and its sections.
+
+The file, format version 3, numbers in the byte order of the machine that wrote it:
+
+======  ======  ==================================================================================
+offset  bytes   preface
+======  ======  ==================================================================================
+0       8       magic: 89 47 4C 53 57 0D 0A 1A (``\x89GLSW\r\n\x1a``)
+8       4       byte-order mark 0x01020304
+12      4       format version
+16      8       offset of the table of contents, which ends the file
+24      8       bytes of the table of contents
+32      4       CRC-32 of the table of contents
+36      4       CRC-32 of the 36 bytes before
+======  ======  ==================================================================================
+
+The table of contents is JSON in UTF-8, an object of
+
+- ``alphabet``: its ``name``, ``letters``, ``aliases`` and ``ambiguous`` letters, as in
+  `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the wildcard;
+- ``sequences`` and ``residues``: how many there are;
+- ``program`` and ``created``: what wrote the file and when;
+- ``sections``: for each by name its ``offset`` and its length in ``bytes``;
+- ``checksums``: the ``offset``, the ``bytes`` and the ``crc32`` of numbers (uint32) that are the
+  CRC-32 of each 65,536 bytes of each section, in the order of ``sections``; the last ones of a
+  section may be fewer.
+
+Sections start at multiples of 64 bytes. With N sequences they are
+
+==============  ========  ============================================================  ========
+section         number    what                                                          shape
+==============  ========  ============================================================  ========
+titles          bytes     id and description of each sequence, in the original order,   (any,)
+                          UTF-8, nothing between them
+title_offsets   int64     where each of these begins, and the end of the last           (2 N + 1,)
+order           int64     original numbers, from 0, of the sequences sorted by          (N,)
+                          descending length, equal ones in the original order
+rank            int64     the inverse: where each sequence is among the sorted          (N,)
+offsets         int64     where each sorted sequence begins, and the end of the last    (N + 1,)
+substituted_at  int64     where letters that count as others are among the residues     (K,)
+substituted     uint8     these letters, ASCII in upper case, such as U that counts     (K,)
+                          as C, see `glsw.Alphabet.substitutes`
+residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
+==============  ========  ============================================================  ========
+
+Versions 1 and 2 have no ``checksums`` but a ``crc32`` of each section, and version 1 has no
+sections ``substituted_at`` and ``substituted``; :meth:`Database.open` reads all three.
+
+What is read is compared with its checksums, so that a damaged file is an error and never a wrong
+result:
+
+- the preface and the table of contents when a file is opened;
+- every block of 65,536 bytes when something in it is needed: residues when a part is searched,
+  titles when they are shown, indices at the first search. Nothing else is read;
+- in versions 1 and 2 a section of at most 64 MiB when something in it is needed; a larger one only
+  when it is needed as a whole, as the residues are by a search that takes them as one part, and by
+  :meth:`Database.verify`. Index anew for more;
+- codes outside the alphabet, and indices that make no sense, in every version.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import mmap
 import os
 import struct
-import time
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import IO, Any, TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.records import Codes, Records, codes_of
-from glsw.sequences.titles import joined_offsets, offsets_of
+from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
+from glsw.sequences.substituted import Substituted
+from glsw.sequences.titles import Titles
 
-_Path: TypeAlias = str | os.PathLike[str]
-
-_MAGIC = b"\x89GLSW\r\n\x1a"
+MAGIC = b"\x89GLSW\r\n\x1a"
+VERSION = 3
+PREFACE = struct.Struct("=8sIIQQII")
+ALIGNMENT = 64
+NUMBERS = ("title_offsets", "order", "rank", "offsets")
+SUBSTITUTED = ("substituted_at", "substituted")  # not in files of version 1
 _MARK = 0x01020304
-_VERSION = 2
-_PREFACE = struct.Struct("=8sIIQQII")
-_ALIGNMENT = 64
-_NUMBERS = ("title_offsets", "order", "rank", "offsets")
-_SUBSTITUTED = ("substituted_at", "substituted")  # not in files of version 1
-_CHECKED_AT_ONCE = 1 << 26  # bytes of these sections that are checked whenever a file is opened
-_PIECE = 1 << 24
+_SPELLING = {"name", "letters", "aliases", "ambiguous"}  # of an alphabet
+_MAX_CONTENTS = 1 << 20  # bytes
+_MAX_BLOCK = 1 << 26  # bytes of a section of versions 1 and 2 that is always read as a whole
 
 
-_PATHS = (str, os.PathLike)
-
-
-# reading
-
-
-class NoDatabaseError(ValueError):
-    """A file that is no database would be overwritten, and ``force`` is not given."""
-
-
-class _File:
-    """A file of this format, its preface and table of contents checked, and mapped."""
-
-    def __init__(self, path: _Path) -> None:
-        self.path = os.path.abspath(path)
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            offset, length, self.stamp = self._preface(file.read(_PREFACE.size), size)
-            file.seek(offset)
-            contents = file.read(length)
-            if zlib.crc32(contents) != self.stamp:
-                raise self._corrupt("table of contents")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        try:
-            table = json.loads(contents)
-            spelled = table["alphabet"]
-            letters = spelled["letters"]
-            spelled["letters"] = letters if isinstance(letters, str) else tuple(letters)
-            self.alphabet = Alphabet(**spelled)
-            self.sections = {
-                name: (int(each["offset"]), int(each["bytes"]), int(each["crc32"]))
-                for name, each in table["sections"].items()
-            }
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise self._corrupt("table of contents") from None
-        at_once = _NUMBERS if self.version == 1 else (*_NUMBERS, *_SUBSTITUTED)
-        if sum(self._section(name)[1] for name in at_once) <= _CHECKED_AT_ONCE:
-            self.verify(at_once)
-
-    def section(self, name: str, kind: type[Any]) -> npt.NDArray[Any]:
-        """Return a section as an array that is no copy."""
-        start, length, _ = self._section(name)
-        try:
-            return np.frombuffer(memoryview(self._map)[start : start + length], dtype=kind)
-        except ValueError:
-            raise self._corrupt(name) from None
-
-    def substituted(self) -> _Substituted:
-        """Return the letters that count as others, none in a file of version 1."""
-        if self.version == 1:
-            return _Substituted()
-        places, letters = _SUBSTITUTED
-        return _Substituted(self.section(places, np.int64), self.section(letters, np.uint8))
-
-    def verify(self, names: Iterable[str]) -> None:
-        """Compare sections with their checksums."""
-        for name in names:
-            start, length, expected = self._section(name)
-            checksum = 0
-            for at in range(start, start + length, _PIECE):
-                checksum = zlib.crc32(self._map[at : min(at + _PIECE, start + length)], checksum)
-            if checksum != expected:
-                raise self._corrupt(name)
-
-    def _section(self, name: str) -> tuple[int, int, int]:
-        if name not in self.sections:
-            raise self._corrupt(f"no {name}")
-        return self.sections[name]
-
-    def _preface(self, preface: bytes, size: int) -> tuple[int, int, int]:
-        """Return where the table of contents is, its length and its checksum."""
-        if not preface.startswith(_MAGIC):
-            raise ValueError(f"{self.path}: not a glsw database")
-        if len(preface) < _PREFACE.size:
-            raise ValueError(f"{self.path}: truncated database, {size} bytes")
-        _, mark, number, offset, length, stamp, checksum = _PREFACE.unpack(preface)
-        if mark == int.from_bytes(_MARK.to_bytes(4, "little"), "big"):
-            raise ValueError(
-                f"{self.path}: database of a machine of the other byte order, index it anew here"
-            )
-        if mark == _MARK and number > _VERSION:
-            raise ValueError(
-                f"{self.path}: database of format {number}, this glsw reads formats up to "
-                f"{_VERSION}"
-            )
-        if zlib.crc32(preface[:-4]) != checksum or mark != _MARK or not number:
-            raise self._corrupt("preface")
-        if size < offset + length:
-            raise ValueError(f"{self.path}: truncated database, {size} of {offset + length} bytes")
-        if size > offset + length:
-            raise self._corrupt(f"{size} bytes instead of {offset + length}")
-        self.version = number
-        return offset, length, stamp
-
-    def _corrupt(self, what: str) -> ValueError:
-        return ValueError(f"{self.path}: corrupt database ({what})")
-
-
-class _Substituted:
-    """Letters that count as others, see `Alphabet.substitutes`: where they are among the residues.
+class DatabaseFile:
+    """A file of this format, its preface and table of contents checked.
 
     Parameters
     ----------
-    places : ndarray of int64, shape (K,)
-        Ascending positions in the sorted residues.
-    letters : ndarray of uint8, shape (K,)
-        The letters there, ASCII.
+    path : str or path
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+    version : int
+    stamp : int
+        A number that another database, most likely, does not have.
+    count : int
+        How many sequences there are.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    DatabaseError
+        As `Database.open`.
     """
 
-    def __init__(
-        self, places: npt.ArrayLike = (), letters: npt.NDArray[np.uint8] | None = None
-    ) -> None:
-        self._places = np.asarray(places, np.int64)
-        self._letters = np.empty(0, np.uint8) if letters is None else letters
+    def __init__(self, path: Path) -> None:
+        self._file = file = OpenFile(path)
+        self.path = file.path
+        offset, length, self.stamp = self._preface(
+            bytes(file.read(0, min(PREFACE.size, file.size)))
+        )
+        contents = file.read(offset, length)
+        if zlib.crc32(contents) != self.stamp:
+            raise self.corrupt("table of contents")
+        try:
+            table = json.loads(contents)
+            self.alphabet = _alphabet(table["alphabet"])
+            self._places = {
+                name: _Place(**({"crc32": 0} | place)) for name, place in table["sections"].items()
+            }
+            if self.version >= 3:
+                self._places["checksums"] = _Place(**table["checksums"])
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            raise self.corrupt("table of contents") from None
+        self._gaps = self._between(offset)
+        self._sections = self._checked_sections()
+        self.count = self._counted()
+        self.residues = self.section("residues")
+        self.residues.limit(len(self.alphabet))
+        self.titles = FileTitles(self.section("titles"), self.section("title_offsets"))
 
-    def counted(self) -> Counter[str]:
-        """Return how often each letter occurs."""
-        return Counter(self._letters.tobytes().decode("ascii", "replace"))
+    def section(self, name: str) -> Section:
+        """Return a section."""
+        try:
+            return self._sections[name]
+        except KeyError:
+            raise self.corrupt(f"no {name}") from None
 
-    def restored(self, codes: Codes, start: int, alphabet: Alphabet) -> str | None:
-        """Return the letters of the residues from ``start`` on, None if all are as in the codes."""
-        if not len(self._places):
-            return None
-        first, last = np.searchsorted(self._places, [start, start + len(codes)]).tolist()
-        if first == last:
-            return None
-        text = bytearray(alphabet.decode(codes), "ascii")
-        places = (self._places[first:last] - start).tolist()
-        for at, letter in zip(places, self._letters[first:last].tolist(), strict=True):
-            text[at] = letter
-        return text.decode("ascii", "replace")
+    def numbers(self, name: str) -> npt.NDArray[np.int64]:
+        """Return all numbers of a section."""
+        return self.section(name).whole().view(np.int64)
 
-    def fits(self, residues: int) -> bool:
-        places = self._places
-        inside = not len(places) or (places[0] >= 0 and places[-1] < residues)
-        return len(places) == len(self._letters) and inside
+    def substituted(self) -> Substituted:
+        """Return the letters that count as others, none in a file of version 1."""
+        if self.version == 1:
+            return Substituted()
+        places, letters = SUBSTITUTED
+        found = Substituted(self.numbers(places), self.section(letters).whole())
+        if not found.fits(self.residues.length, self.alphabet):
+            raise self.corrupt(letters)
+        return found
+
+    def verify(self) -> None:
+        """Read the whole file and compare it with its checksums."""
+        for section in self._sections.values():
+            section.check()
+        for start, stop in self._gaps:
+            if any(self._file.read(start, stop - start)):
+                raise self.corrupt("between sections")
+
+    def has_its_name(self) -> bool:
+        """Return whether the path still leads to this file."""
+        return self._file.has_its_name()
+
+    def corrupt(self, what: str) -> DatabaseError:
+        """Return the error of damage to this file."""
+        return self._file.corrupt(what)
+
+    def _preface(self, data: bytes) -> tuple[int, int, int]:
+        """Return where the table of contents is, its length and its checksum."""
+        size = self._file.size
+        if not data.startswith(MAGIC):
+            raise DatabaseError(f"{self.path}: not a glsw database")
+        if len(data) < PREFACE.size:
+            raise DatabaseError(f"{self.path}: truncated database, {size} bytes")
+        _, mark, number, offset, length, stamp, checksum = PREFACE.unpack(data)
+        if mark == int.from_bytes(_MARK.to_bytes(4, "little"), "big"):
+            raise DatabaseError(
+                f"{self.path}: database of a machine of the other byte order, index it anew here"
+            )
+        if mark == _MARK and number > VERSION:
+            raise DatabaseError(
+                f"{self.path}: database of format {number}, this glsw reads formats up to {VERSION}"
+            )
+        if zlib.crc32(data[:-4]) != checksum or mark != _MARK or not number:
+            raise self.corrupt("preface")
+        if size < offset + length:
+            raise DatabaseError(
+                f"{self.path}: truncated database, {size} of {offset + length} bytes"
+            )
+        if size > offset + length:
+            raise self.corrupt(f"{size} bytes instead of {offset + length}")
+        if offset < PREFACE.size or length > _MAX_CONTENTS:
+            raise self.corrupt("table of contents")
+        self.version = number
+        return offset, length, stamp
+
+    def _between(self, end: int) -> list[tuple[int, int]]:
+        """Return the bytes between sections, which must not overlap; ``end`` is behind them."""
+        at, gaps = PREFACE.size, []
+        for place in sorted(self._places.values(), key=lambda each: (each.offset, each.bytes)):
+            if not at <= place.offset < at + ALIGNMENT:
+                raise self.corrupt("table of contents")
+            gaps.append((at, place.offset))
+            at = place.offset + place.bytes
+        if at != end:
+            raise self.corrupt("table of contents")
+        return gaps
+
+    def _checked_sections(self) -> dict[str, Section]:
+        if self.version < 3:
+            return {name: self._old_section(name, place) for name, place in self._places.items()}
+        found, first = {}, 0
+        checksums = self._old_section("checksums", self._places.pop("checksums")).whole()
+        if len(checksums) % 4:
+            raise self.corrupt("checksums")
+        for name, place in self._places.items():
+            stop = first + -(-place.bytes // BLOCK)
+            of_blocks = checksums.view(np.uint32)[first:stop]
+            found[name] = Section(self._file, name, place.offset, place.bytes, of_blocks)
+            first = stop
+        if 4 * first != len(checksums):
+            raise self.corrupt("checksums")
+        return found
+
+    def _old_section(self, name: str, place: _Place) -> Section:
+        """Return a section that has one checksum."""
+        if place.bytes > _MAX_BLOCK:
+            return Section(self._file, name, place.offset, place.bytes, place.crc32)
+        checksum = np.array([place.crc32], np.uint32)
+        return Section(
+            self._file, name, place.offset, place.bytes, checksum, block=max(1, place.bytes)
+        )
+
+    def _counted(self) -> int:
+        """Return how many sequences there are, if all sections are of this number."""
+        lengths = {name: self.section(name).length for name in NUMBERS}
+        count = lengths["order"] // 8
+        expected = {"title_offsets": 2 * count + 1, "offsets": count + 1}
+        for name, length in lengths.items():
+            if length != 8 * expected.get(name, count):
+                raise self.corrupt("table of contents")
+        if self.version > 1:
+            places, letters = (self.section(name).length for name in SUBSTITUTED)
+            if places != 8 * letters:
+                raise self.corrupt("table of contents")
+        return count
 
 
-def _masks(alphabet: Alphabet) -> bool:
+@dataclass(frozen=True)
+class _Place:
+    """Where a section is, and the checksum of the whole of it, if it has one."""
+
+    offset: int
+    bytes: int
+    crc32: int
+
+    def __post_init__(self) -> None:
+        for number, limit in ((self.offset, 2**63), (self.bytes, 2**63), (self.crc32, 2**32)):
+            if type(number) is not int or not 0 <= number < limit:
+                raise ValueError(f"a number from 0 to {limit - 1} expected, got {number!r}")
+
+
+def _alphabet(spelled: Any) -> Alphabet:
+    """Return an alphabet, or raise one of several errors if it makes no sense."""
+    if set(spelled) - _SPELLING:
+        raise ValueError("an alphabet has more than it should")
+    name, letters, aliases = spelled["name"], spelled["letters"], spelled.get("aliases", {})
+    ambiguous = spelled.get("ambiguous", "")
+    texts = name, ambiguous, *letters, *aliases.keys(), *aliases.values()
+    if not all(isinstance(text, str) and text.isprintable() for text in texts):
+        raise TypeError("printable text expected")
+    letters = letters if isinstance(letters, str) else tuple(letters)
+    return Alphabet(name, letters, aliases, ambiguous)
+
+
+class FileTitles:
+    """Ids and descriptions by the number of the sequence, read when they are asked for.
+
+    Parameters
+    ----------
+    text, offsets : Section
+        See `Titles`.
+    """
+
+    def __init__(self, text: Section, offsets: Section) -> None:
+        self._text, self._offsets = text, offsets
+
+    def __len__(self) -> int:
+        return self._offsets.length // 16
+
+    def __getitem__(self, k: int) -> tuple[str, str]:
+        bounds = self._offsets.numbers(2 * k, 2 * k + 3)
+        start, middle, end = bounds.tolist()
+        if not 0 <= start <= middle <= end <= self._text.length:
+            raise self._offsets.corrupt()
+        return Titles(self._text.read(start, end), bounds - start)[0]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.whole())
+
+    def whole(self) -> Titles:
+        """Return all titles."""
+        offsets = self._offsets.whole().view(np.int64)
+        if offsets[0] != 0 or offsets[-1] != self._text.length or (np.diff(offsets) < 0).any():
+            raise self._offsets.corrupt()
+        return Titles(self._text.whole(), offsets)
+
+
+def preface(offset: int, contents: bytes) -> bytes:
+    """Return the preface of a file with this table of contents at this place."""
+    checksum = zlib.crc32(contents)
+    data = PREFACE.pack(MAGIC, _MARK, VERSION, offset, len(contents), checksum, 0)[:-4]
+    return data + struct.pack("=I", zlib.crc32(data))
+
+
+def masks(alphabet: Alphabet) -> bool:
     """Return whether lower-case letters are read as the wildcard.
 
     >>> from glsw.sequences.alphabet import PROTEIN
@@ -186,193 +338,7 @@ def _masks(alphabet: Alphabet) -> bool:
     )
 
 
-def _letters(alphabet: Alphabet) -> str:
-    letters = alphabet.letters
-    shown = letters if isinstance(letters, str) else f"{letters[0]} ... {letters[-1]}"
-    return f"{alphabet.name} ({shown})"
-
-
-def _check_out(out: str, sources: list[str], force: bool) -> None:
-    folder = os.path.dirname(out) or "."
-    if out == "-":
-        raise ValueError("a database cannot go to standard output, it needs the name of a file")
-    if not os.path.isdir(folder):
-        raise ValueError(f"{out}: there is no folder {folder}")
-    if not os.path.exists(out):
-        return
-    if not os.path.isfile(out):
-        raise ValueError(f"{out}: it is a folder or device, not a file to overwrite")
-    for source in sources:
-        if source != "-" and os.path.samefile(source, out):
-            raise ValueError(f"{out}: it is an input, and would be overwritten")
-    if not force and not is_database(out):
-        raise NoDatabaseError(f"{out}: it exists and is no database")
-
-
-@contextlib.contextmanager
-def _appearing(path: str) -> Iterator[IO[bytes]]:
-    """Give a file that takes its name when it is complete and on the disk, or vanishes."""
-    import secrets
-
-    part = f"{path}.{secrets.token_hex(4)}.part"
-    try:
-        with open(part, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
-    with contextlib.suppress(OSError):  # there are systems where folders cannot be opened
-        folder = os.open(os.path.dirname(path), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _write(
-    file: IO[bytes],
-    parts: Iterable[Records],
-    alphabet: Alphabet,
-    unknown: str | None,
-    residues: IO[bytes],
-) -> None:
-    """Write a database, by way of a file of the residues in their original order."""
-    file.write(bytes(_PREFACE.size))
-    sections: dict[str, dict[str, int]] = {}
-
-    def section(name: str, pieces: Iterable[Any]) -> None:
-        file.write(bytes(-file.tell() % _ALIGNMENT))
-        start, checksum = file.tell(), 0
-        for piece in pieces:
-            file.write(piece)
-            checksum = zlib.crc32(piece, checksum)
-        sections[name] = {"offset": start, "bytes": file.tell() - start, "crc32": checksum}
-
-    spool = _Spool(residues, alphabet, unknown)
-    section("titles", spool.titles(parts))
-    section("title_offsets", [spool.title_offsets])
-    lengths = spool.lengths
-    order, rank = _sorted(lengths)
-    section("order", [order])
-    section("rank", [rank])
-    offsets = offsets_of(lengths[order])
-    section("offsets", [offsets])
-    for name, array in zip(_SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
-        section(name, [array])
-    if lengths.any():
-        with mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            section("residues", _gathered(mapped, lengths, order))
-    else:
-        section("residues", [])
-    table = {
-        "alphabet": {
-            "name": alphabet.name,
-            "letters": alphabet.letters,
-            "aliases": dict(alphabet.aliases),
-            "ambiguous": alphabet.ambiguous,
-        },
-        "sequences": len(lengths),
-        "residues": int(lengths.sum()),
-        "program": f"glsw {_program_version()}",
-        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "sections": sections,
-    }
-    contents = json.dumps(table).encode("utf-8")
-    start = file.tell()
-    file.write(contents)
-    file.seek(0)
-    checksum = zlib.crc32(contents)
-    preface = _PREFACE.pack(_MAGIC, _MARK, _VERSION, start, len(contents), checksum, 0)[:-4]
-    file.write(preface + struct.pack("=I", zlib.crc32(preface)))
-
-
-class _Spool:
-    """The residues of records in a file, and what else is known of them in arrays.
-
-    Parameters
-    ----------
-    file : binary file
-        Gets the residues in the original order.
-    alphabet, unknown
-        As of `makedb`.
-    """
-
-    def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
-        self._file, self._alphabet, self._unknown = file, alphabet, unknown
-        self._lengths: list[npt.NDArray[np.int64]] = []
-        self._title_offsets: list[npt.NDArray[np.int64]] = []
-        self._places: list[int] = []
-        self._letters: list[str] = []
-
-    def titles(self, parts: Iterable[Records]) -> Iterator[npt.NDArray[np.uint8]]:
-        """Yield the text of the titles while the rest of the records goes where it belongs."""
-        total = 0
-        for records in parts:
-            codes, lengths, found = codes_of(records, self._alphabet, self._unknown)
-            self._file.write(codes.data)
-            if found:
-                for at, letter in self._alphabet.substituted(records.letters.tobytes()):
-                    self._places.append(total + at)
-                    self._letters.append(letter)
-            total += len(codes)
-            self._lengths.append(lengths)
-            self._title_offsets.append(records.titles.offsets)
-            yield records.titles.text
-        self._file.flush()
-
-    @property
-    def title_offsets(self) -> npt.NDArray[np.int64]:
-        return joined_offsets(self._title_offsets)
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        return np.concatenate(self._lengths)
-
-    def substituted(
-        self, offsets: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], bytes]:
-        """Return letters that count as others, and where they are among the sorted residues."""
-        places, starts = np.array(self._places, np.int64), offsets_of(self.lengths)
-        owners = np.searchsorted(starts, places, "right") - 1
-        places += offsets[rank[owners]] - starts[owners]
-        order = np.argsort(places)
-        return places[order], "".join(self._letters[k] for k in order.tolist()).encode("ascii")
-
-
-def _sorted(
-    lengths: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the order by descending length, and the place of each sequence in it."""
-    order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return order, rank
-
-
-def _gathered(
-    residues: memoryview | mmap.mmap, lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
-) -> Iterator[bytes]:
-    """Yield the residues in that order, many sequences at a time."""
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    with memoryview(residues) as view:
-        for at in range(0, len(order), 1 << 12):
-            some = order[at : at + (1 << 12)]
-            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
-            yield b"".join([view[start:end] for start, end in bounds])
-
-
-def _program_version() -> str:
-    from glsw import __version__
-
-    return __version__
-
-
-def is_database(path: _Path) -> bool:
+def is_database(path: Path) -> bool:
     """Return whether a path is a file that begins as those of :func:`makedb` do.
 
     Only regular files are read, a pipe is not.
@@ -380,4 +346,4 @@ def is_database(path: _Path) -> bool:
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+        return file.read(len(MAGIC)) == MAGIC

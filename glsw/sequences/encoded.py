@@ -88,14 +88,7 @@ class Sequences:
         >>> [(part.start, part.stop) for part in sequences.parts(10)]
         [(0, 1), (1, 2), (2, 5)]
         """
-        if residues < 1:
-            raise ValueError(f"a part has at least 1 residue, got {residues}")
-        start = 0
-        while start < len(self):
-            end = self.offsets[start] + residues
-            stop = max(int(np.searchsorted(self.offsets, end, "right")) - 1, start + 1)
-            yield slice(start, stop)
-            start = stop
+        return parts_of(self.offsets, residues)
 
     def select(self, order: Iterable[int]) -> Sequences:
         """Return copies of these sequences, in this order."""
@@ -106,11 +99,28 @@ def part_of(
     residues: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], part: slice
 ) -> Sequences:
     """Return `Sequences.part` of sequences of which no other offsets are looked at."""
+    bounds = bounds_of(offsets, part)
+    return Sequences(residues[bounds[0] : bounds[-1]], bounds - bounds[0])
+
+
+def bounds_of(offsets: npt.NDArray[np.int64], part: slice) -> npt.NDArray[np.int64]:
+    """Return the offsets of a slice of sequences, of step 1, and the end of the last."""
     start, stop, step = part.indices(len(offsets) - 1)
     if step != 1:
         raise ValueError(f"sequences of a part follow one another, got a step of {step}")
-    bounds = offsets[start : max(start, stop) + 1]
-    return Sequences(residues[bounds[0] : bounds[-1]], bounds - bounds[0])
+    return offsets[start : max(start, stop) + 1]
+
+
+def parts_of(offsets: npt.NDArray[np.int64], residues: int) -> Iterator[slice]:
+    """Yield `Sequences.parts` of sequences that have these offsets."""
+    if residues < 1:
+        raise ValueError(f"a part has at least 1 residue, got {residues}")
+    start = 0
+    while start < len(offsets) - 1:
+        end = offsets[start] + residues
+        stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop
 
 
 def padded(

@@ -34,7 +34,8 @@ def checked_letters(
         if letter in letters[:k]:
             raise ValueError(f"letter {letter!r} is twice in the {name} alphabet")
     for alias, letter in aliases.items():
-        if alias in letters or letter not in letters or len(alias) != len(letters[0]):
+        fits = len(alias) == len(letter) == len(letters[0]) and alias.isascii()
+        if alias in letters or letter not in letters or not fits:
             raise ValueError(f"alias {alias!r} for {letter!r} does not fit the {name} alphabet")
     if unheard := [letter for letter in ambiguous if letter not in letters]:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -133,7 +134,7 @@ def tasks_seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Sequenc
 def test_each_part_meets_all_queries(small: Aligner, tasks_seen) -> None:
     results = small.search(QUERIES, TARGETS)
     next(results)
-    parts = len(list(Database.of(TARGETS, PROTEIN).sequences.parts(100)))
+    parts = len(list(Database.of(TARGETS, PROTEIN).parts(100)))
     assert [len(lengths) for lengths, _ in tasks_seen] == [len(QUERIES)] * parts
     list(results)
     assert len(tasks_seen) == parts
@@ -282,16 +283,29 @@ def test_a_part_that_fails_twice_is_an_error(
     assert shown(two.search(QUERIES, TARGETS)) == expected
 
 
-def test_other_errors_of_a_task_are_raised(
-    two: Aligner, expected: list[str], tmp_path: Path
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_database_that_is_gone_is_searched_by_several_processes(
+    how: str, two: Aligner, indexed: Path, expected: list[str], tmp_path: Path
 ) -> None:
-    fasta = tmp_path / "db.fasta"
-    fasta.write_text(">a\nMKV\n")
-    makedb(fasta, tmp_path / "db")
+    shutil.copy(indexed / "db", tmp_path / "db")
     database = Database.open(tmp_path / "db")
-    fasta.write_text(">a\nMKVL\n")
-    makedb(fasta, tmp_path / "db")
-    with pytest.raises(ValueError, match="the database has changed since it was opened"):
+    if how == "deleted":
+        (tmp_path / "db").unlink()
+    else:
+        (tmp_path / "db.fasta").write_text(">another\nMKV\n")
+        makedb(tmp_path / "db.fasta", tmp_path / "db")
+    assert shown(two.search(QUERIES, database)) == expected
+
+
+def test_other_errors_of_a_task_are_raised(
+    two: Aligner, indexed: Path, expected: list[str], tmp_path: Path
+) -> None:
+    shutil.copy(indexed / "db", tmp_path / "db")
+    database = Database.open(tmp_path / "db")
+    len(database.sequences)  # this process has read it
+    with open(tmp_path / "db", "r+b") as file:
+        file.truncate(100)
+    with pytest.raises(ValueError, match="truncated database, 100 of"):
         list(two.search(QUERIES, database))
     assert shown(two.search(QUERIES, TARGETS)) == expected
 
@@ -377,4 +391,4 @@ def test_scan_of_no_parts() -> None:
 def test_a_whole_database_is_always_the_same_object() -> None:
     database = Database.of(TARGETS, PROTEIN)
     whole = slice(0, len(database))
-    assert Part.of(database, whole).targets is Part.of(database, whole).targets
+    assert Part.of(database, whole).load() is Part.of(database, whole).load()

@@ -247,8 +247,9 @@ def test_bad_alphabets_are_refused(letters, message):
 def test_bad_letters_aliases_and_ambiguous_letters_are_refused():
     with pytest.raises(TypeError, match="must be str"):
         Alphabet("numbers", (1, 2))
-    with pytest.raises(ValueError, match="alias"):
-        Alphabet("a", "AB", {"C": "D"})
+    for alias, letter in (("C", "D"), ("→", "A"), ("C", "AB"), ("CC", "A"), ("C", "")):
+        with pytest.raises(ValueError, match="alias"):
+            Alphabet("a", "AB", {alias: letter})
     with pytest.raises(ValueError, match="ambiguous letter 'N'"):
         custom("ACGT", ambiguous="N")
 

@@ -1,0 +1,25 @@
+"""The command ``glsw verify``: whether a database is as it was written."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from glsw.sequences.database import Database
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument("database", metavar="DB", help="a database of makedb")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the whole file, and print its size; damage is an error."""
+    start = time.perf_counter()
+    database = Database.open(arguments.database)
+    database.verify()
+    print(
+        f"{arguments.database}: undamaged, {len(database)} sequences, {database.residues} "
+        f"residues, {database.alphabet.name} alphabet, format {database.version}, "
+        f"checked in {time.perf_counter() - start:.2f} s"
+    )

@@ -1,0 +1,241 @@
+"""Writes an indexed database, at once or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import mmap
+import os
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.database_file import (
+    ALIGNMENT,
+    PREFACE,
+    SUBSTITUTED,
+    is_database,
+    preface,
+)
+from glsw.sequences.records import Records, codes_of
+from glsw.sequences.sections import BlockChecksums
+from glsw.sequences.titles import joined_offsets, offsets_of
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class NoDatabaseError(ValueError):
+    """A file that is no database would be overwritten, and ``force`` is not given."""
+
+
+def check_sources(paths: list[str]) -> None:
+    """Raise an error unless the sources of a database are there."""
+    if not paths:
+        raise ValueError("there is no file to index")
+    if paths.count("-") > 1:
+        raise ValueError("standard input ('-') can be read only once")
+    for path in paths:
+        if path != "-":
+            os.stat(path)  # an OSError now, not after the files before it
+
+
+def check_out(out: str, sources: list[str], force: bool) -> None:
+    """Raise ValueError if a database must not be written there."""
+    folder = os.path.dirname(out) or "."
+    if out == "-":
+        raise ValueError("a database cannot go to standard output, it needs the name of a file")
+    if not os.path.isdir(folder):
+        raise ValueError(f"{out}: there is no folder {folder}")
+    if not os.path.exists(out):
+        return
+    if not os.path.isfile(out):
+        raise ValueError(f"{out}: it is a folder or device, not a file to overwrite")
+    for source in sources:
+        if source != "-" and os.path.samefile(source, out):
+            raise ValueError(f"{out}: it is an input, and would be overwritten")
+    if not force and not is_database(out):
+        raise NoDatabaseError(f"{out}: it exists and is no database")
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Add the path to errors that come from writing only: no room on the disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _NO_ROOM:
+            error.filename = path
+        raise
+
+
+@contextlib.contextmanager
+def appearing(path: str) -> Iterator[IO[bytes]]:
+    """Give a file that takes its name when it is complete and on the disk, or vanishes."""
+    import secrets
+
+    part = f"{path}.{secrets.token_hex(4)}.part"
+    try:
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    with contextlib.suppress(OSError):  # there are systems where folders cannot be opened
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def write(
+    file: IO[bytes],
+    parts: Iterable[Records],
+    alphabet: Alphabet,
+    unknown: str | None,
+    residues: IO[bytes],
+) -> None:
+    """Write a database, by way of a file of the residues in their original order."""
+    file.write(bytes(PREFACE.size))
+    sections: dict[str, dict[str, int]] = {}
+    of_blocks: list[int] = []
+
+    def section(name: str, pieces: Iterable[Any]) -> None:
+        file.write(bytes(-file.tell() % ALIGNMENT))
+        start, checksums = file.tell(), BlockChecksums()
+        for piece in pieces:
+            file.write(piece)
+            checksums.add(piece)
+        sections[name] = {"offset": start, "bytes": file.tell() - start}
+        of_blocks.extend(checksums.values)
+
+    spool = _Spool(residues, alphabet, unknown)
+    section("titles", spool.titles(parts))
+    section("title_offsets", [spool.title_offsets])
+    lengths = spool.lengths
+    order, rank = sorted_by_length(lengths)
+    section("order", [order])
+    section("rank", [rank])
+    offsets = offsets_of(lengths[order])
+    section("offsets", [offsets])
+    for name, array in zip(SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
+        section(name, [array])
+    if lengths.any():
+        with mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            section("residues", gathered(mapped, lengths, order))
+    else:
+        section("residues", [])
+    checksums = np.array(of_blocks, np.uint32)
+    section("checksums", [checksums])
+    of_checksums = sections.pop("checksums") | {"crc32": zlib.crc32(checksums.data)}
+    table = {
+        "alphabet": {
+            "name": alphabet.name,
+            "letters": alphabet.letters,
+            "aliases": dict(alphabet.aliases),
+            "ambiguous": alphabet.ambiguous,
+        },
+        "sequences": len(lengths),
+        "residues": int(lengths.sum()),
+        "program": f"glsw {_program_version()}",
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "sections": sections,
+        "checksums": of_checksums,
+    }
+    contents = json.dumps(table).encode("utf-8")
+    start = file.tell()
+    file.write(contents)
+    file.seek(0)
+    file.write(preface(start, contents))
+
+
+class _Spool:
+    """The residues of records in a file, and what else is known of them in arrays.
+
+    Parameters
+    ----------
+    file : binary file
+        Gets the residues in the original order.
+    alphabet, unknown
+        As of `makedb`.
+    """
+
+    def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
+        self._file, self._alphabet, self._unknown = file, alphabet, unknown
+        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._title_offsets: list[npt.NDArray[np.int64]] = []
+        self._places: list[int] = []
+        self._letters: list[str] = []
+
+    def titles(self, parts: Iterable[Records]) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield the text of the titles while the rest of the records goes where it belongs."""
+        total = 0
+        for records in parts:
+            codes, lengths, found = codes_of(records, self._alphabet, self._unknown)
+            self._file.write(codes.data)
+            if found:
+                for at, letter in self._alphabet.substituted(records.letters.tobytes()):
+                    self._places.append(total + at)
+                    self._letters.append(letter)
+            total += len(codes)
+            self._lengths.append(lengths)
+            self._title_offsets.append(records.titles.offsets)
+            yield records.titles.text
+        self._file.flush()
+
+    @property
+    def title_offsets(self) -> npt.NDArray[np.int64]:
+        return joined_offsets(self._title_offsets)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.concatenate(self._lengths)
+
+    def substituted(
+        self, offsets: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], bytes]:
+        """Return letters that count as others, and where they are among the sorted residues."""
+        places, starts = np.array(self._places, np.int64), offsets_of(self.lengths)
+        owners = np.searchsorted(starts, places, "right") - 1
+        places += offsets[rank[owners]] - starts[owners]
+        order = np.argsort(places)
+        return places[order], "".join(self._letters[k] for k in order.tolist()).encode("ascii")
+
+
+def sorted_by_length(
+    lengths: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the order by descending length, and the place of each sequence in it."""
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank
+
+
+def gathered(
+    residues: memoryview | mmap.mmap, lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> Iterator[bytes]:
+    """Yield the residues in that order, many sequences at a time."""
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    with memoryview(residues) as view:
+        for at in range(0, len(order), 1 << 12):
+            some = order[at : at + (1 << 12)]
+            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
+            yield b"".join([view[start:end] for start, end in bounds])
+
+
+def _program_version() -> str:
+    from glsw import __version__
+
+    return __version__

@@ -1,0 +1,293 @@
+"""Sections of a file, compared with their checksums block by block whenever they are read.
+
+Nothing is mapped: what was read and checked stays as it is when the file is overwritten, and a file
+that became shorter is an error, not a signal that ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import weakref
+import zlib
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Path: TypeAlias = str | os.PathLike[str]
+
+BLOCK = 1 << 16
+"""Bytes of a section that have a checksum in common."""
+
+_SLAB = 1 << 20  # bytes that a thread reads and checks at a time
+_MIN_SLABS_FOR_THREADS = 8
+_MAX_THREADS = 4
+_KEPT_BLOCKS = 1024  # of a section, 64 MiB, for reads of a few bytes
+_MAX_WHOLE = 1 << 29  # bytes of a section that is read as a whole when a quarter was read in blocks
+
+
+class DatabaseError(ValueError):
+    """A database is damaged, has changed since it was opened, or is of another version."""
+
+
+class OpenFile:
+    """A regular file that is read at any place and by any thread, open while it is used.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    DatabaseError
+        If it is a pipe or a device.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.path.abspath(path)
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise DatabaseError(f"{self.path}: not a regular file")
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed with this object
+        weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
+        status = os.fstat(self._file.fileno())
+        self.size, self._state = status.st_size, _state(status)
+
+    def read(self, at: int, length: int) -> bytearray:
+        """Return bytes; errors as `fill`."""
+        data = bytearray(length)
+        self.fill(memoryview(data), at)
+        return data
+
+    def fill(self, buffer: memoryview, at: int) -> None:
+        """Fill a buffer with the bytes from ``at`` on.
+
+        Raises
+        ------
+        OSError
+            If the system cannot read them, naming the file.
+        DatabaseError
+            If the file has become too short.
+        """
+        while len(buffer):
+            try:
+                count = self._read_some(buffer, at)
+            except OSError as error:
+                error.filename = self.path
+                raise
+            if not count:
+                raise self.corrupt(f"ends at byte {at}")
+            buffer, at = buffer[count:], at + count
+
+    def _read_some(self, buffer: memoryview, at: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [buffer], at)
+        with self._lock:
+            self._file.seek(at)
+            return self._file.readinto(buffer) or 0
+
+    def has_its_name(self) -> bool:
+        """Return whether the path still leads to this file."""
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except OSError:
+            return False
+
+    def corrupt(self, what: str) -> DatabaseError:
+        """Return the error of damaged bytes, or of a file that was changed while it was open."""
+        try:
+            self.check_unchanged()
+        except DatabaseError as error:
+            return error
+        return DatabaseError(f"{self.path}: corrupt database ({what})")
+
+    def check_unchanged(self) -> None:
+        """Raise DatabaseError if the file was written to since it was opened."""
+        if _state(os.fstat(self._file.fileno())) != self._state:
+            raise DatabaseError(f"{self.path}: the database was overwritten while it was in use")
+
+
+def _state(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+class Section:
+    """Bytes of a file with their checksums.
+
+    Parameters
+    ----------
+    file : OpenFile
+    name : str
+        For errors.
+    start, length : int
+        Its place in the file, in bytes.
+    checksums : ndarray of uint32, shape (blocks,), or int
+        The CRC-32 of each block, or of the whole section.
+    block : int
+        Bytes of a block; only the last one is shorter.
+
+    Notes
+    -----
+    All methods that read raise DatabaseError if checksums differ, and OSError. A section with one
+    checksum for many blocks is compared with it when it is read as a whole.
+    """
+
+    def __init__(
+        self,
+        file: OpenFile,
+        name: str,
+        start: int,
+        length: int,
+        checksums: npt.NDArray[np.uint32] | int,
+        block: int = BLOCK,
+    ) -> None:
+        self._file, self.name, self._start, self.length = file, name, start, length
+        self._checksums, self._block = checksums, block
+        self._limit = 256
+        self._whole: npt.NDArray[np.uint8] | None = None
+        self._kept: dict[int, npt.NDArray[np.uint8]] = {}
+        self._read_blocks = 0
+        self._lock = threading.Lock()
+
+    def limit(self, limit: int) -> None:
+        """Accept no bytes of this value or above."""
+        self._limit = limit
+
+    def corrupt(self) -> DatabaseError:
+        """Return the error of this section."""
+        return self._file.corrupt(self.name)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+        """Return bytes, read-only, which may be part of a larger array."""
+        if self._whole is not None:
+            return self._whole[start:stop]
+        first, last = start // self._block, -(-stop // self._block)
+        self._read_blocks += last - first if first not in self._kept else 0
+        if 4 * self._read_blocks > self.blocks and self.length <= _MAX_WHOLE:
+            return self.whole()[start:stop]
+        found = self._loaded(first, last) if last - first > 1 else self._kept_block(first)
+        return found[start - first * self._block : stop - first * self._block]
+
+    def numbers(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        """Return numbers of 8 bytes."""
+        return self.read(8 * start, 8 * stop).view(np.int64)
+
+    def whole(self) -> npt.NDArray[np.uint8]:
+        """Return all bytes, read-only, and keep them."""
+        if self._whole is None:
+            found = self._loaded(0, self.blocks)
+            if isinstance(self._checksums, int) and zlib.crc32(found.data) != self._checksums:
+                raise self.corrupt()
+            self._whole = found
+            with self._lock:
+                self._kept.clear()
+        return self._whole
+
+    def check(self) -> None:
+        """Read everything and keep nothing."""
+        if isinstance(self._checksums, int):
+            checksum = 0
+            for first in self._slabs(0, self.blocks):
+                found = self._loaded(first, self._slab_end(first, self.blocks))
+                checksum = zlib.crc32(found.data, checksum)
+            if checksum != self._checksums:
+                raise self.corrupt()
+            return
+
+        def check_slab(first: int) -> None:
+            last = self._slab_end(first, self.blocks)
+            self._load(np.empty(self._bytes(first, last), np.uint8), first, last)
+
+        _in_threads(check_slab, self._slabs(0, self.blocks))
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return -(-self.length // self._block)
+
+    def _bytes(self, first: int, last: int) -> int:
+        return min(last * self._block, self.length) - first * self._block
+
+    def _slabs(self, first: int, last: int) -> range:
+        return range(first, last, max(1, _SLAB // self._block))
+
+    def _slab_end(self, first: int, last: int) -> int:
+        return min(first + max(1, _SLAB // self._block), last)
+
+    def _kept_block(self, k: int) -> npt.NDArray[np.uint8]:
+        """Return a block, perhaps one that was read before."""
+        found = self._kept.get(k)
+        if found is None:
+            found = self._loaded(k, min(k + 1, self.blocks))
+            with self._lock:
+                if len(self._kept) >= _KEPT_BLOCKS:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[k] = found
+        return found
+
+    def _loaded(self, first: int, last: int) -> npt.NDArray[np.uint8]:
+        """Return blocks, checked."""
+        found = np.empty(self._bytes(first, last), np.uint8)
+
+        def load_slab(at: int) -> None:
+            end = self._slab_end(at, last)
+            start = (at - first) * self._block
+            self._load(found[start : start + self._bytes(at, end)], at, end)
+
+        _in_threads(load_slab, self._slabs(first, last))
+        found.flags.writeable = False
+        return found
+
+    def _load(self, found: npt.NDArray[np.uint8], first: int, last: int) -> None:
+        """Fill an array with blocks, checked."""
+        view = found.data
+        self._file.fill(view, self._start + first * self._block)
+        if isinstance(self._checksums, int):
+            self._file.check_unchanged()
+        else:
+            for k, expected in enumerate(self._checksums[first:last].tolist()):
+                if zlib.crc32(view[k * self._block : (k + 1) * self._block]) != expected:
+                    raise self.corrupt()
+        if self._limit < 256 and found.max(initial=0) >= self._limit:
+            raise self.corrupt()
+
+
+def _in_threads(work: Callable[[int], None], slabs: range) -> None:
+    """Call ``work`` for each slab; many are shared among threads."""
+    if len(slabs) < _MIN_SLABS_FOR_THREADS:
+        for slab in slabs:
+            work(slab)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(_MAX_THREADS, os.cpu_count() or 1)) as pool:
+        for _ in pool.map(work, slabs):
+            pass
+
+
+class BlockChecksums:
+    """The CRC-32 of each block of bytes that come in pieces.
+
+    >>> checksums = BlockChecksums()
+    >>> checksums.add(b"some"), checksums.add(b" bytes"), checksums.values
+    (None, None, [1397119021])
+    """
+
+    def __init__(self) -> None:
+        self.values: list[int] = []
+        self.length = 0
+
+    def add(self, piece: Any) -> None:
+        """Go on with these bytes, or this array."""
+        view = np.frombuffer(piece, np.uint8).data
+        at = 0
+        while at < len(view):
+            filled = self.length % BLOCK
+            some = view[at : at + BLOCK - filled]
+            if filled:
+                self.values[-1] = zlib.crc32(some, self.values[-1])
+            else:
+                self.values.append(zlib.crc32(some))
+            at, self.length = at + len(some), self.length + len(some)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 from glsw.device.device import DeviceError
@@ -17,6 +18,8 @@ def fails_once(flag: str, how: str, spec: bytes, parent: int, task: Task) -> obj
         return run_task(spec, parent, task)
     if how == "dies":
         os._exit(1)
+    if how == "stops":
+        os.kill(os.getpid(), signal.SIGSTOP)
     raise DeviceError("the driver is lost")
 
 

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
 from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
-from glsw.search.workers import AnswerT, DeviceProcess, Task, UserExecutor, Worker
+from glsw.search.workers import (
+    SECONDS_BETWEEN_LOOKS,
+    AnswerT,
+    DeviceProcess,
+    Task,
+    UserExecutor,
+    Worker,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -230,7 +237,7 @@ def run_tasks(
     Warns
     -----
     RuntimeWarning
-        If a device fails, or its process dies: another worker repeats its task.
+        If a device fails, or its process dies or is stopped: another worker repeats its task.
     """
     from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 
@@ -245,7 +252,10 @@ def run_tasks(
                     k = waiting.popleft()
                     running[_submitted(worker, tasks[k])] = k, worker
                     busy += 1
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
+            if not done:
+                for worker in workers:
+                    worker.look()
             for future in done:
                 k, worker = running.pop(future)
                 error = future.exception()
@@ -261,7 +271,7 @@ def run_tasks(
                 workers.remove(worker)
                 worker.abandon()
                 broken = isinstance(error, BrokenExecutor)
-                text = f"{worker.name}: {'its process died' if broken else error}; "
+                text = f"{worker.name}: {worker.end if broken else error}; "
                 if k in failed:
                     raise DeviceError(f"{text}a part of the {whole} has failed twice")
                 failed.add(k)

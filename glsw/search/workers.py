@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.current import forked_after_gl
@@ -100,6 +102,14 @@ class Worker(ABC):
     def abandon(self) -> None:  # noqa: B027
         """Stop what is running, as far as possible."""
 
+    def look(self) -> None:  # noqa: B027
+        """End a process that does not run any more; called now and then while it is waited for."""
+
+    @property
+    def end(self) -> str:
+        """How its process ended, for messages."""
+        return "its process died"
+
 
 class _ExecutorWorker(Worker):
     """An executor whose processes have an engine each."""
@@ -112,6 +122,9 @@ class _ExecutorWorker(Worker):
         return self._executor.submit(run_task, self._spec, os.getpid(), task)
 
 
+SECONDS_BETWEEN_LOOKS = 1.0
+_LOOKS_AT_A_STOPPED_PROCESS = 10
+"""After so many it is ended; after Ctrl-Z and `fg` parent and child do not go on at once."""
 _starting = threading.Lock()
 
 
@@ -143,16 +156,19 @@ class DeviceProcess(_ExecutorWorker):
             self._ready = self._executor.submit(_start_engine, self._spec, os.getpid())
             self._processes = set(multiprocessing.active_children()) - before
         self.failed = False
+        self._looks = 0
 
     def wait(self) -> None:
         """Wait until the engine is made; DeviceError if it cannot be."""
-        from concurrent.futures import BrokenExecutor
+        from concurrent.futures import BrokenExecutor, wait
 
+        while not wait([self._ready], SECONDS_BETWEEN_LOOKS).done:
+            self.look()
         try:
             self.where = self._ready.result()
         except BrokenExecutor:
             raise DeviceError(
-                f"{self.name}: its process died at the start; a script that uses several devices "
+                f"{self.name}: {self.end} at the start; a script that uses several devices "
                 'has to be importable, with its work below if __name__ == "__main__"'
             ) from None
 
@@ -171,6 +187,24 @@ class DeviceProcess(_ExecutorWorker):
         """End the process; `restart` starts another one."""
         self.failed = True
         self.close()
+
+    def look(self) -> None:
+        """End the process if a signal has stopped it for some time; a slow one is left alone."""
+        if not self._was_stopped:
+            stopped = any(_is_stopped(process.pid) for process in self._processes)
+            self._looks = self._looks + 1 if stopped else 0
+            if self._looks == _LOOKS_AT_A_STOPPED_PROCESS:
+                for process in self._processes:
+                    process.kill()
+
+    @property
+    def _was_stopped(self) -> bool:
+        return self._looks >= _LOOKS_AT_A_STOPPED_PROCESS
+
+    @property
+    def end(self) -> str:
+        """How its process ended, for messages."""
+        return "its process was stopped by a signal" if self._was_stopped else super().end
 
     def close(self) -> None:
         """End the process, even during a task; safe to repeat."""
@@ -223,6 +257,22 @@ def _pickled(spec: EngineSpec) -> bytes:
     if isinstance(spec.device, Device):
         spec = spec._replace(device=spec.device.info.index)
     return pickle.dumps(spec)
+
+
+def _is_stopped(pid: int | None) -> bool:
+    """Return whether a signal such as SIGSTOP has stopped a process, as far as can be known."""
+    if pid is None or sys.platform == "win32":
+        return False
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].strip()
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return False  # it has ended
+        import subprocess
+
+        words = ["ps", "-o", "stat=", "-p", str(pid)]
+        state = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    return state.startswith("T")
 
 
 @contextmanager

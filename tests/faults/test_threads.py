@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +21,8 @@ from glsw.device.context import routes
 from glsw.device.current import current_device
 from glsw.device.device import Device, DeviceError
 
+ROOT = Path(__file__).parents[2]
+HANGS_AFTER = 300  # seconds
 PAIRS = [("HEAGAWGHEE" * (1 + k % 5), "PAWHEAE" * (1 + k % 7)) for k in range(12)]
 random.seed(20)
 TARGETS = ["".join(random.choices("ACDEFGHIKLMNPQRSTVWY", k=5 + 6 * k)) for k in range(12)]
@@ -203,3 +209,75 @@ def test_a_thread_waits_for_the_block_of_another(free: Device) -> None:
         said.append("block ends")
     thread.join(60)
     assert said == ["block ends", 17]
+
+
+def test_an_interrupted_call_frees_the_device(free: Device) -> None:
+    def interrupt(cells: int) -> None:
+        raise KeyboardInterrupt
+
+    aligner = glsw.Aligner(engine="diagonal", device=free)
+    with pytest.raises(KeyboardInterrupt):
+        aligner.score_matrix(QUERIES, progress=interrupt)
+    assert in_a_thread(lambda: aligner.score(*PAIRS[0])) == 17
+
+
+WAITS = """
+import signal, sys, threading, warnings
+warnings.simplefilter("ignore")
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import glsw
+from glsw.device.device import open_device
+device = open_device(quiet=True)
+taken, end = threading.Event(), threading.Event()
+def take():
+    with device:
+        taken.set()
+        end.wait()
+threading.Thread(target=take, daemon=True).start()
+taken.wait()
+try:
+    print("waits", flush=True)
+    glsw.score("HEAGAWGHEE", "PAWHEAE", device=device)
+except KeyboardInterrupt:
+    end.set()
+    print(glsw.score("HEAGAWGHEE", "PAWHEAE", device=device))
+"""
+
+
+def test_waiting_for_another_thread_can_be_interrupted() -> None:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, **pipes) as waiting:
+        assert waiting.stdout
+        assert waiting.stdout.readline() == "waits\n"
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.communicate(timeout=HANGS_AFTER) == ("17\n", "")
+
+
+# a notebook
+
+
+CELLS = [
+    "import glsw, asyncio, warnings; warnings.simplefilter('ignore')\n"
+    "aligner = glsw.Aligner(); aligner.score('HEAGAWGHEE', 'PAWHEAE')",
+    "await asyncio.gather(*(asyncio.to_thread(glsw.score, 'HEAGAWGHEE', 'PAWHEAE')"
+    " for _ in range(8)))",
+    "from concurrent.futures import ThreadPoolExecutor\n"
+    "with ThreadPoolExecutor(4) as pool:\n"
+    "    found = list(pool.map(lambda k: aligner.score('HEAGAWGHEE', 'PAWHEAE'), range(8)))\n"
+    "found",
+    "[hit.score for hit in aligner.search('HEAGAWGHEE', ['PAWHEAE', 'PPPPPP'])]",
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the notebook's own packages
+def test_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in CELLS])
+    resources = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(notebook, timeout=HANGS_AFTER, resources=resources).execute()
+    said = [cell.outputs[-1]["data"]["text/plain"] for cell in notebook.cells]
+    assert said == ["17", str([17] * 8), str([17] * 8), "[17]"]

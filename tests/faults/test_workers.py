@@ -1,0 +1,213 @@
+"""Processes of several devices: stopped ones are replaced, and none is left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import pytest
+from failing import fails_once
+from program import wait_until
+
+import glsw
+from glsw import Aligner, Aligner3
+from glsw.align3 import align3, alignments3, score3
+from glsw.device.device import Device, DeviceError
+from glsw.engines.spec import EngineSpec
+from glsw.search import pool, workers
+from glsw.search.workers import AnswerT, Task
+
+QUERIES = ["HEAGAWGHEE", "PAWHEAE", "MKVLAAGIAHEAE"]
+TARGETS = ["PAWHEAE" * k for k in range(1, 9)]
+TRIPLE = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
+
+
+def shown(results: Iterator[glsw.SearchResult]) -> list[list[tuple[str, float]]]:
+    return [[(hit.target.id, hit.score) for hit in result] for result in results]
+
+
+# processes that a signal stops
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped process is seen at the second look, and looks follow one another quickly."""
+    monkeypatch.setattr(workers, "_LOOKS_AT_A_STOPPED_PROCESS", 2)
+    for module in (workers, pool):
+        monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.05)
+
+
+def test_a_stopped_process_is_replaced(
+    device: Device, soon: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = device.info.index
+    expected = shown(glsw.search(QUERIES, TARGETS, engine="reference"))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "stops"))
+    said = rf"^device {index}: its process was stopped by a signal; part \d of \d+ of the search is"
+    with Aligner(engine="diagonal", device=[index, index]) as aligner:
+        with pytest.warns(RuntimeWarning, match=said) as warned:
+            assert shown(aligner.search(QUERIES, TARGETS)) == expected
+        assert len(warned) == 1
+        assert shown(aligner.search(QUERIES, TARGETS)) == expected
+
+
+def stopped_process() -> subprocess.Popen[bytes]:
+    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+    started.send_signal(signal.SIGSTOP)
+    return started
+
+
+def test_a_stopped_process_is_known_from_a_slow_one() -> None:
+    assert not workers._is_stopped(os.getpid())
+    assert not workers._is_stopped(None)
+    started = stopped_process()
+    try:
+        wait_until(lambda: workers._is_stopped(started.pid))
+        started.send_signal(signal.SIGCONT)
+        wait_until(lambda: not workers._is_stopped(started.pid))
+    finally:
+        started.kill()
+        started.wait()
+    assert not workers._is_stopped(started.pid)
+
+
+def test_a_process_that_is_stopped_at_the_start(
+    device: Device, soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = workers.DeviceProcess._start
+
+    def stopped(process: workers.DeviceProcess) -> None:
+        start(process)
+        for each in process._processes:
+            assert each.pid
+            os.kill(each.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(workers.DeviceProcess, "_start", stopped)
+    before = set(active_children())
+    index = device.info.index
+    with pytest.raises(DeviceError, match=r"device \d+: its process was stopped by a signal at "):
+        Aligner(engine="diagonal", device=[index, index])
+    assert set(active_children()) <= before
+
+
+# no process is left
+
+
+class FakeProcess(workers.Worker):
+    """Counts the processes that there are, and works in this one."""
+
+    running = 0
+    failed = False
+    where = "here"
+
+    def __init__(self, spec: EngineSpec) -> None:
+        self.name, self._engine = "fake", spec.make(quiet=True)
+        self.restart()
+
+    def restart(self) -> None:
+        self._runs, self.failed = True, False
+        FakeProcess.running += 1
+
+    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+        assert self._runs
+        done: Future[AnswerT] = Future()
+        try:
+            done.set_result(task(self._engine))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def wait(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        self.failed = True
+        self.close()
+
+    def close(self) -> None:
+        FakeProcess.running -= self._runs
+        self._runs = False
+
+
+@pytest.fixture
+def devices(device: Device, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Options for two devices, without processes."""
+    monkeypatch.setattr(pool, "DeviceProcess", FakeProcess)
+    monkeypatch.setattr(FakeProcess, "running", 0)
+    return {"device": [device.info.index] * 2}
+
+
+def interrupted(cells: int) -> None:
+    raise KeyboardInterrupt
+
+
+def abandoned(results: Iterator[Any]) -> None:
+    next(results)
+
+
+SEARCH: Callable[..., Any] = partial(glsw.search, QUERIES, TARGETS, engine="diagonal")
+WAYS: dict[str, Callable[..., object]] = {
+    "score": partial(glsw.score, *QUERIES[:2]),
+    "score_matrix": partial(glsw.score_matrix, QUERIES),
+    "align": partial(glsw.align, *QUERIES[:2]),
+    "alignments": lambda **given: list(glsw.alignments(*QUERIES[:2], max_alignments=2, **given)),
+    "alignments, abandoned": lambda **given: abandoned(glsw.alignments(*QUERIES[:2], **given)),
+    "search": partial(glsw.search, QUERIES[0], TARGETS, engine="diagonal"),
+    "searches": lambda **given: list(SEARCH(**given)),
+    "searches, abandoned": lambda **given: abandoned(SEARCH(**given)),
+    "searches, not begun": lambda **given: SEARCH(**given) and None,
+    "searches, closed": lambda **given: SEARCH(**given).close(),
+    "score3": partial(score3, *TRIPLE),
+    "align3": partial(align3, *TRIPLE),
+    "alignments3": lambda **given: abandoned(alignments3(*TRIPLE, **given)),
+    "an aligner, dropped": lambda **given: shown(Aligner(**given).search(QUERIES, TARGETS)) and 0,
+    "three sequences, dropped": lambda **given: Aligner3(**given).score(*TRIPLE),
+}
+ERRORS: dict[str, Callable[..., object]] = {
+    "wrong letters": partial(glsw.score, "M1V", "MKV"),
+    "wrong option": lambda **given: SEARCH(top=0, **given),
+    "wrong query": lambda **given: list(glsw.search([*QUERIES, "M1V"], TARGETS, **given)),
+    "interrupted": lambda **given: list(SEARCH(progress=interrupted, **given)),
+    "interrupted while one is searched": partial(
+        glsw.search, QUERIES[0], TARGETS, progress=interrupted
+    ),
+    "an executor too": lambda **given: SEARCH(executor=4, **given),
+    "no such device": lambda device: SEARCH(device=[*device, 99]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_process_is_left(devices: dict[str, Any], way: str) -> None:
+    WAYS[way](**devices)
+    gc.collect()
+    assert FakeProcess.running == 0
+
+
+@pytest.mark.parametrize("way", ERRORS)
+def test_no_process_is_left_by_errors(devices: dict[str, Any], way: str) -> None:
+    with pytest.raises((ValueError, TypeError, KeyboardInterrupt, DeviceError)):
+        ERRORS[way](**devices)
+    gc.collect()
+    assert FakeProcess.running == 0
+
+
+def test_no_real_process_is_left(device: Device) -> None:
+    before = set(active_children())
+    results = SEARCH(device=[device.info.index] * 2)
+    next(results)
+    started = set(active_children()) - before
+    assert len(started) == 2
+    del results
+    gc.collect()
+    for process in started:
+        process.join(60)
+        assert not process.is_alive()

@@ -45,14 +45,14 @@ def written(path, residues, seed=1):
 
 
 def found(path):
-    """Return all that a search shows, and all that formats with a header show."""
+    """Return all that a search reads or shows; what is quick comes first."""
     database = Database.open(path)
-    shown = [(r.id, r.description, r.letters) for r in database]
+    alphabet = database.alphabet
+    shown = [alphabet, alphabet.aliases, alphabet.ambiguous, database.substituted]
+    shown += [database.order.tolist(), database.sequences.residues.tobytes()]
+    shown += [database.part(part).residues.tobytes() for part in database.parts(1000)]
     shown.append(list(database.names_and_lengths()))
-    shown += [database.part(part).residues.tolist() for part in database.parts(100)]
-    shown.append((database.alphabet, database.alphabet.aliases, database.alphabet.ambiguous))
-    shown.append(database.sequences.residues.tobytes())
-    return [*shown, database.order.tolist(), database.substituted]
+    return [*shown, *((each.id, each.description, each.letters) for each in database)]
 
 
 def outcome(path, look=found):

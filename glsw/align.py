@@ -48,6 +48,7 @@ class SearchOptions(TypedDict, total=False):
     statistics: Method
     progress: Progress | None
     executor: Executor | None
+    skip: int
 
 
 class Aligner(PoolUser):
@@ -354,6 +355,7 @@ class Aligner(PoolUser):
         statistics: Method = "auto",
         progress: Progress | None = None,
         executor: Executor | None = None,
+        skip: int = 0,
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.
 
@@ -370,6 +372,9 @@ class Aligner(PoolUser):
         limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
         asked, targets = self._inputs.search(query, database, strand, genetic_code)
         limits = limits._replace(strict=len(asked) == 1)
+        if not 0 <= skip <= (0 if is_single(query) else len(asked)):
+            raise ValueError(f"skip {skip}: not more than the queries of a list expected")
+        asked = asked[skip:]
         with self.engine.turn:
             found = search_database(
                 self._pool, asked, targets, limits, self.ties, progress, executor

@@ -163,6 +163,9 @@ def search(
         Computes the scores of parts of the database, with the engine and device of this
         aligner. Engines on a device need processes, started by "spawn"; for several devices use
         the ``device`` of the aligner instead.
+    skip : int
+        The first queries that are read, but not searched, such as those whose results a search
+        that was interrupted has left. The results of the others are as without it.
     **options
         Of `Aligner`: scoring, mode, engine, device, ties, unknown, memory, lower_case_mask and
         mask_low_complexity.

@@ -2,8 +2,8 @@
 
 Commands turn options into arguments of `Aligner` and `Aligner3`, and results into files. An error
 is one line on stderr, with exit status 2. Results are written, by a thread, while the next ones are
-computed; those of finished queries stay if a later one is interrupted. The file for results
-is opened when the first result is there: bad input leaves no file, or the old one.
+computed; those of finished queries stay if a later one is interrupted. A file for results appears,
+or replaces the old one, when all are written.
 
 Each command is a module with ``add(parser)``, which declares its options, and ``run(arguments)``.
 The module is imported when its command is called.
@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from glsw import __version__
-from glsw.cli.messages import warnings_in_a_line
+from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import Terminated, termination_raised
 from glsw.device import egl
 
@@ -45,14 +44,15 @@ _ALPHABETS = "--alphabet protein", "--alphabet dna"
 
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
-    "(results of finished queries stay), 141 when the reader of the output is gone, "
-    "143 when terminated"
+    "(FILE.part has the results so far), 141 when the reader of the output is gone, "
+    "143 when terminated, likewise"
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process; return the exit status."""
     arguments = argparse.Namespace()
+    occupy_standard_streams()
     try:
         arguments = _parser().parse_args(argv)
         with warnings_in_a_line(), termination_raised():
@@ -60,15 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        print("glsw: interrupted", file=sys.stderr)
+        say(f"interrupted{_left(arguments)}")
         return INTERRUPTED
     except Terminated:
-        print("glsw: terminated", file=sys.stderr)
+        say(f"terminated{_left(arguments)}")
         return TERMINATED
     except Exception as error:
         if not isinstance(error, _errors()):
             raise
-        print(f"glsw: {_one_line(error, arguments)}{_hint(error, arguments)}", file=sys.stderr)
+        say(_one_line(error, arguments) + _hint(error, arguments) + _left(arguments))
         return ERROR
     return 0
 
@@ -107,7 +107,9 @@ class _CommandParser(_Parser):
         module = importlib.import_module(f"glsw.cli.{command}")
         module.add(self)
         self.set_defaults(run=module.run)
-        return super().parse_known_args(args, namespace)
+        from glsw.cli.words import with_negative_numbers
+
+        return super().parse_known_args(list(with_negative_numbers(args)), namespace)
 
 
 def _open_early(command: str, words: Sequence[str]) -> None:
@@ -128,16 +130,27 @@ def _errors() -> tuple[type[Exception], ...]:
 
 def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     """Return the option that avoids an error, if the command has it."""
+    from glsw.output.result_file import OtherRunError
     from glsw.sequences.alphabet import UnknownLetterError
     from glsw.sequences.database_writer import NoDatabaseError
 
     for kind, option, text in (
         (UnknownLetterError, "unknown", "--unknown X maps such letters"),
         (NoDatabaseError, "force", "--force overwrites it"),
+        (OtherRunError, "resume", "without --resume it is overwritten"),
     ):
         if isinstance(error, kind) and option in arguments:
             return f"; {text}"
     return ""
+
+
+def _left(arguments: argparse.Namespace) -> str:
+    """Return where the results are of a command that ends early."""
+    file = getattr(arguments, "destination", None)
+    if file is None or not file.left:
+        return ""
+    on = ", --resume goes on with them" if "resume" in arguments else ""
+    return f"; {file.part} has the results so far{on}"
 
 
 def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
@@ -157,4 +170,4 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
         options = _ALPHABETS if by_alphabet else ("--protein", "--dna")
         for ours, theirs in zip(_SCORINGS, options, strict=True):
             text = text.replace(ours, theirs)
-    return " ".join(text.splitlines())
+    return text

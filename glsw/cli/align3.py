@@ -16,6 +16,7 @@ from glsw.cli.messages import progress_bar
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for
+from glsw.cli.stream import destination
 from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
             bar.update(cells)
 
         results = _disjoint(aligner, (a, b, c), arguments, progress)
-        write(results, FORMATS3[arguments.format], arguments.output, bar, note=note)
+        write(results, FORMATS3[arguments.format], destination(arguments), bar, note=note)
 
 
 def _disjoint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from glsw.cli.stream import opened
+from glsw.cli.stream import PlainStream
 from glsw.device.device import devices
 
 
@@ -14,5 +14,5 @@ def add(_: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> None:
     """List the devices."""
-    with opened("-") as stream:
-        stream.writelines(f"{info}\n" for info in devices())
+    with PlainStream("-") as to:
+        to.stream.writelines(f"{info}\n" for info in devices())

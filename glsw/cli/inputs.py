@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TypeAlias
 
+from glsw.cli.words import name
 from glsw.sequences.nucleic import looks_nucleic
 from glsw.sequences.records import Record, Records
 
@@ -26,6 +27,7 @@ def add_unknown(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--unknown",
         metavar="X",
+        type=name,
         help="replace letters outside the alphabet by this one; without it they are an error, but "
         "in proteins U counts as C, and O and J as X",
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from glsw.cli.inputs import FILES, add_unknown
-from glsw.cli.messages import add_progress, progress_bar
+from glsw.cli.messages import add_progress, progress_bar, say
 from glsw.cli.words import alphabet
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import makedb
@@ -55,10 +54,9 @@ def run(arguments: argparse.Namespace) -> None:
             force=arguments.force,
             progress=bar.update,
         )
-    print(
-        f"glsw: {arguments.out}: {len(database)} sequences, {database.residues} residues, "
-        f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s",
-        file=sys.stderr,
+    say(
+        f"{arguments.out}: {len(database)} sequences, {database.residues} residues, "
+        f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
     )
 
 

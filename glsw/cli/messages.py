@@ -1,13 +1,16 @@
-"""What a command says on stderr while it runs: a progress bar, and warnings in a line each."""
+"""What a command says on stderr: messages and warnings in a line each, and a progress bar."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO
+
+from glsw.sequences.visible import visible
 
 
 class Bar(Protocol):
@@ -34,6 +37,25 @@ class _NoBar:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def say(message: object) -> None:
+    """Print a message of the program, in a line; one that nobody can receive ends no run."""
+    line = f"glsw: {visible(' '.join(str(message).splitlines()))}"
+    with suppress(OSError, ValueError):
+        if "tqdm" in sys.modules:  # there may be a bar
+            sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
+        else:
+            print(line, file=sys.stderr)
+
+
+def occupy_standard_streams() -> None:
+    """Open what is closed of the descriptors 0 to 2: else the next file gets their messages."""
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(nowhere, True)
+    os.close(nowhere)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
 
 
 def add_progress(group: argparse._ActionsContainer) -> None:
@@ -65,11 +87,7 @@ def warnings_in_a_line() -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        text = f"glsw: {message}"
-        if "tqdm" in sys.modules:  # there may be a bar
-            sys.modules["tqdm"].tqdm.write(text, file=sys.stderr)
-        else:
-            print(text, file=sys.stderr)
+        say(message)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
-from glsw.cli.messages import progress_bar
+from glsw.cli.messages import progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output
-from glsw.cli.stream import opened
+from glsw.cli.stream import Destination, destination
 from glsw.cli.words import cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
             progress=progress,
         )
         bar.close()
-        best = _write(comparison, aligner, MOTIF_FORMATS[arguments.format], arguments.output)
+        best = _write(comparison, aligner, MOTIF_FORMATS[arguments.format], destination(arguments))
     if arguments.figure:
         figure.write(comparison, best, arguments.figure)
     _summary(comparison, aligner)
@@ -108,7 +107,7 @@ def _words(arguments: argparse.Namespace) -> Words:
         start, end = recording.gap
         notes.append(f"no samples from {start:g} to {end:g} s, time is taken to go on")
     for note in filter(None, [_with_flags(recording.note), *notes]):
-        print(f"glsw: {recording.name}: {note}", file=sys.stderr)
+        say(f"{recording.name}: {note}")
     return words
 
 
@@ -137,16 +136,16 @@ def _aligner(
 
 
 def _write(
-    comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, output: str
+    comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, to: Destination
 ) -> Motif | None:
     """Write each motif when it is traced; return the first one."""
     best = None
-    with opened(output) as stream:
-        stream.write(form.header(comparison))
-        for motif in trace(comparison, aligner):
+    with to:
+        to.stream.write(form.header(comparison))
+        for number, motif in enumerate(trace(comparison, aligner), start=1):
             best = best or motif
-            stream.write(form.line(comparison, motif))
-            stream.flush()
+            to.stream.write(form.line(comparison, motif))
+            to.mark(number)
     return best
 
 
@@ -155,10 +154,9 @@ def _summary(comparison: Comparison, aligner: Aligner3 | Aligner) -> None:
     rate = cells / seconds / 1e9 if seconds else 0
     where = aligner.where if isinstance(aligner, Aligner3) else aligner.engine.where
     kind = "triples" if comparison.of == 3 else "pairs"
-    print(
-        f"glsw: {comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
-        f"engine {aligner.engine.name} on {where}",
-        file=sys.stderr,
+    say(
+        f"{comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
+        f"engine {aligner.engine.name} on {where}"
     )
 
 

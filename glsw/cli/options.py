@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from glsw.cli.messages import add_progress
-from glsw.cli.words import count, devices_of, number, size
+from glsw.cli.words import count, devices_of, name, number, size
 from glsw.engines import ENGINES
 from glsw.output import Format
 
@@ -45,11 +45,11 @@ def add_running(
     ``several`` is the help on several devices if there may be some, ``engines`` that on engines.
     """
     group = parser.add_argument_group("running")
-    group.add_argument("--engine", metavar="NAME", default=engine, help=engines)
+    group.add_argument("--engine", metavar="NAME", type=name, default=engine, help=engines)
     group.add_argument(
         "--device",
         metavar="N",
-        type=devices_of if several else str,
+        type=devices_of if several else name,
         help=f"number of the device or part of its name, see glsw devices{several}",
     )
     group.add_argument(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 import sys
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, overload
 
-from glsw.cli.messages import Bar
-from glsw.cli.stream import opened
+from glsw.cli.messages import Bar, say
+from glsw.cli.stream import Destination
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.three import Format3, Result3
@@ -21,9 +22,11 @@ from glsw.sequences.records import Record
 
 
 def check_output(output: str, *inputs: str) -> None:
-    """Raise an error if a file for results could not be opened later."""
+    """Raise an error if a file for results could not be opened later, or is an input."""
     if output == "-":
         return
+    if not output:
+        raise ValueError("--output: it names no file")
     path = Path(output)
     if not path.parent.is_dir():
         raise ValueError(f"--output {output}: there is no folder {path.parent}")
@@ -31,33 +34,47 @@ def check_output(output: str, *inputs: str) -> None:
         raise ValueError(f"--output {output}: it is a folder")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"--output {output}: no permission to write")
-    for other in inputs:
-        if other != "-" and path.exists() and path.samefile(other):
-            raise ValueError(f"--output {output}: it is an input, and would be overwritten")
+    for written in (output, f"{os.path.realpath(output)}.part"):
+        if any(_same_file(written, other) for other in inputs):
+            name = "it" if written == output else f"{written}, where results are written first,"
+            raise ValueError(f"--output {output}: {name} is an input, and would be overwritten")
+
+
+def _same_file(path: str, other: str) -> bool:
+    """Return whether a file is that of another path, or standard input ('-')."""
+    try:
+        status = os.stat(path)
+        if other == "-":
+            return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.fstat(0))
+        return os.path.samestat(status, os.stat(other))
+    except OSError:
+        return False
 
 
 @overload
 def write(
     results: Iterable[SearchResult],
     form: Format,
-    output: str,
+    to: Destination,
     bar: Bar,
     targets: Iterable[Record] | Database = (),
     *,
     note: str = "",
+    done: int = 0,
 ) -> None: ...
 @overload
 def write(
-    results: Iterable[Result3], form: Format3, output: str, bar: Bar, *, note: str = ""
+    results: Iterable[Result3], form: Format3, to: Destination, bar: Bar, *, note: str = ""
 ) -> None: ...
 def write(
     results: Iterable[Any],
     form: Any,
-    output: str,
+    to: Destination,
     bar: Bar,
     targets: Iterable[Record] | Database = (),
     *,
     note: str = "",
+    done: int = 0,
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
 
@@ -66,34 +83,41 @@ def write(
     The summary ends with ``note``.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
+    If some results are ``done``, it has these, and what is before them, already.
     """
-    header = form.header
+    header = "" if done else form.header
     if not isinstance(header, str):
-        header = header(names_and_lengths(targets), shlex.join(["glsw", *sys.argv[1:]]))
+        header = header(names_and_lengths(targets), _command_line())
     rest = iter(results)
-    first = next(rest)
+    first = list(islice(rest, 1))
     write_one = form.begin() if isinstance(form, Format) else form.write
-    cells, seconds, written = 0, 0.0, 0
-    with opened(output) as stream:
-        stream.write(header)
+    cells, seconds, ran, written = 0, 0.0, "", done
+    with to:
+        to.stream.write(header)
 
         def write_result(result: Any) -> None:
+            nonlocal written
             bar.clear()
-            write_one(result, stream)
+            write_one(result, to.stream)
+            written += 1
+            if to.is_due():
+                to.mark(written)
 
-        with WritingThread(write_result, stream.flush) as writing:
-            for result in chain([first], rest):
+        with WritingThread(write_result, lambda: to.mark(written)) as writing:
+            for result in chain(first, rest):
                 writing.put(result, len(result) if isinstance(result, SearchResult) else 1)
                 cells += result.cells
                 seconds += result.seconds
-                written += 1
+                memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
+                ran = f", engine {result.engine} on {result.device}{memory}"
         if isinstance(form, Format) and form.footer:
-            stream.write(form.footer(written))
+            to.stream.write(form.footer(written))
     bar.close()
     rate = cells / seconds / 1e9 if seconds else 0
-    memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
-    print(
-        f"glsw: {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
-        f"engine {result.engine} on {result.device}{memory}{note}",
-        file=sys.stderr,
-    )
+    resumed = f"; {done} results were there" if done else ""
+    say(f"{cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS{ran}{note}{resumed}")
+
+
+def _command_line() -> str:
+    """Return the command line, without what only says that it is repeated."""
+    return shlex.join(["glsw", *(word for word in sys.argv[1:] if word != "--resume")])

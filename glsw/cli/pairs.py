@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,9 +12,12 @@ from glsw.cli.inputs import Targets, check_kind, check_standard_input, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import check_output, write
 from glsw.cli.scoring import scoring_for, scoring_of
+from glsw.cli.stream import Destination, destination
 from glsw.engines import Progress
+from glsw.output.result_file import Fingerprint, ResultFile
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
+from glsw.search.fingerprint import BYTES_PER_SECOND, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
@@ -31,9 +34,14 @@ def compare(
     task: Task,
     preparation: Callable[[argparse.Namespace, Scoring], QueryPreparation],
     *,
+    settings: Sequence[str] = (),
     one_each: bool = False,
 ) -> None:
-    """Compare the sequences of two files; cheap checks come first."""
+    """Compare the sequences of two files; cheap checks come first.
+
+    A run that was interrupted goes on, if it is asked to, where ``settings`` names the options of
+    the command that decide what is written.
+    """
     scoring_of(arguments)  # raises errors of options
     check_output(arguments.output, arguments.query, arguments.target)
     check_standard_input(arguments.query, arguments.target)
@@ -45,6 +53,8 @@ def compare(
         only(arguments.query, queries)
         only(arguments.target, targets)
     check_kind(arguments, arguments.target, targets, scoring, bool(note))
+    to, done = _destination(arguments, settings, queries, targets, scoring)
+    arguments.skip = done
     width = read.query_alphabet.width
     cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
     with (
@@ -66,7 +76,34 @@ def compare(
             bar.update(cells)
 
         results = task(aligner, queries, targets, arguments, progress)
-        write(results, arguments.format, arguments.output, bar, targets, note=note)
+        write(results, arguments.format, to, bar, targets, note=note, done=done)
+
+
+def _destination(
+    arguments: argparse.Namespace,
+    settings: Sequence[str],
+    queries: list[Record],
+    targets: Targets,
+    scoring: Scoring,
+) -> tuple[Destination, int]:
+    """Return where results go, and how many are there, of an earlier run that was interrupted."""
+    if not settings:
+        return destination(arguments), 0
+
+    def identity() -> Fingerprint:
+        given = {f"--{name.replace('_', '-')}": getattr(arguments, name) for name in settings}
+        given["--format"] = arguments.format.name
+        if arguments.ties == "any":  # which depends on the engine
+            given |= {"--engine": arguments.engine, "--device": arguments.device}
+        return fingerprint(queries, targets, scoring, **given)
+
+    size = targets.letters.nbytes if isinstance(targets, Records) else 0
+    to = destination(arguments, identity, 100 * size / BYTES_PER_SECOND)
+    if not arguments.resume:
+        return to, 0
+    if not isinstance(to, ResultFile):
+        raise ValueError("--resume is for --output FILE")
+    return to, to.resume()
 
 
 def _targets(path: str, one_each: bool) -> Targets:

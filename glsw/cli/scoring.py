@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from glsw.cli.inputs import add_unknown
-from glsw.cli.words import cost, not_positive, number
+from glsw.cli.words import cost, name, not_positive, number
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES
 from glsw.scoring.matrices import matrix_names
@@ -64,6 +64,7 @@ def add_costs(
     group.add_argument(
         "--matrix",
         metavar="NAME",
+        type=name,
         help=f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}",
     )
     group.add_argument(

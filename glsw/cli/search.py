@@ -20,6 +20,23 @@ from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.sequences.records import Record
 from glsw.statistics import METHODS
 
+_SETTINGS = (
+    "mode",
+    "ties",
+    "unknown",
+    "lower_case_mask",
+    "mask_low_complexity",
+    "top",
+    "min_score",
+    "evalue",
+    "max_hsps",
+    "strand",
+    "translated",
+    "genetic_code",
+    "statistics",
+)
+"""The options that decide what is written, beside those of the scoring."""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
@@ -59,13 +76,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "constants if the scoring has some, else a fit (auto)",
     )
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
-    add_output(
+    output = add_output(
         parser,
         FORMATS,
         "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
         "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
         "'blast-tab std qlen'; sam; paf; jsonl",
         partial(format_in, formats=FORMATS),
+    )
+    output.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the results that the same search left in FILE.part when it was "
+        "interrupted or killed; otherwise begin anew",
     )
 
 
@@ -89,7 +112,7 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
-    compare(arguments, _ranked, _preparation)
+    compare(arguments, _ranked, _preparation, settings=_SETTINGS)
 
 
 def _preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
@@ -123,4 +146,5 @@ def _ranked(
         genetic_code=_genetic_code(arguments),
         statistics=arguments.statistics,
         progress=progress,
+        skip=arguments.skip,
     )

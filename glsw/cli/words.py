@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from glsw.scoring.scoring import Scoring
@@ -52,16 +52,58 @@ def count(text: str) -> int:
 def size(text: str) -> int:
     """Return a number of bytes; K, M, G and T are powers of 1024."""
     digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
-    if unit not in ("", *"KMGT"):
+    try:
+        value = number(digits)
+    except argparse.ArgumentTypeError:
+        value = -1
+    if value < 0 or unit not in ("", *"KMGT"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G")
-    return int(cost(digits) * 1024 ** " KMGT".index(unit or " "))
+    return int(value * 1024 ** " KMGT".index(unit or " "))
+
+
+def name(text: str) -> str:
+    """Return a text that is not empty, as that of a shell's variable that is not set would be."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is no name")
+    return text
 
 
 def devices_of(text: str) -> str | list[int]:
     """Return numbers separated by commas, or else the text."""
-    words = text.split(",")
+    words = [name(word) for word in text.split(",")]
     several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
     return [int(word) for word in words] if several else text
+
+
+def with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
+    """Join options and negative numbers such as -1e-4, which argparse takes for options.
+
+    >>> list(with_negative_numbers(["--mismatch", "-1e-4", "--top", "3", "-"]))
+    ['--mismatch=-1e-4', '--top', '3', '-']
+    """
+    option = ""
+    for word in words:
+        is_number = word[:1] == "-" and _is_number(word)
+        if option and not is_number:
+            yield option
+        if option and is_number:
+            yield f"{option}={word}"
+            option = ""
+        elif word.startswith("--") and len(word) > 2 and "=" not in word:
+            option = word
+        else:
+            option = ""
+            yield word
+    if option:
+        yield option
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def format_in(text: str, formats: Mapping[str, Format]) -> Format:

@@ -344,8 +344,10 @@ def _matches(info: DeviceInfo, wanted: int | str | None) -> bool:
 
 
 def _no_match(wanted: int | str | None, require: tuple[int, int], seen: list[DeviceInfo]) -> str:
-    there = "; ".join(f"{info.index}: {info.name}, GL {dotted(info.version)}" for info in seen)
+    there = "; ".join(
+        f"device {info.index}: {info.name}, GL {dotted(info.version)}" for info in seen
+    )
     if any(_matches(info, wanted) for info in seen):
         which = "no device has" if wanted is None else f"device {wanted!r} does not have"
         return f"{which} OpenGL {dotted(require)}, which was asked for; found {there}"
-    return f"no device {wanted!r}; there are {there}"
+    return f"no device {wanted!r}; found {there}"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TextIO
 
 from glsw.output import blast_tab, jsonl, paf, pairwise, sam, table, tsv
 from glsw.output.format import Format, Header
+from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
 from glsw.sequences.database import Database
 from glsw.sequences.records import Record, Records
@@ -67,14 +69,15 @@ blast-tab, blast-tab-comments, sam, paf, jsonl
     name = _NUMBERS.get(name, name)
     if name not in formats:
         raise ValueError(_unknown("format", name, formats))
+    full = " ".join([name, *columns])
     if not columns:
-        return formats[name]
+        return formats[name]._replace(name=full)
     if name not in _TABULAR:
         raise ValueError(f"format {name} has no columns to choose, got {' '.join(columns)!r}")
     for column in columns:
         if column not in (known := ["std", *blast_tab.COLUMNS]):
             raise ValueError(_unknown(f"column of {name}", column, known))
-    return blast_tab.tabular_format(columns, comments=_TABULAR[name])
+    return blast_tab.tabular_format(columns, comments=_TABULAR[name])._replace(name=full)
 
 
 def write(
@@ -90,7 +93,8 @@ def write(
     ----------
     results : SearchResult or iterable of SearchResult
     to : text stream or path
-        The output; a file is overwritten.
+        The output; a file is replaced when all results are written, see
+        `glsw.output.result_file`.
     format : str
         See `format_of`.
     targets : Database or iterable of Record, optional
@@ -116,7 +120,11 @@ def write(
             targets = list({hit.target.id: hit.target for each in results for hit in each}.values())
         header = header(names_and_lengths(targets), "")
     if isinstance(to, str | os.PathLike):
-        with open(to, "w", encoding="utf-8") as stream:
+        if is_replaced(Path(to)):
+            with ResultFile(to) as file:
+                _write_all(results, file.stream, chosen, header)
+            return
+        with open(to, "w", encoding="utf-8", errors="backslashreplace") as stream:
             _write_all(results, stream, chosen, header)
     else:
         _write_all(results, to, chosen, header)

@@ -32,7 +32,7 @@ STANDARD = (
 
 
 def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False) -> Format:
-    """Return the format with some columns: `COLUMNS`, or ``std`` for `STANDARD`.
+    r"""Return the format with some columns: `COLUMNS`, or ``std`` for `STANDARD`.
 
     Raises
     ------
@@ -44,7 +44,8 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     Numbers look as BLAST's do. The query ascends; on its minus strand the target descends instead.
     The query descends where it was translated from its minus strand. Bit scores and E-values
     that are not known are ``nan``. Accessions are the whole ids. Coverage is that of the query as
-    given, also where it was translated.
+    given, also where it was translated. A ``#`` at the start of a line, which would make it a
+    comment, is ``\x23``.
 
     Examples
     --------
@@ -63,7 +64,8 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
 
     def lines(table: HspTable) -> list[str]:
         columns = [COLUMNS[name].values(table) for name in names]
-        return ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
+        rows = ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
+        return [f"\\x23{row[1:]}" if row.startswith("#") else row for row in rows]
 
     def write(result: SearchResult, stream: TextIO) -> None:
         stream.write("".join(of_rows(result, lines)))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from glsw.results import HspTable, SearchResult
+from glsw.sequences.visible import visible
 
 ValueT = TypeVar("ValueT")
 
@@ -30,12 +31,15 @@ class Format(NamedTuple):
         ``footer(results)`` is the text after all results, given their number.
     writer : callable, optional
         ``writer()`` returns a `Write` that remembers the results before, where these matter.
+    name : str
+        What `glsw.output.format_of` knows it by, with its columns.
     """
 
     write: Write
     header: str | Header = ""
     footer: Callable[[int], str] | None = None
     writer: Callable[[], Write] | None = None
+    name: str = ""
 
     def begin(self) -> Write:
         """Return what writes one result after another."""
@@ -67,12 +71,12 @@ def program() -> tuple[str, str]:
 
 
 def in_a_line(text: object) -> str:
-    r"""Return a value without tabs and line ends, for a column.
+    r"""Return a value without tabs, line ends and control characters, for a column.
 
-    >>> in_a_line("a\tb  c\n")
-    'a b c'
+    >>> in_a_line("a\tb  c\n"), in_a_line("a\b")
+    ('a b c', 'a\\x08')
     """
-    return " ".join(str(text).split())
+    return visible(" ".join(str(text).split()))
 
 
 def named(texts: Iterable[str]) -> list[str]:

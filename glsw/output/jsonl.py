@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from typing import Any, TextIO
 
 from glsw.results import Hit, SearchResult
 from glsw.sequences.records import Record
 
+_UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
 
 
@@ -23,7 +26,8 @@ def write(result: SearchResult, stream: TextIO) -> None:
       ``hsps``, an array, the best first, of objects of the other `glsw.results.COLUMNS`, and
       ``query_row``, ``target_row``: the aligned letters with ``-`` for gaps, as in the CIGAR.
 
-    Bits and E-values are null where they are not known.
+    Bits and E-values are null where they are not known. Control characters are escaped, and all
+    characters outside ASCII if the stream is not UTF-8.
 
     Examples
     --------
@@ -51,7 +55,13 @@ def write(result: SearchResult, stream: TextIO) -> None:
         "statistics": result.statistics.name if result.statistics else None,
         "hits": hits,
     }
-    stream.write(json.dumps(shown, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(shown, ensure_ascii=not _is_unicode(stream), allow_nan=False)
+    stream.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def _is_unicode(stream: TextIO) -> bool:
+    encoding = getattr(stream, "encoding", None)
+    return encoding is None or codecs.lookup(encoding).name.startswith("utf")
 
 
 def _record(record: Record) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import in_a_line
 from glsw.results import Hsp, SearchResult
 from glsw.sequences.records import Record
+from glsw.sequences.visible import visible
 
 _LINE = 60  # characters of a row in a line
 _LISTED = 68  # of a target's name and description in the list
@@ -75,7 +76,7 @@ def write_alignments(result: SearchResult, stream: TextIO) -> None:
     if result.hits:
         stream.write("".join(f"{hsp}\n\n" for hit in result for hsp in hit.hsps))
     else:
-        stream.write(f"query {result.query.id}: no alignment\n\n")
+        stream.write(f"query {visible(result.query.id)}: no alignment\n\n")
 
 
 def _title(record: Record) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from glsw.output.format import in_a_line
 from glsw.results3 import MARKS
 from glsw.sequences.records import Record
+from glsw.sequences.visible import visible
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -112,12 +114,12 @@ def write_text(result: Result3, stream: TextIO) -> None:
     alignment, width = result.alignment, result.width
     if alignment is None:
         names = ", ".join(record.id for record in result.records)
-        stream.write(f"{names}: no alignment\n\n")
+        stream.write(f"{visible(names)}: no alignment\n\n")
         return
     rows, marks = _rows(alignment), _marks(alignment)
     identities, gaps, columns = _counts(result, alignment)
     lines = [
-        f"{name} {record.id} {record.description}".rstrip()
+        visible(f"{name} {record.id} {record.description}".rstrip())
         for name, record in zip("abc", result.records, strict=True)
     ]
     lines.append(
@@ -174,7 +176,7 @@ def write_tsv(result: Result3, stream: TextIO) -> None:
     for record, at in zip(result.records, alignment.coordinates // width, strict=True):
         values += [record.id, at[0] + 1, at[-1], len(record) // width]
     values += _rows(alignment)
-    stream.write("\t".join(" ".join(str(value).split()) for value in values) + "\n")
+    stream.write("\t".join(map(in_a_line, values)) + "\n")
 
 
 FORMATS3 = {
@@ -218,8 +220,10 @@ def _named(result: Result3, room: int | None = None) -> Bio.Align.Alignment | No
     rows = []
     for record, at in zip(found.sequences, found.coordinates // width, strict=True):
         place = f"/{at[0] + 1}-{at[-1]}"
-        name = record.id if room is None else record.id[: room - len(place)]
-        rows.append(SeqRecord(record.seq, id=f"{name}{place}", description=record.description))
+        name = visible(record.id)
+        name = name if room is None else name[: room - len(place)]
+        title = visible(record.description)
+        rows.append(SeqRecord(record.seq, id=f"{name}{place}", description=title))
     alignment = Bio.Align.Alignment(rows, found.coordinates)  # type: ignore[no-untyped-call]
     alignment.column_annotations = {MARKS: _marks(found)}  # type: ignore[attr-defined]
     return alignment

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from glsw.sequences.visible import visible
+
 if TYPE_CHECKING:
     from glsw.results.alignment import Alignment
     from glsw.results.hits import Hit, Hsp, SearchResult
@@ -103,7 +105,7 @@ def of_hsp(hsp: Hsp, *, names: bool = True) -> str:
 
 def of_hit(hit: Hit) -> str:
     """Return rank, title and alignments of a hit."""
-    title = f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip()
+    title = visible(f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip())
     hsps = "\n\n".join(of_hsp(hsp, names=False) for hsp in hit.hsps)
     return f"{title} ({len(hit.alignment.target.codes)} letters)\n{hsps}"
 
@@ -111,8 +113,8 @@ def of_hit(hit: Hit) -> str:
 def _names(alignment: Alignment) -> list[str]:
     query, target = alignment.query, alignment.target
     return [
-        f"query  {query.id} {query.description}".rstrip(),
-        f"target {target.id} {target.description}".rstrip(),
+        visible(f"query  {query.id} {query.description}".rstrip()),
+        visible(f"target {target.id} {target.description}".rstrip()),
     ]
 
 
@@ -181,8 +183,9 @@ def html_table(result: SearchResult) -> str:
 def _title(result: SearchResult) -> str:
     query = result.query
     return (
-        f"query {query.id} ({len(query)} letters): {len(result)} hit{'s' * (len(result) != 1)} "
-        f"in {result.sequences} sequences of {result.residues} residues"
+        f"query {visible(query.id)} ({len(query)} letters): "
+        f"{len(result)} hit{'s' * (len(result) != 1)} in {result.sequences} sequences "
+        f"of {result.residues} residues"
     )
 
 
@@ -222,7 +225,7 @@ def _cells(hit: Hit, number: int) -> dict[str, str]:
         "query": query,
         "target": target,
         "length": str(len(hit.alignment.target.codes)) if best else "",
-        "name": hit.target.id if best else "",
+        "name": visible(hit.target.id) if best else "",
     }
 
 
@@ -232,7 +235,7 @@ def _with_description(line: str, description: str, width: int) -> str:
     >>> _with_description("1 P69905", "hemoglobin subunit alpha", 30)
     '1 P69905 hemoglobin subunit...'
     """
-    whole = f"{line} {' '.join(description.split())}".rstrip()
+    whole = f"{line} {visible(' '.join(description.split()))}".rstrip()
     if len(whole) <= width:
         return whole
     room = width - len("...")
@@ -246,4 +249,4 @@ def _html_row(kind: str, cells: Sequence[str]) -> str:
 def _escaped(text: str) -> str:
     from html import escape
 
-    return escape(text)
+    return escape(visible(text))

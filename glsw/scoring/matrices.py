@@ -17,6 +17,7 @@ MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
 MAX_DECIMALS = 4
 """The most decimals of a matrix entry or gap cost."""
+_ROUNDING = 1e-12  # what is nearer to 0 is a rounding error
 _BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
 
 
@@ -214,7 +215,9 @@ def in_integer_units(
         scale = 10**decimals
         scaled = numbers * scale
         whole = np.rint(scaled)
-        if (exact := np.isclose(whole, scaled, rtol=0, atol=1e-9)).all():
+        exact = np.isclose(whole, scaled, rtol=0, atol=1e-9)
+        exact &= (whole != 0) | (np.abs(numbers) < _ROUNDING)
+        if exact.all():
             break
     else:
         raise ValueError(

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from math import ceil, log10
 from typing import NamedTuple
 
+from glsw.output.format import in_a_line
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.visible import visible
 from glsw.series.motifs import Comparison, Motif
 
 _WORDS = {2: "pairs", 3: "triples"}
@@ -59,7 +61,7 @@ def _table_header(comparison: Comparison) -> str:
     if best:
         numbers = _cells(comparison, "rank", "score", "columns", "equal")
         lines.append(f"{numbers}  similar stretches in s")
-    return "\n".join([*lines, ""])
+    return visible("\n".join([*lines, ""]))
 
 
 def _table_line(comparison: Comparison, motif: Motif) -> str:
@@ -75,7 +77,7 @@ def _table_line(comparison: Comparison, motif: Motif) -> str:
     numbers = _cells(
         comparison, motif.rank, score_text(comparison, motif.score), motif.columns, motif.equal
     )
-    return "  ".join([numbers, *segments]).rstrip() + "\n"
+    return visible("  ".join([numbers, *segments]).rstrip()) + "\n"
 
 
 def _cells(comparison: Comparison, *values: object) -> str:
@@ -118,7 +120,7 @@ def _tsv_line(comparison: Comparison, motif: Motif) -> str:
         motif.channels, motif.seconds.tolist(), motif.letters.tolist(), motif.rows, strict=True
     ):
         values += [channel, f"{start:.{digits}f}", f"{end:.{digits}f}", first + 1, last, row]
-    return "\t".join(" ".join(str(value).split()) for value in values) + "\n"
+    return "\t".join(map(in_a_line, values)) + "\n"
 
 
 MOTIF_FORMATS = {

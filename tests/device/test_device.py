@@ -296,7 +296,7 @@ def test_default_is_one_that_meets_the_version(machine):
         open_device("OLD", require=(4, 3))
     assert str(caught.value) == (
         "device 'OLD' does not have OpenGL 4.3, which was asked for; "
-        "found 0: old, GL 3.3; 1: new, GL 4.6"
+        "found device 0: old, GL 3.3; device 1: new, GL 4.6"
     )
 
 
@@ -318,7 +318,7 @@ def test_names_in_any_case(machine, wanted):
 def test_device_that_does_not_open_leaves_a_gap(machine):
     machine(("a", 460, False), ("broken", 0, False), ("c", 460, False))
     assert [info.index for info in devices()] == [0, 2]
-    with pytest.raises(DeviceError, match=r"no device 1; there are 0: a, GL 4\.6; 2: c"):
+    with pytest.raises(DeviceError, match=r"no device 1; found device 0: a, GL 4\.6; device 2: c"):
         open_device(1)
 
 

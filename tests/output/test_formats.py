@@ -25,6 +25,7 @@ from glsw.cli import main, outputs
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
 from glsw.output.blast_tab import COLUMNS as TABULAR
 from glsw.output.blast_tab import STANDARD
+from glsw.output.result_file import ResultFile
 from glsw.results import COLUMNS
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord
@@ -531,7 +532,7 @@ def test_a_header_that_cannot_be_comes_before_the_search(tmp_path: Path) -> None
 
     path, targets = tmp_path / "out", [Record("t", "", "A"), Record("t", "", "C")]
     with tqdm(disable=True) as bar, pytest.raises(ValueError, match="that of two targets"):
-        outputs.write(results(), format_of("sam"), str(path), bar, targets)
+        outputs.write(results(), format_of("sam"), ResultFile(path), bar, targets)
     assert not started
     assert not path.exists()
 
@@ -545,7 +546,7 @@ def test_the_command_line_writes_headers_and_footers(tmp_path: Path) -> None:
         ("tsv", "query\trank", "read 1\t3"),
     ):
         with tqdm(disable=True) as bar:
-            outputs.write([result, result], format_of(form), str(path), bar, targets)
+            outputs.write([result, result], format_of(form), ResultFile(path), bar, targets)
         lines = path.read_text().splitlines()
         assert lines[0].startswith(first)
         assert lines[-1].startswith(last)

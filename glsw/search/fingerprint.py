@@ -1,0 +1,82 @@
+"""The fingerprint of a search: what decides the bytes of its results, by name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.database import Database
+from glsw.sequences.records import Record, Records
+
+BYTES_PER_SECOND = 5e8
+"""Of records, that `fingerprint` looks at at least, on one core."""
+
+
+def fingerprint(
+    queries: Sequence[Record],
+    targets: Database | Records | Iterable[Record],
+    scoring: Scoring,
+    **settings: object,
+) -> dict[str, str]:
+    """Return the fingerprint of a search, as text that may be stored and compared.
+
+    Sequences and matrices enter by a digest of their contents, a database file by its checksum:
+    it does not matter where they are and what their files are called.
+
+    Parameters
+    ----------
+    queries, targets : sequences
+    scoring : Scoring
+    **settings
+        Whatever else decides what is written, such as limits and the format.
+
+    Examples
+    --------
+    >>> one, other = (Record("q", "", letters) for letters in ("MKV", "MKL"))
+    >>> before, now = (fingerprint([each], [], Scoring.blast(), top=10) for each in (one, other))
+    >>> [name for name in before if before[name] != now[name]]
+    ['queries']
+    >>> before["top"]
+    '10'
+    """
+    from glsw import __version__
+
+    costs = scoring.insertion, scoring.deletion, scoring.end_gaps, scoring.scale
+    of_scoring = _digest(scoring.matrix.tobytes(), scoring.alphabet, costs)
+    return {
+        "glsw": __version__,
+        "queries": _of_sequences(queries),
+        "database": _of_sequences(targets),
+        "scoring": f"{scoring.name} {of_scoring}",
+        **{name: str(value) for name, value in settings.items()},
+    }
+
+
+def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
+    if isinstance(sequences, Database):
+        if sequences.stamp is not None:
+            return f"{len(sequences)} sequences {sequences.stamp:08x}"
+    elif isinstance(sequences, Records):
+        titles = sequences.titles
+        arrays = titles.text, titles.offsets, sequences.letters, sequences.offsets
+        digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
+        return f"{len(sequences)} sequences {digest}"
+    each = [part for one in sequences for part in (one.id, one.description, one.letters)]
+    return f"{len(each) // 3} sequences {_digest(*each)}"
+
+
+def _digest(*parts: object) -> str:
+    """Return a digest of bytes and of the text of other objects; each part begins with its size."""
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        data = (
+            part
+            if isinstance(part, bytes | memoryview)
+            else str(part).encode("utf-8", "backslashreplace")
+        )
+        found.update(f"{memoryview(data).nbytes} ".encode("ascii"))
+        found.update(data)
+    return found.hexdigest()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from glsw import __version__
@@ -107,9 +107,38 @@ class _CommandParser(_Parser):
         module = importlib.import_module(f"glsw.cli.{command}")
         module.add(self)
         self.set_defaults(run=module.run)
-        from glsw.cli.words import with_negative_numbers
+        return super().parse_known_args(list(_with_negative_numbers(args)), namespace)
 
-        return super().parse_known_args(list(with_negative_numbers(args)), namespace)
+
+def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
+    """Join options and negative numbers such as -1e-4, which argparse takes for options.
+
+    >>> list(_with_negative_numbers(["--mismatch", "-1e-4", "--top", "3", "-"]))
+    ['--mismatch=-1e-4', '--top', '3', '-']
+    """
+    option = ""
+    for word in words:
+        is_number = word[:1] == "-" and _is_number(word)
+        if option and not is_number:
+            yield option
+        if option and is_number:
+            yield f"{option}={word}"
+            option = ""
+        elif word.startswith("--") and len(word) > 2 and "=" not in word:
+            option = word
+        else:
+            option = ""
+            yield word
+    if option:
+        yield option
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _open_early(command: str, words: Sequence[str]) -> None:

@@ -14,9 +14,8 @@ from glsw.align3 import Aligner3
 from glsw.cli.inputs import FILES, check_kind, check_standard_input, lengths, only
 from glsw.cli.messages import progress_bar
 from glsw.cli.options import add_output, add_running, add_several
-from glsw.cli.outputs import check_output, write
+from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for
-from glsw.cli.stream import destination
 from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3

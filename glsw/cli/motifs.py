@@ -13,8 +13,7 @@ from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.options import add_output, add_running
-from glsw.cli.outputs import check_output
-from glsw.cli.stream import Destination, destination
+from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3

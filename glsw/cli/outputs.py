@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 from glsw.cli.messages import Bar, say
-from glsw.cli.stream import Destination
+from glsw.cli.stream import PlainStream
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
+from glsw.output.result_file import Fingerprint, ResultFile, is_replaced
 from glsw.output.three import Format3, Result3
 from glsw.results import SearchResult
 from glsw.sequences.database import Database
@@ -49,6 +51,25 @@ def _same_file(path: str, other: str) -> bool:
         return os.path.samestat(status, os.stat(other))
     except OSError:
         return False
+
+
+Destination: TypeAlias = ResultFile | PlainStream
+
+
+def destination(
+    arguments: argparse.Namespace,
+    fingerprint: Callable[[], Fingerprint] | None = None,
+    patience: float = 0.0,
+) -> Destination:
+    """Return where the results of a command go, see `ResultFile`; `main` looks for what is left."""
+    output: str = arguments.output
+    arguments.destination = (
+        ResultFile(output, fingerprint, patience)
+        if output != "-" and is_replaced(Path(output))
+        else PlainStream(output)
+    )
+    made: Destination = arguments.destination
+    return made
 
 
 @overload

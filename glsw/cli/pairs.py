@@ -10,9 +10,8 @@ from typing import TypeAlias
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_kind, check_standard_input, only
 from glsw.cli.messages import progress_bar
-from glsw.cli.outputs import check_output, write
+from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import scoring_for, scoring_of
-from glsw.cli.stream import Destination, destination
 from glsw.engines import Progress
 from glsw.output.result_file import Fingerprint, ResultFile
 from glsw.results import SearchResult

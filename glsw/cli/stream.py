@@ -1,19 +1,14 @@
-"""The stream of results: a file of results, standard output, or a pipe or device by its name."""
+"""Streams that are written in place: standard output, or a pipe or device by its name."""
 
 from __future__ import annotations
 
-import argparse
 import errno
 import io
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
-from typing import TextIO, TypeAlias
-
-from glsw.output.result_file import Fingerprint, ResultFile, is_replaced
+from typing import TextIO
 
 _ERRORS_OF_FILES = errno.ENOSPC, errno.EFBIG, errno.EIO
 
@@ -69,25 +64,6 @@ class PlainStream:
             failed.filename = "standard output" if self._output == "-" else self._output
         if failed is not error:
             raise failed
-
-
-Destination: TypeAlias = ResultFile | PlainStream
-
-
-def destination(
-    arguments: argparse.Namespace,
-    fingerprint: Callable[[], Fingerprint] | None = None,
-    patience: float = 0.0,
-) -> Destination:
-    """Return where the results of a command go, see `ResultFile`; `main` looks for what is left."""
-    output: str = arguments.output
-    arguments.destination = (
-        ResultFile(output, fingerprint, patience)
-        if output != "-" and is_replaced(Path(output))
-        else PlainStream(output)
-    )
-    made: Destination = arguments.destination
-    return made
 
 
 def _drop_stdout() -> None:

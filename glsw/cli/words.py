@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from glsw.scoring.scoring import Scoring
@@ -73,37 +73,6 @@ def devices_of(text: str) -> str | list[int]:
     words = [name(word) for word in text.split(",")]
     several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
     return [int(word) for word in words] if several else text
-
-
-def with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
-    """Join options and negative numbers such as -1e-4, which argparse takes for options.
-
-    >>> list(with_negative_numbers(["--mismatch", "-1e-4", "--top", "3", "-"]))
-    ['--mismatch=-1e-4', '--top', '3', '-']
-    """
-    option = ""
-    for word in words:
-        is_number = word[:1] == "-" and _is_number(word)
-        if option and not is_number:
-            yield option
-        if option and is_number:
-            yield f"{option}={word}"
-            option = ""
-        elif word.startswith("--") and len(word) > 2 and "=" not in word:
-            option = word
-        else:
-            option = ""
-            yield word
-    if option:
-        yield option
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def format_in(text: str, formats: Mapping[str, Format]) -> Format:

@@ -612,7 +612,8 @@ def test_motifs_that_were_written_stay_when_interrupted(
     done = run("planted.csv --of 2 --engine reference --format tsv --output out.tsv")
     assert done.status == 130
     assert done.err == "glsw: interrupted; out.tsv.part has the results so far\n"
-    assert Path("out.tsv").read_text().count("\n") == 3
+    assert Path("out.tsv.part").read_text().count("\n") == 3
+    assert not Path("out.tsv").exists()
 
 
 def test_ctrl_c_while_it_compares(folder: Path) -> None:

@@ -119,7 +119,7 @@ class ThreadSafeContext:
     """
 
     def __init__(self, ctx: moderngl.Context, leave: Callable[[], object], name: str) -> None:
-        self.closed = False
+        self.closed, self._end = False, "is closed"
         self._ctx, self._leave, self._name = ctx, leave, name
         self._lock = threading.RLock()
         self._before: list[ThreadSafeContext | None] = []  # current before each block
@@ -181,7 +181,7 @@ class ThreadSafeContext:
     def _check(self) -> None:
         check_fork()
         if self.closed:
-            raise DeviceError(f"{self._name} is closed")
+            raise DeviceError(f"{self._name} {self._end}")
 
     def _make_current(self) -> None:
         this = threading.current_thread()

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import moderngl
 
@@ -44,6 +44,11 @@ __all__ = [
 # The driver's clock counts 32 bits of nanoseconds, which wrap after 4.29 s.
 _MAX_MEASURED_SECONDS = 4.0
 
+_RESETS = {
+    0x8253: "which its own work has reset",
+    0x8254: "which other work has reset",
+    0x8255: "which was reset",
+}
 _GL_SYNC_GPU_COMMANDS_COMPLETE, _GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
 _GL_TIMEOUT_EXPIRED = 0x911B
 
@@ -123,6 +128,13 @@ class Device(ThreadSafeContext):
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
 
+    def __exit__(self, *exception: object) -> None:
+        try:
+            if isinstance(error := exception[1], moderngl.Error):
+                self._fail("computing", str(error), self._ctx.error == "GL_OUT_OF_MEMORY")
+        finally:
+            super().__exit__(*exception)
+
     def check(self, action: str) -> None:
         """Raise `DeviceError` if GL has reported an error since the last check.
 
@@ -134,11 +146,9 @@ class Device(ThreadSafeContext):
             The action, for the message.
         """
         self.activate()
-        error = self.ctx.error
+        error = self._ctx.error
         if error != "GL_NO_ERROR":
-            self.ctx.clear_errors()
-            kind = DeviceMemoryError if error == "GL_OUT_OF_MEMORY" else DeviceError
-            raise kind(f"{action}: GL error {error} on {self.info.name}")
+            self._fail(action, f"GL error {error}", error == "GL_OUT_OF_MEMORY")
 
     @contextmanager
     def checked(self, action: str) -> Iterator[None]:
@@ -146,9 +156,32 @@ class Device(ThreadSafeContext):
         try:
             yield
         except moderngl.Error as error:
-            self.ctx.clear_errors()
-            raise DeviceError(f"{action}: {error} on {self.info.name}") from None
+            self._fail(action, str(error), self._ctx.error == "GL_OUT_OF_MEMORY")
         self.check(action)
+
+    def _fail(self, action: str, error: str, out_of_memory: bool) -> NoReturn:
+        """Raise the error of an action; if the driver has lost the context, close the device."""
+        if reset := _RESETS.get(self._reset_status()):
+            self.closed, self._end = True, "has lost its context"
+            if _opened.get(self.info.index) is self:
+                del _opened[self.info.index]
+            raise DeviceError(
+                f"{action}: {self.info.name} has lost its context, {reset}; the device can be "
+                "opened again"
+            ) from None
+        self._ctx.clear_errors()
+        kind = DeviceMemoryError if out_of_memory else DeviceError
+        raise kind(f"{action}: {error} on {self.info.name}") from None
+
+    def _reset_status(self) -> int:
+        """Return why the context was lost, 0 if it was not or the driver does not tell."""
+        suffix = "ARB" if "GL_ARB_robustness" in self._ctx.extensions else ""
+        if "GL_KHR_robustness" in self._ctx.extensions or self.info.version >= (4, 5):
+            suffix = ""
+        elif not suffix:
+            return 0
+        symbol = f"glGetGraphicsResetStatus{suffix}"
+        return int(gl_function(self._ctx, symbol, result=ctypes.c_uint)())
 
     def limit(self, name: str) -> int:
         """Return the limit of that name, see `DeviceInfo.limits`; ValueError if unknown."""

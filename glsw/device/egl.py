@@ -32,6 +32,7 @@ _OPENGL_API, _PLATFORM_DEVICE = 0x30A2, 0x313F
 _NONE = 0x3038
 # a pbuffer surface, 8 bits of blue, green, red and depth, OpenGL
 _CONFIG = (0x3033, 1, 0x3022, 8, 0x3023, 8, 0x3024, 8, 0x3025, 8, 0x3040, 8, _NONE)
+_RESET_STRATEGY, _LOSE_CONTEXT = 0x3138, 0x31BF
 _MAJOR_VERSION, _MINOR_VERSION, _PROFILE_MASK, _CORE_PROFILE = 0x3098, 0x30FB, 0x30FD, 1
 
 _Handle, _Int, _UInt = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32
@@ -41,6 +42,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "eglGetPlatformDisplayEXT": (_Handle, _UInt, _Handle, _Handle),
     "eglGetError": (_Int,),
     "eglInitialize": (_UInt, _Handle, _Handle, _Handle),
+    "eglQueryString": (ctypes.c_char_p, _Handle, _Int),
     "eglChooseConfig": (_UInt, _Handle, _Handle, _Handle, _Int, _Handle),
     "eglBindAPI": (_UInt, _UInt),
     "eglCreateContext": (_Handle, _Handle, _Handle, _Handle, _Handle),
@@ -156,12 +158,18 @@ class EglContext:
                 raise EglError(f"{action} failed (0x{egl.eglGetError():x})")
 
     def _create(self, config: ctypes.c_void_p, versions: Iterable[int]) -> bool:
+        extensions = self._egl.eglQueryString(self._display, _EXTENSIONS) or b""
+        # so that `Device.check` learns that the driver has lost a context
+        reset = (_RESET_STRATEGY, _LOSE_CONTEXT)
+        ways = [reset, ()] if b"EGL_EXT_create_context_robustness" in extensions.split() else [()]
         for version in versions:
             number = (_MAJOR_VERSION, version // 100, _MINOR_VERSION, version // 10 % 10)
-            traits = (_Int * 7)(*number, _PROFILE_MASK, _CORE_PROFILE, _NONE)
-            self._context = self._egl.eglCreateContext(self._display, config, None, traits)
-            if self._context:
-                return True
+            for way in ways:
+                traits = (*number, _PROFILE_MASK, _CORE_PROFILE, *way, _NONE)
+                wanted = (_Int * len(traits))(*traits)
+                self._context = self._egl.eglCreateContext(self._display, config, None, wanted)
+                if self._context:
+                    return True
         return False
 
     def _make_current(self) -> bool:

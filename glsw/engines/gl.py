@@ -139,8 +139,8 @@ class Storage:
             if buffer is not None:
                 del self._buffers[binding]
                 buffer.release()
-            buffer = device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
-            device.check(f"allocating {size} bytes")
+            with device.checked(f"allocating {size} bytes"):
+                buffer = device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
             self._buffers[binding] = buffer
         buffer.bind_to_storage_buffer(binding.number)
         return buffer

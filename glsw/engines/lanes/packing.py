@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device.device import Device, DeviceError
+from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import ComputeEngine
 from glsw.engines.lanes.geometry import Geometries, Geometry
 from glsw.engines.lanes.targets import (
@@ -131,11 +131,13 @@ class PackingEngine(ComputeEngine):
 
     def buffer(self, size: int) -> moderngl.Buffer:
         """Return a new buffer."""
-        if size > self.device.info.limits["max_storage_block"]:
-            raise DeviceError(f"{self.device.info.name} binds no buffer of {size} bytes")
-        buffer = self.device.ctx.buffer(reserve=max(16, size))
-        self.device.check(f"allocating {size} bytes")
-        return buffer
+        limit = self.device.info.limits["max_storage_block"]
+        if size > limit:
+            raise DeviceMemoryError(
+                f"a buffer of {size} bytes is needed, {self.device.info.name} binds {limit}"
+            )
+        with self.device.checked(f"allocating {size} bytes"):
+            return self.device.ctx.buffer(reserve=max(16, size))
 
 
 NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))

@@ -1,6 +1,28 @@
-"""``python -m glsw``: the command line."""
+"""The program ``glsw``, also ``python -m glsw``; while it is imported, Ctrl-C just ends it."""
 
-from glsw.cli import main
+from __future__ import annotations
+
+import os
+import signal
+
+
+def main() -> int:
+    """Run the command line of the process; return the exit status."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else it is ignored, as in the background
+        signal.signal(signal.SIGINT, _end)
+    from glsw.cli import main
+
+    return main(ready=lambda: signal.signal(signal.SIGINT, before))
+
+
+def _end(*_: object) -> None:
+    """End the process: there is nothing to clean up, and modules fail oddly when interrupted."""
+    try:
+        os.write(2, b"glsw: interrupted\n")
+    finally:
+        os._exit(130)
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -6,6 +6,7 @@ rest by its definition.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ SOURCE = 3
 E_CLOSES, F_CLOSES = 4, 8
 
 _NO_CROSSING = -1
+_MAX_PROFILE_BYTES = 2**29  # of the longer sequence as target
 
 _Numbers = npt.NDArray[np.signedinteger]
 _Bytes = npt.NDArray[np.uint8]
@@ -204,6 +206,10 @@ def best_end(
     >>> best_end(encode("ATCTCGTATGAT"), encode("GTCTATCAC"), scoring)
     (10, 11, 8)
     """
+    # The fewer rows, the faster.
+    swapped = mask is None and scoring.local and _is_better_swapped(query, target, scoring)
+    if swapped:
+        query, target, scoring = target, query, _swapped(scoring)
     row = TableRow(whole_table(query, target, scoring, mask))
     best = 0, 0, 0
     for i in range(1, len(query) + 1 if len(target) else 0):
@@ -211,9 +217,30 @@ def best_end(
         top = int(row.aligned.max())
         if top >= max(1, best[0]):
             j = len(target) - int(row.aligned[::-1].argmax())
-            best = max(best, (top, i + j, -i))
-    score, diagonal, minus_i = best
-    return score, -minus_i, diagonal + minus_i
+            best = max(best, (top, i + j, i if swapped else -i))
+    score, diagonal, i = best
+    return (score, diagonal - i, i) if swapped else (score, -i, diagonal + i)
+
+
+def _is_better_swapped(
+    query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], scoring: Scoring
+) -> bool:
+    letters = min(len(target), len(scoring.alphabet))
+    fits = len(query) * letters * np.dtype(np.int64).itemsize <= _MAX_PROFILE_BYTES
+    return len(target) < len(query) and fits
+
+
+def _swapped(scoring: Scoring) -> Scoring:
+    """Return a local scoring with the roles of query and target exchanged."""
+    deletion, insertion = scoring.deletion, scoring.insertion
+    return replace(
+        scoring,
+        matrix=scoring.matrix.T,
+        gap_open=insertion.open,
+        gap_extend=insertion.extend,
+        insertion_open=deletion.open,
+        insertion_extend=deletion.extend,
+    )
 
 
 def directions_of(part: TablePart, in_f: bool) -> tuple[_Bytes, int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from glsw import __version__
@@ -49,12 +49,16 @@ _EPILOG = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process; return the exit status."""
+def main(argv: Sequence[str] | None = None, *, ready: Callable[[], object] = lambda: None) -> int:
+    """Run a command line, by default that of the process; return the exit status.
+
+    ``ready`` is called when all modules are imported, before the work begins.
+    """
     arguments = argparse.Namespace()
     occupy_standard_streams()
     try:
         arguments = _parser().parse_args(argv)
+        ready()
         with warnings_in_a_line(), termination_raised():
             arguments.run(arguments)
     except BrokenPipeError:

@@ -91,7 +91,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _words(arguments: argparse.Namespace) -> Words:
     try:
-        recording = readers.read(arguments.recording, rate=arguments.rate, block=arguments.block)
+        recording = readers.read(
+            arguments.recording,
+            rate=arguments.rate,
+            block=arguments.block,
+            time_unit=arguments.time_unit,
+        )
         recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
         words = words_of(
             recording, arguments.segments, arguments.letters, missing=arguments.missing
@@ -116,7 +121,8 @@ def _with_flags(text: str) -> str:
     >>> _with_flags('nan in sample 4; missing="skip" goes on')
     'nan in sample 4; --missing skip goes on'
     """
-    return re.sub(r'\b(missing|rate|block)="?(\w+)"?', r"--\1 \2", text)
+    options = r'\b(missing|rate|block|segments|time)(_unit)?="?(\w+)"?'
+    return re.sub(options, lambda m: f"--{m[1]}{'-unit' if m[2] else ''} {m[3]}", text)
 
 
 def _aligner(
@@ -220,6 +226,11 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--block", metavar="N", type=count, help="which time series of a SNIRF file (the first)"
+    )
+    group.add_argument(
+        "--time-unit",
+        choices=readers.TIME_UNITS,
+        help="the unit of the times of a SNIRF file (the one that it names, or s if it names none)",
     )
 
 

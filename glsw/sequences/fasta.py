@@ -132,8 +132,8 @@ def _texts(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[bytes]
     """Yield whole records of a stream as FASTA, many at a time, lines ended by a line feed."""
     if stream.peek(3).startswith(_BYTE_ORDER_MARK):
         stream.read(3)
-    while stream.peek(1)[:1].isspace():
-        stream.read(1)
+    while blank := len(ahead := stream.peek(1)) - len(ahead.lstrip()):
+        stream.read(blank)
     start = stream.peek(20)[:20]
     if start.startswith(b">"):
         yield from _fasta(stream)

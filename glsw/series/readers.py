@@ -19,6 +19,8 @@ import numpy as np
 from glsw.series import snirf
 from glsw.series.recording import Recording, excerpt
 
+TIME_UNITS = snirf.TIME_UNITS
+"""Units that the times of a SNIRF file may have."""
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 _MISSING_CELLS = frozenset(("", "na", "n/a", "nan"))
@@ -32,7 +34,11 @@ _Row = tuple[int, list[str]]
 
 
 def read(
-    path: str | os.PathLike[str], *, rate: float | None = None, block: int | None = None
+    path: str | os.PathLike[str],
+    *,
+    rate: float | None = None,
+    block: int | None = None,
+    time_unit: str | None = None,
 ) -> Recording:
     """Read a recording from a file.
 
@@ -48,6 +54,9 @@ def read(
         Samples per second, for a table without times.
     block : int, optional
         The time series of a SNIRF file that has several, counted from 1; the first by default.
+    time_unit : {"s", "ms", "us"}, optional
+        The unit of the times of a SNIRF file, whatever it names. A file that says that its unit is
+        unknown is read in seconds, with a note, if its samples are then 2 ms to 2 s apart.
 
     Returns
     -------
@@ -72,10 +81,12 @@ def read(
             raise ValueError(f"{path}: a .snirf file is HDF5, this is not")
         if rate is not None:
             raise ValueError(f"{path}: a .snirf file has times, no rate is needed")
-        return snirf.read(source, block)
+        return snirf.read(source, block, time_unit)
     if source.suffix.lower() not in _TABLE_SUFFIXES:
         kinds = ", ".join(_TABLE_SUFFIXES)
         raise ValueError(f"{path}: neither HDF5, as .snirf files are, nor named {kinds}")
+    if time_unit is not None:
+        raise ValueError(f"{path}: only .snirf files have a unit of times")
     if block is not None:
         raise ValueError(f"{path}: only .snirf files have several time series")
     return _read_table(source, rate)

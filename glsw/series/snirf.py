@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import h5py
 
 _SECONDS_PER_UNIT = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "μs": 1e-6, "µs": 1e-6}
+TIME_UNITS = "s", "ms", "us"
+_NO_UNITS = ("unknown", "unspecified", "none", "n/a", "na")
+_PLAUSIBLE_PERIODS = 0.002, 2.0
+"""Seconds between samples, at least and less than; samples of 500 Hz are 2 ms apart."""
 
 _MAX_COMPRESSION = 1032
 """Of DEFLATE: a dataset is at most that many times as large as its file."""
@@ -34,15 +38,18 @@ _TYPES = {51: "fluorescence", 101: "AC", 102: "phase", 201: "gated", 301: "momen
 _OF_A_WAVELENGTH = ("dOD", "dMean", "dVar", "dSkew", "mua", "musp")
 
 
-def read(path: Path, block: int | None = None) -> Recording:
+def read(path: Path, block: int | None = None, time_unit: str | None = None) -> Recording:
     """Read a SNIRF file, see `glsw.series.readers.read`."""
+    if time_unit not in (None, *TIME_UNITS):
+        known = ", ".join(TIME_UNITS)
+        raise ValueError(f"{path}: time_unit must be one of {known}, got {time_unit!r}")
     try:
         import h5py
     except ImportError:
         raise ValueError(f"{path}: .snirf files need h5py: pip install glsw[series]") from None
     try:
         with h5py.File(path, "r") as file:
-            return _time_series(path, file, block)
+            return _time_series(path, file, block, time_unit)
     except (OSError, RuntimeError, KeyError, TypeError, AttributeError, ValueError) as error:
         if str(error).startswith(f"{path}:"):
             raise
@@ -54,7 +61,9 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).strip("'\"").split()) or type(error).__name__
 
 
-def _time_series(path: Path, file: h5py.File, block: int | None) -> Recording:
+def _time_series(
+    path: Path, file: h5py.File, block: int | None, time_unit: str | None
+) -> Recording:
     blocks = [
         (f"{outer}/{inner}", file[outer], file[outer][inner])
         for outer in _indexed(file, "nirs")
@@ -76,16 +85,16 @@ def _time_series(path: Path, file: h5py.File, block: int | None) -> Recording:
     if values.dtype.kind not in "iuf" or values.ndim > 2:
         raise ValueError(f"{where}/dataTimeSeries: numbers of shape (samples, channels) expected")
     values = values.astype(np.float64).reshape(len(values), -1)
-    times = _times(where, nirs, data, len(values))
+    times, note = _times(where, nirs, data, len(values), time_unit)
     names = _channel_names(where, nirs, data, values.shape[1])
     if "dataOffset" in data:
         offsets = _array(data["dataOffset"]).ravel()
         if len(offsets) == values.shape[1]:
             values += offsets
     kinds = dict.fromkeys(each.partition(" ")[2].partition(" (")[0] for each in names)
-    note = ""
     if len(full) > 1 and block is None:
-        note = f"{name} is the first of {len(full)} time series; block=N chooses another"
+        first = f"{name} is the first of {len(full)} time series; block=N chooses another"
+        note = "; ".join(filter(None, [first, note]))
     return Recording.from_file(
         path, names, np.ascontiguousarray(values.T), times, ", ".join(filter(None, kinds)), note
     )
@@ -98,8 +107,10 @@ def _indexed(group: Any, name: str) -> list[str]:
     return [key for _, key in sorted((int(m[1] or 0), key) for m, key in found if m)]
 
 
-def _times(where: str, nirs: Any, data: Any, samples: int) -> npt.NDArray[np.float64]:
-    """Return the times in s: one per sample, or computed from the first and the spacing."""
+def _times(
+    where: str, nirs: Any, data: Any, samples: int, given: str | None
+) -> tuple[npt.NDArray[np.float64], str]:
+    """Return the times in s, one per sample or computed from the first and the spacing; a note."""
     if "time" not in data:
         raise ValueError(f"{where}/time is absent")
     times = _array(data["time"]).ravel().astype(np.float64)
@@ -108,11 +119,23 @@ def _times(where: str, nirs: Any, data: Any, samples: int) -> npt.NDArray[np.flo
     if len(times) != samples:
         raise ValueError(f"{where}/time: {len(times)} times for {samples} samples")
     tags = nirs.get("metaDataTags", {})
-    unit = _text(tags["TimeUnit"]) if "TimeUnit" in tags else ""
+    unit = given or (_text(tags["TimeUnit"]) if "TimeUnit" in tags else "")
+    if unit.casefold() in _NO_UNITS:
+        period = float(np.median(np.diff(times))) if samples > 1 else 0.0
+        least, most = _PLAUSIBLE_PERIODS
+        if least <= period < most:
+            return times, f"TimeUnit is {excerpt(unit)}, taken for s; time_unit=ms says otherwise"
+        raise ValueError(
+            f"{where}: TimeUnit is {excerpt(unit)}, and samples {period:g} apart are not "
+            "plausible in s; time_unit=ms or time_unit=us says what they are"
+        )
     if unit not in _SECONDS_PER_UNIT:
         known = ", ".join(filter(None, _SECONDS_PER_UNIT))
-        raise ValueError(f"{where}: TimeUnit {excerpt(unit)} is unknown; there are {known}")
-    return times * _SECONDS_PER_UNIT[unit]
+        raise ValueError(
+            f"{where}: TimeUnit {excerpt(unit)} is unknown; there are {known}; time_unit=s says "
+            "what it is"
+        )
+    return times * _SECONDS_PER_UNIT[unit], ""
 
 
 def _channel_names(where: str, nirs: Any, data: Any, count: int) -> tuple[str, ...]:

@@ -104,7 +104,9 @@ def words_of(
             text = str(error)
             if text.startswith("series"):
                 text = f"channel {name}{text.removeprefix('series')}"
-            raise ValueError(f"{recording.name}: {text}") from None
+            fitting = _fitting_segments(whole.values)
+            advice = f"; segments={fitting} fits" if 1 <= fitting < count else ""
+            raise ValueError(f"{recording.name}: {text}{advice}") from None
         if not np.nanmax(np.abs(sax.znormalize(series, missing=missing))):
             left_out[name] = "constant"
         else:
@@ -116,3 +118,17 @@ def words_of(
         whole, channels=tuple(whole.channels[k] for k in kept), values=whole.values[kept]
     )
     return Words(whole, np.array(codes), letters, left_out)
+
+
+def _fitting_segments(values: npt.NDArray[np.float64]) -> int:
+    """Return a number of segments of which none lies in missing samples.
+
+    >>> _fitting_segments(np.array([[1, np.nan, np.nan, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7]]))
+    3
+    """
+    channels, samples = values.shape
+    edge = np.zeros((channels, 1), bool)
+    missing = np.concatenate([edge, np.isnan(values), edge], axis=1)
+    borders = np.flatnonzero(np.diff(missing.ravel())).reshape(-1, 2)
+    longest = int(np.diff(borders).max(initial=0))
+    return int((samples - 1) // longest if longest else samples)

@@ -234,3 +234,17 @@ def test_what_is_no_file(tmp_path):
         next(blocks(tmp_path))
     with pytest.raises(TypeError, match="a path must be str, got bytes"):
         next(blocks(b"none"))
+
+
+def test_blank_lines_are_skipped_many_at_once() -> None:
+    reads = []
+
+    class Counted(io.BufferedReader):
+        def read(self, size: int | None = -1, /) -> bytes:
+            reads.append(size)
+            return super().read(size)
+
+    text = b"\r\n\t " * 2**20 + b">t\nPAWHEAE\n"
+    stream = Counted(io.BytesIO(text), 1 << 17)  # type: ignore[arg-type]
+    assert b"".join(fasta._texts(stream, "t.fasta", False)) == b">t\nPAWHEAE\n\n"
+    assert len(reads) < 100

@@ -709,3 +709,18 @@ def test_real_recordings_that_give_one_line(
     done = run(str(data / "fnirs" / name))
     assert (done.status, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert f"{name}: {message}" in done.err
+
+
+def test_a_number_of_segments_is_suggested(
+    run: Callable[..., SimpleNamespace], folder: Path
+) -> None:
+    (folder / "few.csv").write_text(
+        "time,a,b,c\n0,1,2,3\n1,2,3,1\n2,3,1,2\n3,nan,1,2\n4,nan,2,1\n5,2,2,1\n"
+    )
+    words = "few.csv --engine reference --missing skip"
+    for channels, segments, fitting in (("b-c", 9, 6), ("a-c", 6, 2), ("a-c", 9, 2)):
+        of = "--of 2" if channels == "b-c" else ""
+        done = run(f"{words} {of} --channels {channels} --segments {segments}")
+        assert done.status == 2
+        assert done.err.endswith(f"; --segments {fitting} fits\n")
+        assert run(f"{words} {of} --channels {channels} --segments {fitting}").status == 0

@@ -521,3 +521,25 @@ def test_the_hitachi_file_is_read_to_the_last_digit(data: Path) -> None:
     assert found.values[0, :2].tolist() == [-0.02838132, -0.02642141]
     assert found.values[23, -1] == -0.32309842
     assert found.times[:3].tolist() == [0, 0.1, 0.21]
+
+
+@pytest.mark.parametrize("unit", ["unknown", "Unknown", "n/a"])
+def test_snirf_that_does_not_know_its_unit(snirf: Callable[..., Path], unit: str) -> None:
+    changes = {"nirs/metaDataTags/TimeUnit": unit}
+    found = read(snirf(changes))
+    assert found.times.tolist() == [1, 1.5, 2, 2.5]
+    assert found.note == f"TimeUnit is {unit!r}, taken for s; time_unit=ms says otherwise"
+    later = changes | {"nirs/data1/time": [1000.0, 1500, 2000, 2500]}
+    with pytest.raises(ValueError, match="samples 500 apart are not plausible in s; time_unit=ms"):
+        read(snirf(later))
+    found = read(snirf(later), time_unit="ms")
+    assert (found.times.tolist(), found.note) == ([1, 1.5, 2, 2.5], "")
+
+
+def test_a_unit_of_times_is_for_snirf(
+    table: Callable[..., Path], snirf: Callable[..., Path]
+) -> None:
+    with pytest.raises(ValueError, match=r"r\.csv: only \.snirf files have a unit of times"):
+        read(table("t,a\n1,2\n2,3\n"), time_unit="s")
+    with pytest.raises(ValueError, match="time_unit must be one of s, ms, us, got 'h'"):
+        read(snirf(), time_unit="h")

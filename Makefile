@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 WORKERS ?= auto
+SECONDS ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -13,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test bench readme-tables lint format typecheck wheel clean
+.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel clean
 
 # What breaks most often, in less than a minute with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -41,6 +42,9 @@ test: lint typecheck ## lint, types, tests on every OpenGL implementation at han
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
 	$(PYTEST)
+
+fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz SECONDS=600 DEVICE=0
+	PYTHONPATH=tests $(BIN)/python tests/faults/fuzz.py --seconds $(SECONDS) $(if $(DEVICE),--device $(DEVICE))
 
 # Goes on where it was interrupted; RUN='--full' or other words are for `python -m bench run`.
 bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark, write a report

@@ -11,7 +11,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.records import Record, Records
 
-BYTES_PER_SECOND = 5e8
+BYTES_PER_SECOND = 2.5e8
 """Of records, that `fingerprint` looks at at least, on one core."""
 
 

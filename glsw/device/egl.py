@@ -184,9 +184,11 @@ class EglContext:
 
     def load(self, name: str) -> int:
         """Return the address of a GL function, 0 if there is none."""
+        if address := self._egl.eglGetProcAddress(name.encode()):
+            return int(address)
         with suppress(AttributeError):
             return ctypes.cast(getattr(self._libgl, name), _Handle).value or 0
-        return self._egl.address(name.encode()) or 0
+        return 0
 
     load_opengl_function = load
 

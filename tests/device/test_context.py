@@ -211,3 +211,11 @@ def test_errors_of_glfw_are_bytes_or_text(text, monkeypatch):
     assert glsw.device.context._glfw_error("no window") == "X11: no display"
     monkeypatch.setattr(glfw, "get_error", lambda: (0, None))
     assert glsw.device.context._glfw_error("no window") == "no window"
+
+
+def test_functions_that_only_egl_knows_are_loaded(device):
+    context = device._ctx.mglo._context
+    if isinstance(context, glsw.device.egl.EglContext):
+        assert context.load("glGetError") != 0
+        assert context.load("glGetGraphicsResetStatus") != 0  # not in the table of libGL
+        assert context.load("not_a_function_of_gl") == 0

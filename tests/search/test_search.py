@@ -312,7 +312,7 @@ def test_other_errors_of_a_task_are_raised(
 
 def test_devices_that_are_not_there(device: Device) -> None:
     index = device.info.index
-    with pytest.raises(DeviceError, match="no device 99; there are"):
+    with pytest.raises(DeviceError, match="no device 99; found device 0: "):
         Aligner(engine="diagonal", device=[index, 99])
     with pytest.raises(ValueError, match="at least one expected"):
         Aligner(engine="diagonal", device=[])

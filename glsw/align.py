@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,9 @@ from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
-from glsw.search.database_search import search_database
-from glsw.search.limits import limits_for
+from glsw.search.database_search import PreparedSearch, search_database
+from glsw.search.limits import SearchSettings, limits_for
+from glsw.search.options import SearchOptions
 from glsw.search.pool import Devices, PoolUser, SharedIterator
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
@@ -35,20 +36,7 @@ if TYPE_CHECKING:
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
 
-
-class SearchOptions(TypedDict, total=False):
-    """The options of `Aligner.search`, see `glsw.search`."""
-
-    top: int | None
-    min_score: float
-    evalue: float | None
-    max_hsps: int | None
-    strand: Strand | None
-    genetic_code: int | None
-    statistics: Method
-    progress: Progress | None
-    executor: Executor | None
-    skip: int
+_SETTINGS = SearchSettings()
 
 
 class Aligner(PoolUser):
@@ -369,17 +357,28 @@ class Aligner(PoolUser):
         ...     print(hit.target.id, hit.score, f"{hit.bits:.1f} {hit.evalue:.2f}")
         near 17 11.2 0.14
         """
-        limits = limits_for(self.scoring, top, min_score, evalue, max_hsps, statistics)
-        asked, targets = self._inputs.search(query, database, strand, genetic_code)
-        limits = limits._replace(strict=len(asked) == 1)
-        if not 0 <= skip <= (0 if is_single(query) else len(asked)):
+        settings = SearchSettings(
+            top, min_score, evalue, max_hsps, strand, genetic_code, statistics
+        )
+        prepared = self.prepare(query, database, settings)
+        if not 0 <= skip <= (0 if is_single(query) else len(prepared.queries)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
-        asked = asked[skip:]
+        prepared = replace(prepared, queries=prepared.queries[skip:])
         with self.engine.turn:
-            found = search_database(
-                self._pool, asked, targets, limits, self.ties, progress, executor
-            )
+            found = search_database(prepared, progress, executor)
             return next(found) if is_single(query) else SharedIterator(found, self.engine)
+
+    def prepare(
+        self, query: Source, database: Targets, settings: SearchSettings = _SETTINGS
+    ) -> PreparedSearch:
+        """Return a search that has not begun, for `glsw.search.shards`; errors as of `search`."""
+        limits = limits_for(self.scoring, settings)
+        queries, targets = self._inputs.search(
+            query, database, settings.strand, settings.genetic_code
+        )
+        limits = limits._replace(strict=len(queries) == 1)
+        given = {**settings._asdict(), **self._inputs.settings, "ties": self.ties}
+        return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
 
 
 def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:

@@ -64,6 +64,11 @@ class InputEncoder:
             alphabet.encode("", unknown=unknown)  # raises an error if it is no letter
         self._alphabet = alphabet
         self._unknown = unknown
+        self.settings = {
+            "unknown": unknown,
+            "lower_case_mask": lower_case_mask,
+            "mask_low_complexity": mask_low_complexity,
+        }
         self._masks = lower_case_mask, mask_low_complexity, unknown
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
         self._masked_alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet

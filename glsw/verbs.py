@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from glsw.align import Aligner, Scores, SearchOptions
+from glsw.align import Aligner, Scores
 from glsw.engines.base import Progress, Ties
 from glsw.inputs import OneSequence, Targets
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
+from glsw.search.options import SearchOptions
 from glsw.search.pool import Devices, SharedIterator
 from glsw.sequences.records import Single, Source
 

@@ -9,8 +9,9 @@ import pytest
 
 import glsw
 from glsw import Aligner, Scoring
-from glsw.align import SearchOptions
 from glsw.scoring.gaps import MODES
+from glsw.search.limits import SearchSettings
+from glsw.search.options import SearchOptions
 from glsw.verbs import AlignerOptions
 
 DNA = Scoring.match_mismatch(2, -3, 5, 2)
@@ -116,6 +117,8 @@ def test_options_are_those_of_the_aligner():
     aligner, search = inspect.signature(Aligner), inspect.signature(Aligner.search)
     assert list(AlignerOptions.__annotations__) == list(aligner.parameters)
     assert list(SearchOptions.__annotations__) == list(search.parameters)[3:]
+    for name, value in SearchSettings()._asdict().items():
+        assert search.parameters[name].default == value
     for verb in (glsw.score, glsw.align, glsw.search, glsw.alignments, glsw.score_matrix):
         with pytest.raises(TypeError, match="engin"):
             verb(["MKV"], ["MKV"], engin="reference")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -26,6 +27,7 @@ ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
 
 _COMMANDS = {
     "search": "rank the sequences of a database by their best alignment",
+    "merge": "merge the shards of a search into its results",
     "align": "align two sequences",
     "align3": "align three sequences",
     "motifs": "rank similar segments across the channels of a recording",
@@ -33,7 +35,7 @@ _COMMANDS = {
     "verify": "read a whole database of makedb and compare it with its checksums",
     "devices": "list the OpenGL devices",
 }
-_OPENING = ("search", "align", "align3", "motifs", "devices")
+_OPENING = ("search", "merge", "align", "align3", "motifs", "devices")
 """The commands that open a device, or several."""
 _NOT_EARLY = ("-h", "--help", "--device", "--engine")
 """The options with which a command may open none, or another one."""
@@ -57,7 +59,7 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], object] = lam
     arguments = argparse.Namespace()
     occupy_standard_streams()
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = parsed(sys.argv[1:] if argv is None else argv)
         ready()
         with warnings_in_a_line(), termination_raised():
             arguments.run(arguments)
@@ -75,6 +77,13 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], object] = lam
         say(_one_line(error, arguments) + _hint(error, arguments) + _left(arguments))
         return ERROR
     return 0
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command line, which has these ``words`` after its name."""
+    arguments = _parser().parse_args(words)
+    arguments.words = list(words)
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:

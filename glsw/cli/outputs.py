@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, overload
@@ -16,9 +16,10 @@ from glsw.cli.messages import Bar, say
 from glsw.cli.stream import PlainStream
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
-from glsw.output.result_file import Fingerprint, ResultFile, is_replaced
+from glsw.output.result_file import ResultFile, is_replaced
 from glsw.output.three import Format3, Result3
 from glsw.results import SearchResult
+from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.records import Record
 
@@ -82,6 +83,7 @@ def write(
     *,
     note: str = "",
     done: int = 0,
+    command: Sequence[str] | None = None,
 ) -> None: ...
 @overload
 def write(
@@ -96,19 +98,21 @@ def write(
     *,
     note: str = "",
     done: int = 0,
+    command: Sequence[str] | None = None,
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
 
     A thread writes while the next results are computed.
 
-    The summary ends with ``note``.
+    The summary ends with ``note``. Formats that show the ``command`` get that of the process unless
+    another one is given.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
     If some results are ``done``, it has these, and what is before them, already.
     """
     header = "" if done else form.header
     if not isinstance(header, str):
-        header = header(names_and_lengths(targets), _command_line())
+        header = header(names_and_lengths(targets), _command_line(command))
     rest = iter(results)
     first = list(islice(rest, 1))
     write_one = form.begin() if isinstance(form, Format) else form.write
@@ -139,6 +143,7 @@ def write(
     say(f"{cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS{ran}{note}{resumed}")
 
 
-def _command_line() -> str:
-    """Return the command line, without what only says that it is repeated."""
-    return shlex.join(["glsw", *(word for word in sys.argv[1:] if word != "--resume")])
+def _command_line(words: Sequence[str] | None) -> str:
+    """Return a command line, without what only says that it is repeated."""
+    words = sys.argv[1:] if words is None else words
+    return shlex.join(["glsw", *(word for word in words if word != "--resume")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_kind, check_standard_input, only
@@ -13,10 +13,10 @@ from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import scoring_for, scoring_of
 from glsw.engines import Progress
-from glsw.output.result_file import Fingerprint, ResultFile
+from glsw.output.result_file import ResultFile
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.search.fingerprint import BYTES_PER_SECOND, fingerprint
+from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
@@ -43,6 +43,40 @@ def compare(
     """
     scoring_of(arguments)  # raises errors of options
     check_output(arguments.output, arguments.query, arguments.target)
+    given = read_inputs(arguments, preparation, one_each=one_each)
+    queries, targets = given.queries, given.targets
+    to, done = _destination(arguments, settings, queries, targets, given.scoring)
+    arguments.skip = done
+    with (
+        aligner_for(arguments, given.scoring) as aligner,
+        progress_bar(arguments, given.cells) as bar,
+    ):
+
+        def progress(cells: int) -> None:
+            bar.update(cells)
+
+        results = task(aligner, queries, targets, arguments, progress)
+        write(results, arguments.format, to, bar, targets, note=given.note, done=done)
+
+
+class Inputs(NamedTuple):
+    """What a command compares: sequences, their scoring with a note on it, and all cells."""
+
+    queries: list[Record]
+    targets: Targets
+    scoring: Scoring
+    note: str
+    cells: int
+
+
+def read_inputs(
+    arguments: argparse.Namespace,
+    preparation: Callable[[argparse.Namespace, Scoring], QueryPreparation],
+    *,
+    one_each: bool = False,
+) -> Inputs:
+    """Read the sequences of two files, and choose their scoring."""
+    scoring_of(arguments)  # raises errors of options
     check_standard_input(arguments.query, arguments.target)
     queries = as_records(Path(arguments.query), what="query")
     scoring, note = scoring_for(arguments, queries)
@@ -52,30 +86,24 @@ def compare(
         only(arguments.query, queries)
         only(arguments.target, targets)
     check_kind(arguments, arguments.target, targets, scoring, bool(note))
-    to, done = _destination(arguments, settings, queries, targets, scoring)
-    arguments.skip = done
     width = read.query_alphabet.width
     cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
-    with (
-        Aligner(
-            scoring,
-            mode=arguments.mode,
-            engine=arguments.engine,
-            device=arguments.device,
-            ties=arguments.ties,
-            unknown=arguments.unknown,
-            memory=arguments.memory,
-            lower_case_mask=arguments.lower_case_mask,
-            mask_low_complexity=arguments.mask_low_complexity,
-        ) as aligner,
-        progress_bar(arguments, cells) as bar,
-    ):
+    return Inputs(queries, targets, scoring, note, cells)
 
-        def progress(cells: int) -> None:
-            bar.update(cells)
 
-        results = task(aligner, queries, targets, arguments, progress)
-        write(results, arguments.format, to, bar, targets, note=note, done=done)
+def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
+    """Return the aligner of the options."""
+    return Aligner(
+        scoring,
+        mode=arguments.mode,
+        engine=arguments.engine,
+        device=arguments.device,
+        ties=arguments.ties,
+        unknown=arguments.unknown,
+        memory=arguments.memory,
+        lower_case_mask=arguments.lower_case_mask,
+        mask_low_complexity=arguments.mask_low_complexity,
+    )
 
 
 def _destination(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import add_output, add_running
-from glsw.cli.pairs import compare
+from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
-from glsw.cli.words import count, format_in, number
+from glsw.cli.words import count, format_in, number, shard
 from glsw.engines import Progress
 from glsw.output import FORMATS
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
+from glsw.search.database_search import PreparedSearch
+from glsw.search.limits import SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.sequences.records import Record
 from glsw.statistics import METHODS
@@ -90,6 +93,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="go on with the results that the same search left in FILE.part when it was "
         "interrupted or killed; otherwise begin anew",
     )
+    output.add_argument(
+        "--shard",
+        metavar="K/N",
+        type=shard,
+        help="do only part K of N, from 1 to N, and write its hits to a file in the folder "
+        "--output; glsw merge makes the results of all parts",
+    )
 
 
 def _add_strands(parser: argparse.ArgumentParser) -> None:
@@ -112,10 +122,21 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
-    compare(arguments, _ranked, _preparation, settings=_SETTINGS)
+    if arguments.shard:
+        from glsw.cli.shards import scan
+
+        scan(arguments)
+    else:
+        compare(arguments, _ranked, preparation, settings=_SETTINGS)
 
 
-def _preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
+def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:
+    """Return the search of the options, which has not begun."""
+    return aligner.prepare(given.queries, given.targets, SearchSettings(**_hits(arguments)))
+
+
+def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
+    """Return how the options prepare queries."""
     return QueryPreparation(scoring.alphabet, arguments.strand, _genetic_code(arguments))
 
 
@@ -138,13 +159,20 @@ def _ranked(
     return aligner.search(
         queries,
         targets,
-        top=arguments.top or None,
-        min_score=arguments.min_score,
-        evalue=arguments.evalue,
-        max_hsps=arguments.max_hsps or None,
-        strand=arguments.strand,
-        genetic_code=_genetic_code(arguments),
-        statistics=arguments.statistics,
         progress=progress,
         skip=arguments.skip,
+        **_hits(arguments),
     )
+
+
+def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the `SearchSettings` of the options."""
+    return {
+        "top": arguments.top or None,
+        "min_score": arguments.min_score,
+        "evalue": arguments.evalue,
+        "max_hsps": arguments.max_hsps or None,
+        "strand": arguments.strand,
+        "genetic_code": _genetic_code(arguments),
+        "statistics": arguments.statistics,
+    }

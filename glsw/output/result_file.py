@@ -15,14 +15,14 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TextIO, TypeAlias
+from typing import NamedTuple, TextIO
 
-Fingerprint: TypeAlias = Mapping[str, str]
-"""What decides the bytes of results, by name: only with an equal one a run goes on."""
+from glsw.search.fingerprint import Fingerprint, differences
+from glsw.search.part_file import PartFile
 
 _BUFFER = 1 << 18
 _SECONDS_BETWEEN_SYNCS = 10.0  # a disk may take 0.1 s for one
@@ -138,13 +138,13 @@ class ResultFile:
         except (FileNotFoundError, ValueError, TypeError):
             return 0
         self._made = self._fingerprint()
-        if differing := _differences(left, self._made):
+        if differing := differences(left, self._made):
             raise OtherRunError(f"{self.part} is of another run: {differing}")
         self._point = point
         return point.results
 
     def __enter__(self) -> ResultFile:
-        self._raw = _Counted(self.part, self._point)
+        self._raw = PartFile(self.part, self._point.size, self._point.crc)
         try:
             with suppress(OSError):
                 self._raw.adopt(self._path.stat().st_mode)
@@ -215,55 +215,6 @@ class ResultFile:
             self._journal_path.unlink(missing_ok=True)
 
 
-class _Counted(io.FileIO):
-    """A file from a point on, which knows the size and the checksum of its contents.
-
-    It is locked where the system can do so: two runs do not write one file.
-    """
-
-    def __init__(self, path: Path, point: Point) -> None:
-        _, self.size, self.crc = point
-        self._path = path
-        super().__init__(path, "ab")
-        try:
-            self._lock()
-            self.truncate(self.size)
-        except BaseException:
-            self.close()
-            raise
-
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # Windows lets nobody replace an open file
-            return
-        try:
-            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = self._path.exists() and os.path.samestat(
-                os.fstat(self.fileno()), self._path.stat()
-            )
-        except BlockingIOError:
-            free = False
-        except OSError:  # a file system without locks
-            return
-        if not free:
-            raise ValueError(f"{self._path}: another run writes it now")
-
-    def adopt(self, mode: int) -> None:
-        """Take the permissions of another file."""
-        os.chmod(self.fileno() if os.chmod in os.supports_fd else self._path, stat.S_IMODE(mode))
-
-    def write(self, data: Any, /) -> int:
-        try:
-            count = super().write(data)
-        except OSError as error:
-            error.filename = str(self._path)
-            raise
-        self.crc = zlib.crc32(memoryview(data)[:count], self.crc)
-        self.size += count
-        return count
-
-
 def _last_whole(part: io.BufferedReader, points: list[Point]) -> Point:
     """Return the last of the points up to which the contents of a file are as they were."""
     last, size, crc = Point(), 0, 0
@@ -274,13 +225,3 @@ def _last_whole(part: io.BufferedReader, points: list[Point]) -> Point:
             break
         last = point
     return last
-
-
-def _differences(left: object, wanted: Fingerprint) -> str:
-    """Return what differs between the fingerprint of a run that was left and that of this one."""
-    if not isinstance(left, dict):
-        return "its journal is damaged"
-    names = [name for name in {**wanted, **left} if left.get(name) != wanted.get(name)]
-    return ", ".join(
-        f"{name} was {left.get(name, 'none')}, is {wanted.get(name, 'none')}" for name in names
-    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.pool import EnginePool
+from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
@@ -25,14 +28,49 @@ _HITS_TOGETHER = 4096
 _SECONDS_TOGETHER = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class PreparedSearch:
+    """A search that has not begun.
+
+    Parameters
+    ----------
+    pool : EnginePool
+    queries : sequence of Query
+    database : Database
+    limits : Limits
+    ties : str
+    settings : dict of str to object
+        What else decides the results, as it was given, by name.
+    """
+
+    pool: EnginePool
+    queries: Sequence[Query]
+    database: Database
+    limits: Limits
+    ties: Ties
+    settings: Mapping[str, object]
+
+    @cached_property
+    def contexts(self) -> Sequences:
+        """The codes of the contexts of all queries, one query after the other."""
+        return Sequences.of([each.codes for query in self.queries for each in query.contexts])
+
+    @property
+    def ranking(self) -> Ranking:
+        """The ranking of the scan."""
+        scoring = self.pool.engine.scoring
+        return self.limits.scan_ranking(scoring, self.contexts, self.database)
+
+    def results(self, scans: Iterator[ScanResult]) -> Iterator[SearchResult]:
+        """Yield the results of queries, given the scans of all contexts."""
+        for some, ready in _scanned(self.queries, scans):
+            engine = self.pool.engine  # of the pool, whose processes the scans need
+            hit_lists = select_hits(some, ready, self.database, self.limits, engine.scoring)
+            yield from search_results(engine, hit_lists, self.database, self.limits, self.ties)
+
+
 def search_database(
-    pool: EnginePool,
-    queries: Sequence[Query],
-    database: Database,
-    limits: Limits,
-    ties: Ties,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
+    search: PreparedSearch, progress: Progress | None = None, executor: Executor | None = None
 ) -> Iterator[SearchResult]:
     """Return an iterator over the results of queries; parameters as of `glsw.search`.
 
@@ -42,18 +80,10 @@ def search_database(
         At once if a query and a target are too long together, or ``executor`` and several devices
         are given; later if E-values are required and there are no statistics.
     """
-    engine = pool.engine
-    codes = Sequences.of([each.codes for query in queries for each in query.contexts])
-    check_longest(engine, codes, database)
-    ranking = limits.scan_ranking(engine.scoring, codes, database)
-    scans = scan_database(pool, codes, database, ranking, progress, executor)
-
-    def results() -> Iterator[SearchResult]:  # refers to the pool, whose processes it needs
-        for some, ready in _scanned(queries, scans):
-            hit_lists = select_hits(some, ready, database, limits, pool.engine.scoring)
-            yield from search_results(pool.engine, hit_lists, database, limits, ties)
-
-    return results()
+    pool, codes, database = search.pool, search.contexts, search.database
+    check_longest(pool.engine, codes, database)
+    scans = scan_database(pool, codes, database, search.ranking, progress, executor)
+    return search.results(scans)
 
 
 def _scanned(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record, Records
+
+Fingerprint: TypeAlias = Mapping[str, str]
+"""What decides the bytes of results, by name: only with an equal one a run goes on."""
 
 BYTES_PER_SECOND = 2.5e8
 """Of records, that `fingerprint` looks at at least, on one core."""
@@ -31,7 +35,7 @@ def fingerprint(
     queries, targets : sequences
     scoring : Scoring
     **settings
-        Whatever else decides what is written, such as limits and the format.
+        Whatever else decides what is written, such as limits and the format; codes by a digest.
 
     Examples
     --------
@@ -46,6 +50,10 @@ def fingerprint(
 
     costs = scoring.insertion, scoring.deletion, scoring.end_gaps, scoring.scale
     of_scoring = _digest(scoring.matrix.tobytes(), scoring.alphabet, costs)
+    for name, value in settings.items():
+        if isinstance(value, Sequences):
+            digest = _digest(value.residues.data, value.offsets.data)
+            settings[name] = f"{len(value)} contexts {digest}"
     return {
         "glsw": __version__,
         "queries": _of_sequences(queries),
@@ -55,11 +63,26 @@ def fingerprint(
     }
 
 
+def differences(left: object, wanted: Fingerprint) -> str:
+    """Return what differs between the fingerprint of a run that was left and that of this one.
+
+    >>> differences({"top": "10", "ties": "any"}, {"top": "20", "ties": "any"})
+    'top was 10, is 20'
+    """
+    if not isinstance(left, dict):
+        return "its journal is damaged"
+    names = [name for name in {**wanted, **left} if left.get(name) != wanted.get(name)]
+    return ", ".join(
+        f"{name} was {left.get(name, 'none')}, is {wanted.get(name, 'none')}" for name in names
+    )
+
+
 def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
     if isinstance(sequences, Database):
         if sequences.stamp is not None:
             return f"{len(sequences)} sequences {sequences.stamp:08x}"
-    elif isinstance(sequences, Records):
+        sequences = sequences.records or ()
+    if isinstance(sequences, Records):
         titles = sequences.titles
         arrays = titles.text, titles.offsets, sequences.letters, sequences.offsets
         digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
@@ -70,6 +93,8 @@ def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
 
 def _digest(*parts: object) -> str:
     """Return a digest of bytes and of the text of other objects; each part begins with its size."""
+    import hashlib
+
     found = hashlib.blake2b(digest_size=8)
     for part in parts:
         data = (

@@ -15,11 +15,24 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
 
 _DEFAULT_HSP_EVALUE = 10.0  # if neither an E-value nor a score ends the alignments of a hit
 _MAX_EVALUES_TOGETHER = 2**20
+
+
+class SearchSettings(NamedTuple):
+    """The parameters of `glsw.search` that decide which hits it lists."""
+
+    top: int | None = 10
+    min_score: float = 1
+    evalue: float | None = None
+    max_hsps: int | None = 1
+    strand: Strand | None = None
+    genetic_code: int | None = None
+    statistics: Method = "auto"
 
 
 class Limits(NamedTuple):
@@ -74,14 +87,7 @@ class Limits(NamedTuple):
         warnings.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning, stacklevel=2)
 
 
-def limits_for(
-    scoring: Scoring,
-    top: int | None,
-    min_score: float,
-    evalue: float | None,
-    max_hsps: int | None,
-    statistics: Method,
-) -> Limits:
+def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     """Return the limits of a search, given numbers in units of the matrix.
 
     Raises
@@ -90,7 +96,8 @@ def limits_for(
         If a limit is invalid or cannot apply: an E-value without statistics for the scoring, all
         alignments of a hit if neither an E-value nor a score ends them.
     """
-    top, max_hsps = _count("top", top), _count("max_hsps", max_hsps)
+    top, max_hsps = _count("top", settings.top), _count("max_hsps", settings.max_hsps)
+    min_score, evalue, statistics = settings.min_score, settings.evalue, settings.statistics
     _check_number("min_score", min_score)
     if evalue is not None:
         _check_number("evalue", evalue)

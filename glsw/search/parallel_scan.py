@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from glsw.statistics import ScoreHistogram
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+_ALL = slice(None)
 _MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
 _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database
 
@@ -79,19 +80,27 @@ def scan_database(
     ranking: Ranking,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    within: slice = _ALL,
 ) -> Iterator[ScanResult]:
-    """Yield the hits of each query, found by the workers of a pool, by an executor or here."""
+    """Yield the hits of each query, found by the workers of a pool, by an executor or here.
+
+    Only those ``within`` a slice of the sorted sequences of the database are looked at.
+    """
     engine = pool.engine
+    start, stop, _ = within.indices(len(database))
+    total = int(database.offsets[stop] - database.offsets[start])
     workers = pool.workers(executor)
     if not workers:
-        parts = [Part.of(database, each) for each in database.parts(engine.part)]
+        parts = [Part.of(database, each) for each in database.parts(engine.part, within)]
+        if len(parts) == 1:
+            parts = [parts[0].kept()]
         return scan(engine, queries, parts, ranking, progress)
     tasks = task_count(workers)
-    slices = list(database.parts(min(engine.part, max(database.residues // tasks, 1))))
+    slices = list(database.parts(min(engine.part, max(total // tasks, 1)), within))
     # Devices that can map the whole database share the queries, if there are enough of them.
     enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
-    if pool.several and enough and database.path and database.residues <= engine.part:
-        slices = [slice(0, len(database))]
+    if pool.several and enough and database.path and total <= engine.part:
+        slices = [slice(start, stop)]
     slices = slices or [slice(0, 0)]
     return _scan_by(workers, slices, engine, queries, database, ranking, progress)
 
@@ -107,7 +116,7 @@ def _scan_by(
 ) -> Iterator[ScanResult]:
     parts = [_TaskPart(database, each) for each in slices]
     residues = np.diff(database.offsets[[[each.start, each.stop] for each in slices]])
-    size = engine.cells_at_once // max(1, database.residues)
+    size = engine.cells_at_once // max(1, int(residues.sum()))
     pending = len(queries) if len(slices) == 1 else _MAX_PENDING_QUERIES
     at_once = max(1, max_pending(ranking, pending))
     for first in range(0, len(queries), at_once):
@@ -115,7 +124,7 @@ def _scan_by(
         shared = [slice(0, len(some))]
         if len(slices) == 1:
             shared = list(_shares(some.offsets, size, len(workers)))
-        merges = [_Merge() for _ in some]
+        merges = [Merge() for _ in some]
         chosen = [(part, numbers) for numbers in shared for part in range(len(slices))]
         tasks = [_ScanTask(parts[part], some.part(numbers), ranking) for part, numbers in chosen]
         missing = np.repeat(len(slices), len(some))
@@ -136,17 +145,17 @@ def _scan_by(
 
 
 @dataclass
-class _Merge:
-    """The results of one query with parts of the database."""
+class Merge:
+    """The results of one query with parts of the database, from any workers or shards."""
 
     hits: RankedHits = field(default_factory=lambda: np.empty(0, np.int64))
     histogram: ScoreHistogram | None = None
     places: dict[int, tuple[int, int]] = field(default_factory=dict)
     engines: dict[str, None] = field(default_factory=dict)
-    devices: dict[Worker, str] = field(default_factory=dict)
+    devices: dict[Hashable, str] = field(default_factory=dict)
     memory: int = 0
 
-    def add(self, found: ScanResult, worker: Worker, ranking: Ranking) -> None:
+    def add(self, found: ScanResult, worker: Hashable, ranking: Ranking) -> None:
         """Add the result with a part."""
         self.hits = ranking.merged(self.hits, found.hits)
         self.histogram = added(self.histogram, found.histogram)

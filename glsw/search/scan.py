@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +47,10 @@ class Part(NamedTuple):
             return database.sequences if whole else database.part(chosen)
 
         return cls(load, database.order[chosen], database.lengths[chosen])
+
+    def kept(self) -> Part:
+        """Return this part, which loads its sequences once."""
+        return self._replace(load=cache(self.load))
 
     def loaded(self) -> Part:
         """Return this part with its sequences, which other processes can have."""

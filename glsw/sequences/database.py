@@ -135,6 +135,11 @@ class Database:
         return self._file.stamp if self._file else None
 
     @property
+    def records(self) -> tuple[Record, ...] | Records | None:
+        """The records as they were given, or None if there is a file."""
+        return None if isinstance(self._titles, FileTitles) else self._titles
+
+    @property
     def version(self) -> int | None:
         """The format of the file, or None."""
         return self._file.version if self._file else None
@@ -249,9 +254,9 @@ class Database:
         bounds = bounds_of(self.offsets, part)
         return Sequences(self._file.residues.read(bounds[0], bounds[-1]), bounds - bounds[0])
 
-    def parts(self, residues: int) -> Iterator[slice]:
-        """Yield slices for `part`, see `Sequences.parts`."""
-        return parts_of(self.offsets, residues)
+    def parts(self, residues: int, within: slice = _ALL) -> Iterator[slice]:
+        """Yield slices for `part` that are ``within`` a slice, see `Sequences.parts`."""
+        return parts_of(self.offsets, residues, within)
 
     def select(self, places: Iterable[int]) -> Sequences:
         """Return copies of some sequences by their places among the sorted."""

@@ -111,14 +111,17 @@ def bounds_of(offsets: npt.NDArray[np.int64], part: slice) -> npt.NDArray[np.int
     return offsets[start : max(start, stop) + 1]
 
 
-def parts_of(offsets: npt.NDArray[np.int64], residues: int) -> Iterator[slice]:
-    """Yield `Sequences.parts` of sequences that have these offsets."""
+def parts_of(
+    offsets: npt.NDArray[np.int64], residues: int, within: slice = slice(None)
+) -> Iterator[slice]:
+    """Yield `Sequences.parts` of sequences that have these offsets, or of a slice of them."""
     if residues < 1:
         raise ValueError(f"a part has at least 1 residue, got {residues}")
-    start = 0
-    while start < len(offsets) - 1:
+    start, last, _ = within.indices(len(offsets) - 1)
+    while start < last:
         end = offsets[start] + residues
         stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
+        stop = min(stop, last)
         yield slice(start, stop)
         start = stop
 

@@ -21,6 +21,7 @@ from program import ROOT, process
 from glsw import DNA, makedb
 from glsw.output import FORMATS, result_file
 from glsw.output.result_file import ResultFile, is_replaced
+from glsw.search.part_file import PartFile
 from glsw.sequences.database import Database
 from glsw.sequences.records import read_all
 
@@ -50,17 +51,17 @@ def files(tmp_path: Path) -> Path:
 def moments(monkeypatch: pytest.MonkeyPatch, files: Path) -> list[tuple[bytes, bytes]]:
     """Results and journal as they are on the disk after each write, in small pieces."""
     seen: list[tuple[bytes, bytes]] = []
-    write = result_file._Counted.write
+    write = PartFile.write
 
     def content(name: str) -> bytes:
         return Path(name).read_bytes() if Path(name).exists() else b""
 
-    def watched(self: result_file._Counted, data: memoryview) -> int:
+    def watched(self: PartFile, data: memoryview) -> int:
         count = write(self, memoryview(data)[:100])
         seen.append((content("out.part"), content("out.part.journal")))
         return count
 
-    monkeypatch.setattr(result_file._Counted, "write", watched)
+    monkeypatch.setattr(PartFile, "write", watched)
     monkeypatch.setattr(result_file, "_SECONDS_BETWEEN_MARKS", 0)
     return seen
 

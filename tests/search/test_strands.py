@@ -23,7 +23,7 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.search import assemble, rounds, selection
-from glsw.search.limits import limits_for
+from glsw.search.limits import SearchSettings, limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.selection import best_contexts
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -468,7 +468,7 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     database = Database.of(spread_out(), PROTEIN)
     scoring = Scoring.blast()
     for evalue in (1e-3, 1, 50):
-        limits = limits_for(scoring, 5, 1, evalue, 1, "auto")
+        limits = limits_for(scoring, SearchSettings(5, 1, evalue))
         ranking = limits.scan_ranking(scoring, queries, database)
         statistics = for_search(scoring, 60, len(database), database.residues)
         targets = np.unique(database.sequences.lengths)[1:]
@@ -476,9 +476,9 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
         assert (ranking.top, ranking.min_score) == (None, min(cutoffs))
     assert limits.scan_ranking(scoring, Sequences.of([]), database).min_score == 1
     assert limits.scan_ranking(scoring, queries, Database.of([], PROTEIN)).min_score == 1
-    counting = limits_for(NO_CONSTANTS, 5, 7, 1, 1, "auto")
+    counting = limits_for(NO_CONSTANTS, SearchSettings(5, 7, 1))
     assert counting.scan_ranking(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
-    plain = limits_for(scoring, 5, 7, None, 1, "auto")
+    plain = limits_for(scoring, SearchSettings(5, 7))
     assert plain.scan_ranking(scoring, queries, database) == Ranking(5, 7)
 
 

@@ -1,0 +1,54 @@
+"""The command ``glsw merge``: the results of a search whose shards are there."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from glsw import cli
+from glsw.cli import search, shards
+from glsw.cli.messages import progress_bar
+from glsw.cli.options import add_output, add_running
+from glsw.cli.outputs import check_output, destination, write
+from glsw.cli.pairs import aligner_for, read_inputs
+from glsw.cli.words import format_in
+from glsw.output import FORMATS
+from glsw.search.shards import description, merge
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of glsw search --shard")
+    files = parser.add_argument_group("files", "Their contents have to be the same.")
+    files.add_argument("--query", metavar="FILE", help="where the queries are now")
+    files.add_argument("--target", metavar="DB", help="where the database is now")
+    add_running(parser)
+    add_output(
+        parser,
+        {"that of the shards": None},
+        "as of glsw search",
+        partial(format_in, formats=FORMATS),
+    )
+    parser.set_defaults(format=None)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the results, which are those of one process."""
+    found = description(arguments.folder)
+    words = shards.words_of(found.notes)
+    form = arguments.format and arguments.format.name
+    one_process = shards.as_one_process(words, "-", form)
+    of_search = cli.parsed([*one_process, "--engine", arguments.engine])
+    shards.find_files(of_search, found.notes)
+    for name in ("query", "target"):
+        if moved := getattr(arguments, name):
+            setattr(of_search, name, moved)
+    for name in ("device", "memory", "no_progress", "output"):
+        setattr(of_search, name, getattr(arguments, name))
+    check_output(arguments.output, of_search.query, of_search.target)
+    given = read_inputs(of_search, search.preparation)
+    to = destination(arguments)
+    with aligner_for(of_search, given.scoring) as aligner, progress_bar(arguments, None) as bar:
+        results = merge(search.prepare(aligner, given, of_search), arguments.folder)
+        command = shards.as_one_process(words, arguments.output, form)
+        write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)

@@ -1,0 +1,27 @@
+"""The options of searches, for the types of functions that pass them on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from glsw.engines.base import Progress
+from glsw.sequences.query import Strand
+from glsw.statistics import Method
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of `Aligner.search`, see `glsw.search`."""
+
+    top: int | None
+    min_score: float
+    evalue: float | None
+    max_hsps: int | None
+    strand: Strand | None
+    genetic_code: int | None
+    statistics: Method
+    progress: Progress | None
+    executor: Executor | None
+    skip: int

@@ -1,0 +1,76 @@
+"""A file that grows under a name of its own, until it is complete."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import Any
+
+
+class BusyFileError(ValueError):
+    """Another process writes the file now."""
+
+
+class PartFile(io.FileIO):
+    """A file from a point on, which knows the size and the checksum of its contents.
+
+    It is locked where the system can do so: two runs do not write one file. If ``size`` is None, it
+    stays as it is until `keep` is called.
+    """
+
+    def __init__(self, path: Path, size: int | None = 0, crc: int = 0) -> None:
+        self._path = path
+        super().__init__(path, "ab")
+        try:
+            self._lock()
+            if size is not None:
+                self.keep(size, crc)
+        except BaseException:
+            self.close()
+            raise
+
+    def keep(self, size: int, crc: int = 0) -> None:
+        """Go on after this many bytes, which have this checksum; drop the others."""
+        self.size, self.crc = size, crc
+        self.truncate(size)
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # Windows lets nobody replace an open file
+            return
+        try:
+            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = self._path.exists() and os.path.samestat(
+                os.fstat(self.fileno()), self._path.stat()
+            )
+        except BlockingIOError:
+            free = False
+        except OSError:  # a file system without locks
+            return
+        if not free:
+            raise BusyFileError(f"{self._path}: another run writes it now")
+
+    def adopt(self, mode: int) -> None:
+        """Take the permissions of another file."""
+        os.chmod(self.fileno() if os.chmod in os.supports_fd else self._path, stat.S_IMODE(mode))
+
+    def write_all(self, data: bytes) -> None:
+        """Write all these bytes."""
+        left = memoryview(data)
+        while left:
+            left = left[self.write(left) :]
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes, as many as the system takes; return how many."""
+        try:
+            count = super().write(data)
+        except OSError as error:
+            error.filename = str(self._path)
+            raise
+        self.crc = zlib.crc32(memoryview(data)[:count], self.crc)
+        self.size += count
+        return count

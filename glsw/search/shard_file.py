@@ -1,0 +1,175 @@
+"""The file of a shard: the hits of contexts of queries with a part of a database.
+
+A file is a sequence of blocks. Each begins with the CRC-32 and the number of the bytes that follow.
+The first block is JSON: the fingerprint of the search, and which shard this is. The next ones have
+the hits of contexts, the first context first, as numbers of 64 bits. The last one is JSON again:
+what found the hits, and how long it took. While a shard is computed its file has another name, and
+whole blocks are appended, so that another process can go on after the last one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glsw.search.ranking import Ranking
+from glsw.search.scan import ScanResult
+
+_HEAD = struct.Struct("<4sIQ")
+_MARKS = _FIRST, _HITS, _LAST = b"glsh", b"hits", b"done"
+_NUMBERS = "<i8"
+
+
+class ShardError(ValueError):
+    """A file of a shard is damaged, missing, or of another search."""
+
+
+class Block(NamedTuple):
+    """A block of a file, and where the next one begins."""
+
+    mark: bytes
+    data: bytes
+    end: int
+
+
+def blocks(path: Path, start: int = 0) -> Iterator[Block]:
+    """Yield the blocks of a file from a byte on; nothing is open meanwhile.
+
+    Raises
+    ------
+    ShardError
+        If a block is damaged or cut off.
+    """
+    at, mark = start, b""
+    while mark != _LAST:
+        with path.open("rb") as file:
+            file.seek(at)
+            head = file.read(_HEAD.size)
+            if not head:
+                return
+            if len(head) < _HEAD.size:
+                raise _damaged(path, at)
+            mark, crc, size = _HEAD.unpack(head)
+            left = os.fstat(file.fileno()).st_size - file.tell()
+            if mark not in _MARKS or size > left:
+                raise _damaged(path, at)
+            data = file.read(size)
+            if len(data) != size or zlib.crc32(data) != crc or (mark == _LAST and size != left):
+                raise _damaged(path, at)
+        at += _HEAD.size + size
+        yield Block(mark, data, at)
+
+
+def _damaged(path: Path, at: int) -> ShardError:
+    return ShardError(f"{path}: damaged at byte {at}")
+
+
+def packed(mark: bytes, data: bytes) -> bytes:
+    """Return the bytes of a block."""
+    return _HEAD.pack(mark, zlib.crc32(data), len(data)) + data
+
+
+def first_block(header: Mapping[str, Any]) -> bytes:
+    """Return the block with which a file begins."""
+    return packed(_FIRST, json.dumps(header).encode("ascii"))
+
+
+def last_block(summary: Mapping[str, Any]) -> bytes:
+    """Return the block with which a complete file ends."""
+    return packed(_LAST, json.dumps(summary).encode("ascii"))
+
+
+def hits_block(found: Sequence[ScanResult]) -> bytes:
+    """Return the block of some contexts.
+
+    After the number of contexts, three numbers each say how many numbers follow for it: the hits,
+    the cells of the histogram that are not 0 with their counts, and the places, three numbers each.
+    """
+    sizes, numbers = [len(found)], []
+    for each in found:
+        counts = np.empty(0, np.int64) if each.histogram is None else each.histogram.counts.ravel()
+        filled = np.flatnonzero(counts)
+        places = [(number, *place) for number, place in sorted((each.places or {}).items())]
+        parts = [
+            each.hits,
+            np.concatenate([filled, counts[filled]]),
+            np.array(places, np.int64).ravel(),
+        ]
+        sizes += [len(part) for part in parts]
+        numbers += parts
+    every = np.concatenate([np.array(sizes, np.int64), *numbers])
+    return packed(_HITS, every.astype(_NUMBERS).tobytes())
+
+
+def results_of(data: bytes, ranking: Ranking) -> Iterator[ScanResult]:
+    """Yield the results of the contexts of a block that `hits_block` made."""
+    numbers = np.frombuffer(data, _NUMBERS).astype(np.int64)
+    count = int(numbers[0])
+    sizes = numbers[1 : 1 + 3 * count]
+    bounds = (1 + 3 * count + np.cumsum([0, *sizes.tolist()])).tolist()
+    parts = iter([numbers[start:stop] for start, stop in pairwise(bounds)])
+    for hits, cells, places in zip(parts, parts, parts, strict=True):
+        if (histogram := ranking.histogram()) is not None:
+            filled, counts = np.split(cells, 2)
+            histogram.counts.ravel()[filled] = counts
+        found = {number: (start, stop) for number, start, stop in places.reshape(-1, 3).tolist()}
+        yield ScanResult(hits, 0.0, histogram=histogram, places=found or None)
+
+
+class ShardFile:
+    """The file of a shard, complete or not.
+
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    header : dict
+        The first block; empty if there is none.
+    summary : dict or None
+        The last block of a complete file.
+    contexts : int
+        The contexts whose hits are there.
+    size : int
+        The bytes up to the end of the last whole block with hits.
+    damage : ShardError or None
+        Why the rest cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.header: dict[str, Any] = {}
+        self.summary: dict[str, Any] | None = None
+        self.contexts = self.size = 0
+        self.damage: ShardError | None = None
+        try:
+            for mark, data, end in blocks(path):
+                if (mark == _FIRST) != (self.size == 0):
+                    raise _damaged(path, self.size)
+                if mark == _FIRST:
+                    self.header = json.loads(data)
+                elif mark == _HITS:
+                    self.contexts += int.from_bytes(data[:8], "little")
+                else:
+                    self.summary = json.loads(data)
+                    break
+                self.size = end
+        except ShardError as error:
+            self.damage = error
+        if not self.summary and not self.damage:
+            self.damage = ShardError(f"{path}: it ends at byte {self.size}")
+
+    def results(self, ranking: Ranking) -> Iterator[ScanResult]:
+        """Yield the results of the contexts, whose blocks are read one by one."""
+        for mark, data, _ in blocks(self.path):
+            if mark == _HITS:
+                yield from results_of(data, ranking)

@@ -167,6 +167,9 @@ class ShardFile:
             self.damage = error
         if not self.summary and not self.damage:
             self.damage = ShardError(f"{path}: it ends at byte {self.size}")
+        first, stop = self.header.get("contexts", (0, 0))
+        if self.summary and self.contexts != stop - first:
+            self.damage = ShardError(f"{path}: hits of {self.contexts} contexts")
 
     def results(self, ranking: Ranking) -> Iterator[ScanResult]:
         """Yield the results of the contexts, whose blocks are read one by one."""

@@ -260,8 +260,6 @@ def merge(search: PreparedSearch, folder: str | os.PathLike[str]) -> Iterator[Se
         raise ShardError(f"{folder}: {listed} damaged ({files[bad[0].number - 1].damage})")
     for shard, file in zip(shards, files, strict=True):
         _check_header(file, _header(identity, shard))
-        if file.contexts != shard.contexts.stop - shard.contexts.start:
-            raise ShardError(f"{file.path}: it has {file.contexts} contexts")
     return search.results(_merged(search, shards, files))
 
 

@@ -1,0 +1,220 @@
+"""Shards on the command line: killed, repeated, in random order, of other searches, missing."""
+
+from __future__ import annotations
+
+import random
+import shlex
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from program import process, wait_until
+
+from glsw import makedb
+from glsw.output import FORMATS
+from glsw.search.ranking import Ranking
+from glsw.search.shard_file import ShardFile
+
+Run = Callable[..., SimpleNamespace]
+COUNT = 16
+PROTEINS, BASES = "ARNDCQEGHILKMFPSTVWY", "ACGT"
+COLUMNS = "blast-tab qseqid sseqid btop qcovs"
+SEARCHES = {
+    "fit": "proteins.fasta db.glsw --engine cpu --statistics fit --evalue 100 --top 20",
+    "hsps": "proteins.fasta db.fasta --engine cpu --max-hsps 5 --lower-case-mask",
+    "translated": "reads.fasta db.glsw --engine cpu --translated --max-hsps 2",
+    "strands": "reads.fasta genomes.fasta --engine cpu --dna --max-hsps 5 --match 1 --mismatch -1",
+    "windows": "reads.fasta genome.fasta --engine cpu --top 3",
+}
+KILL = (
+    "import os; from glsw.search import shards\n"
+    "def kill(*_): os.kill(os.getpid(), signal.SIGKILL)\n"
+)
+MOMENTS = ("shards.hits_block", "shards.last_block", "os.fsync")
+
+
+def fasta(name: str, lengths: list[int], letters: str, seed: int) -> str:
+    draw = random.Random(seed)
+    return "".join(
+        f">{name}{k} the number {k}\n{''.join(draw.choices(letters, k=length))}\n"
+        for k, length in enumerate(lengths)
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    draw = random.Random(3)
+    lengths = [draw.randint(20, 90) for _ in range(300)]
+    # One query is masked as a whole: it has no contexts.
+    proteins = fasta("q", [40, 25, 60, 30], PROTEINS, 1) + ">soft\nacdef\n"
+    genome = fasta("chromosome", [30_000], BASES, 4)
+    letters = genome.splitlines()[1]
+    reads = "".join(f">r{k}\n{letters[700 * k : 700 * k + 60]}\n" for k in range(6))
+    for name, text in (
+        ("proteins", proteins),
+        ("db", fasta("t", lengths, PROTEINS, 2)),
+        ("reads", reads),
+        ("genomes", fasta("g", [900, 800, 300], BASES, 5) + f">part\n{letters[600:1500]}\n"),
+        ("genome", genome),
+    ):
+        (tmp_path / f"{name}.fasta").write_text(text)
+    makedb(tmp_path / "db.fasta", tmp_path / "db.glsw")
+    return tmp_path
+
+
+def shard(search: str, number: int, count: int = COUNT) -> str:
+    return f"search {search} --shard {number}/{count} --output run"
+
+
+def scan(run: Run, search: str, count: int = COUNT) -> None:
+    for number in range(1, count + 1):
+        assert run(shard(search, number, count)).status == 0
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_killed_and_repeated_shards_in_any_order(
+    name: str, every: bool, run: Run, files: Path
+) -> None:
+    search = SEARCHES[name]
+    every = every or name == "fit"
+    moments = MOMENTS if every else MOMENTS[1:2]
+    order = random.Random(name).sample(range(1, COUNT + 1), COUNT)
+    for number, moment in zip(order, moments, strict=False):
+        with process(shard(search, number), files, code=f"{KILL}{moment} = kill") as started:
+            started.communicate()
+        assert started.returncode == -signal.SIGKILL
+    assert not list(files.glob("run/*.shard"))
+    assert run("merge run").status == 2
+    for k, number in enumerate(reversed(order)):
+        done = run(shard(search, number) + " --resume" * (k % 2))
+        assert done.status == 0
+        assert "complete" not in done.err
+    assert not list(files.glob("run/*.part"))
+    for form in [*FORMATS, COLUMNS] if every else ["jsonl", COLUMNS]:
+        words = f"--format {shlex.quote(form)} --output hits"
+        one = run(f"search {search} {words}")
+        assert one.status == 0
+        whole = (files / "hits").read_bytes()
+        merged = run(f"merge run --engine {search.split()[3]} {words}")
+        assert merged.status == 0
+        assert _without_command((files / "hits").read_bytes()) == _without_command(whole)
+    assert len(whole) > 100
+
+
+def test_places_in_long_targets_are_kept(run: Run, files: Path) -> None:
+    scan(run, SEARCHES["windows"], 2)
+    ranking = Ranking(3, 1)
+    found = ShardFile(files / "run" / "0001-of-0002.shard").results(ranking)
+    assert any(each.places for each in found)
+
+
+def _without_command(output: bytes) -> bytes:
+    return b"\n".join(line for line in output.split(b"\n") if not line.startswith(b"@PG"))
+
+
+def test_the_command_line_in_a_file_is_that_of_one_process(run: Run, files: Path) -> None:
+    search = f"{SEARCHES['hsps']} --format sam"
+    scan(run, search, 2)
+
+    def output(words: str) -> bytes:
+        with process(words, files) as started:
+            out, _ = started.communicate()
+        assert started.returncode == 0
+        return out
+
+    one = output(f"search {search}")
+    assert output("merge run --engine cpu") == one
+    assert f"CL:glsw search {search}".encode() in one
+
+
+def test_a_shard_that_is_complete_or_computed_now(run: Run, files: Path) -> None:
+    first = shard(SEARCHES["fit"], 1)
+    code = (
+        "import time; from glsw.search import shards\n"
+        "def stay(*_):\n"
+        "    open('begun', 'w').close()\n"
+        "    time.sleep(10**6)\n"
+        "shards.hits_block = stay"
+    )
+    with process(first, files, code=code) as started:
+        wait_until(lambda: (files / "begun").exists(), started)
+        done = run(first)
+        assert (done.status, done.err) == (
+            2,
+            "glsw: run/0001-of-0016.shard: another process computes this shard now\n",
+        )
+        started.kill()
+        started.communicate()
+    assert run(first).status == 0
+    before = (files / "run" / "0001-of-0016.shard").stat().st_mtime_ns
+    for words in (first, f"{first} --resume"):
+        done = run(words)
+        assert (done.status, done.err) == (0, "glsw: run/0001-of-0016.shard is complete\n")
+    assert (files / "run" / "0001-of-0016.shard").stat().st_mtime_ns == before
+
+
+def test_missing_shards_are_listed(run: Run) -> None:
+    scan(run, SEARCHES["hsps"])
+    for number in (3, 5, 6, 7):
+        Path(f"run/{number:04}-of-0016.shard").unlink()
+    done = run("merge run --output hits")
+    assert (done.status, done.err) == (2, "glsw: run: shards 3, 5-7 of 16 are missing\n")
+    assert not Path("hits").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("--top 5", "top was 10, is 5"),
+        ("--gapopen 12", "scoring was BLOSUM62"),
+        ("--statistics none", "statistics was auto, is none"),
+    ],
+)
+def test_another_search_is_refused(change: str, message: str, run: Run) -> None:
+    search = SEARCHES["hsps"]
+    scan(run, search, 2)
+    done = run(shard(f"{search} {change}", 1, 2))
+    assert done.status == 2
+    assert f"\nglsw: run has shards of another search: {message}" in done.err
+    assert done.err.count("\n") == 2  # the first one is of the query that is masked
+    assert "shards was 2, is 3" in run(shard(search, 1, 3)).err
+
+
+def test_other_files_are_refused_and_moved_ones_found(run: Run, files: Path) -> None:
+    scan(run, SEARCHES["hsps"], 2)
+    merge = "merge run --engine cpu --format tsv"
+    wanted = run(merge).out
+    (files / "moved").mkdir()
+    (files / "db.fasta").rename(files / "moved" / "targets")
+    assert run(merge).status == 2
+    assert run(f"{merge} --target moved/targets").out == wanted
+    done = run(f"{merge} --target genomes.fasta")
+    assert done.status == 2
+    assert "shards of another search: database was 300 sequences" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("db.fasta --shard 3/2 --output run", "3/2: a number from 1 to 2 expected"),
+        ("db.fasta --shard 0/2 --output run", "0/2: a number from 1 to 2 expected"),
+        ("db.fasta --shard 2 --output run", "'2': two numbers such as 3/16 expected"),
+        ("db.fasta --shard 1/2", "--shard is for --output DIR, a folder"),
+        ("db.fasta --shard 1/2 --output db.glsw", "db.glsw: it is no folder"),
+        ("- --shard 1/2 --output run", "standard input ('-') cannot be read again"),
+    ],
+)
+def test_words_that_make_no_shard(words: str, message: str, run: Run, files: Path) -> None:
+    done = run(f"search proteins.fasta {words}")
+    assert done.status == 2
+    assert message in done.err
+    assert not (files / "run").exists()
+
+
+def test_a_folder_of_no_shards(run: Run, files: Path) -> None:
+    assert run("merge .").err == "glsw: search.json: No such file or directory\n"
+    (files / "search.json").write_text("{}")
+    assert run("merge .").err == "glsw: search.json: damaged\n"

@@ -1,0 +1,163 @@
+"""Shards: the plan, and their files, as Python programs use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glsw import PROTEIN, Aligner, Database, Record, Sequences
+from glsw.search import shards
+from glsw.search.limits import SearchSettings
+from glsw.search.shard_file import ShardFile
+from glsw.search.shards import ShardError, merge, plan, scan_shard
+
+QUERIES = [Record(f"q{k}", "", letters) for k, letters in enumerate(("MKVLAW", "HEAGAW", "WWKV"))]
+TARGETS = [
+    Record(f"t{k}", "", letters) for k, letters in enumerate(("PAWHEAE", "MKL", "GAWK", "W"))
+]
+
+
+def sequences(lengths: Sequence[int]) -> Sequences:
+    return Sequences.of([np.zeros(length, np.uint8) for length in lengths])
+
+
+def database(lengths: Sequence[int]) -> Database:
+    return Database.of([Record("", "", "A" * length) for length in lengths], PROTEIN)
+
+
+@given(
+    st.lists(st.integers(0, 40), max_size=12),
+    st.lists(st.integers(0, 40), max_size=12),
+    st.integers(1, 20),
+)
+def test_a_plan_has_every_pair_exactly_once(
+    queries: list[int], targets: list[int], count: int
+) -> None:
+    made = plan(sequences(queries), database(targets), count)
+    assert [each.number for each in made] == list(range(1, count + 1))
+    met = np.zeros((len(queries), len(targets)), np.int64)
+    for each in made:
+        met[each.contexts, each.targets] += 1
+    assert (met == 1).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 16, 100])
+@pytest.mark.parametrize(
+    ("queries", "targets"),
+    [
+        ([200], [300, 200] * 2000),  # one protein, a database
+        ([150] * 3000, [100_000]),  # reads, a genome
+        ([150] * 3000, [9000, 7000, 5000, 2000, 1000]),  # reads, chromosomes
+    ],
+)
+def test_shards_are_even(queries: list[int], targets: list[int], count: int) -> None:
+    contexts, searched = sequences(queries), database(targets)
+    cells = [each.cells(contexts, searched) for each in plan(contexts, searched, count)]
+    assert sum(cells) == sum(queries) * sum(targets)
+    assert max(cells) <= 1.15 * sum(cells) / count
+
+
+def test_a_divisible_database_is_read_in_parts() -> None:
+    made = plan(sequences([100] * 50), database([20] * 160), 16)
+    assert all(each.contexts == slice(0, 50) for each in made)
+    assert all(one.targets.stop == other.targets.start for one, other in pairwise(made))
+
+
+def scores(results: object) -> list[list[tuple[str, float]]]:
+    return [[(hit.target.id, hit.score) for hit in result] for result in results]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("count", [1, 2, 13])
+@pytest.mark.parametrize("by_executor", [False, True])
+def test_merged_results_are_those_of_a_search(
+    count: int, by_executor: bool, tmp_path: Path
+) -> None:
+    with Aligner(engine="reference") as aligner, ThreadPoolExecutor(2) as executor:
+        wanted = scores(aligner.search(QUERIES, TARGETS, top=3))
+        search = aligner.prepare(QUERIES, TARGETS, SearchSettings(top=3))
+        for number in range(count, 0, -1):
+            scan_shard(search, number, count, tmp_path, executor=executor if by_executor else None)
+        assert scores(merge(search, tmp_path)) == wanted
+
+
+def test_a_shard_goes_on_within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "_MAX_PENDING_HITS", 1)
+    packed, calls = shards.hits_block, 0
+
+    def failing(found: list[shards.ScanResult]) -> bytes:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return packed(found)
+
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES, TARGETS)
+        monkeypatch.setattr(shards, "hits_block", failing)
+        with pytest.raises(KeyboardInterrupt):
+            scan_shard(search, 1, 1, tmp_path)
+        part = tmp_path / "0001-of-0001.shard.part"
+        with part.open("ab") as file:
+            file.write(b"half a block")
+        done = scan_shard(search, 1, 1, tmp_path, resume=True)
+        assert done.contexts == 1
+        assert not part.exists()
+        assert scores(merge(search, tmp_path)) == scores(aligner.search(QUERIES, TARGETS))
+        part.write_bytes(done.path.read_bytes())  # killed when all but the name was done
+        done.path.unlink()
+        assert scan_shard(search, 1, 1, tmp_path, resume=True).contexts == 0
+        assert scores(merge(search, tmp_path)) == scores(aligner.search(QUERIES, TARGETS))
+
+
+def test_damage_is_noticed_at_every_byte(tmp_path: Path) -> None:
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES, TARGETS)
+        path = scan_shard(search, 1, 1, tmp_path).path
+        whole = path.read_bytes()
+        for at in range(len(whole)):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+            assert ShardFile(path).damage, at
+        for size in range(len(whole)):
+            path.write_bytes(whole[:size])
+            assert ShardFile(path).damage, size
+        with pytest.raises(ShardError, match="shard 1 of 1 is damaged"):
+            merge(search, tmp_path)
+        assert not scan_shard(search, 1, 1, tmp_path).was_complete
+        merge(search, tmp_path)
+
+
+def test_a_shard_under_the_name_of_another_one(tmp_path: Path) -> None:
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES, TARGETS)
+        one, other = (scan_shard(search, number, 2, tmp_path).path for number in (1, 2))
+        other.write_bytes(one.read_bytes())
+        with pytest.raises(ShardError, match=r"0002-of-0002.shard is shard 1$"):
+            merge(search, tmp_path)
+        with pytest.raises(ShardError, match=r"0002-of-0002.shard is shard 1$"):
+            scan_shard(search, 2, 2, tmp_path)
+
+
+def test_the_engine_is_not_part_of_the_fingerprint(tmp_path: Path) -> None:
+    pytest.importorskip("pyopal")
+    for number, engine in ((1, "reference"), (2, "cpu")):
+        with Aligner(engine=engine) as aligner:
+            scan_shard(aligner.prepare(QUERIES, TARGETS), number, 2, tmp_path)
+            wanted = scores(aligner.search(QUERIES, TARGETS))
+    with Aligner(engine="reference") as aligner:
+        assert scores(merge(aligner.prepare(QUERIES, TARGETS), tmp_path)) == wanted
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_shards_are_numbered_from_1(number: int, tmp_path: Path) -> None:
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES, TARGETS)
+        with pytest.raises(ValueError, match=f"shard {number} of 2: a number from 1 to 2"):
+            scan_shard(search, number, 2, tmp_path / "none")
+    assert not (tmp_path / "none").exists()

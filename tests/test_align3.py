@@ -482,7 +482,7 @@ def test_processes_end(batch, device):
 
 def test_devices_that_are_not_there(device):
     engine, index = DEVICES3[0], device.info.index
-    with pytest.raises(DeviceError, match="no device 99; there are"):
+    with pytest.raises(DeviceError, match="no device 99; found device 0: "):
         Aligner3(engine=engine, device=[index, 99])
     with pytest.raises(ValueError, match="at least one expected"):
         Aligner3(engine=engine, device=[])

@@ -257,6 +257,8 @@ def run_tasks(
                 for worker in workers:
                     worker.look()
             for future in done:
+                if future not in running:
+                    continue
                 k, worker = running.pop(future)
                 error = future.exception()
                 if error is None:
@@ -269,7 +271,8 @@ def run_tasks(
                 if worker not in workers:  # it failed with another task
                     continue
                 workers.remove(worker)
-                worker.abandon()
+                if worker.abandon():
+                    waiting.extendleft(_forgotten(running, worker))
                 broken = isinstance(error, BrokenExecutor)
                 text = f"{worker.name}: {worker.end if broken else error}; "
                 if k in failed:
@@ -283,6 +286,16 @@ def run_tasks(
         for future, (_, worker) in running.items():
             future.cancel()
             worker.abandon()
+
+
+def _forgotten(
+    running: dict[Future[AnswerT], tuple[int, Worker]], worker: Worker
+) -> Iterator[int]:
+    """Yield the tasks that ended with a worker, and remove them from those that run."""
+    for future, (k, one) in list(running.items()):
+        if one is worker:
+            del running[future]
+            yield k
 
 
 def _submitted(worker: Worker, task: Task[AnswerT]) -> Future[AnswerT]:

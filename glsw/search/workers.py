@@ -99,8 +99,9 @@ class Worker(ABC):
         """Return the worker that takes over if this one has failed and there is no other."""
         return self
 
-    def abandon(self) -> None:  # noqa: B027
-        """Stop what is running, as far as possible."""
+    def abandon(self) -> bool:
+        """Stop what is running, as far as possible; return whether all of it has ended."""
+        return False
 
     def look(self) -> None:  # noqa: B027
         """End a process that does not run any more; called now and then while it is waited for."""
@@ -183,10 +184,11 @@ class DeviceProcess(_ExecutorWorker):
         self._executor = self._new_executor()
         self._start()
 
-    def abandon(self) -> None:
+    def abandon(self) -> bool:
         """End the process; `restart` starts another one."""
         self.failed = True
         self.close()
+        return True
 
     def look(self) -> None:
         """End the process if a signal has stopped it for some time; a slow one is left alone."""

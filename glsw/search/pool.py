@@ -288,9 +288,7 @@ def run_tasks(
             worker.abandon()
 
 
-def _forgotten(
-    running: dict[Future[AnswerT], tuple[int, Worker]], worker: Worker
-) -> Iterator[int]:
+def _forgotten(running: dict[Future[AnswerT], tuple[int, Worker]], worker: Worker) -> Iterator[int]:
     """Yield the tasks that ended with a worker, and remove them from those that run."""
     for future, (k, one) in list(running.items()):
         if one is worker:

@@ -129,9 +129,10 @@ class FakeProcess(workers.Worker):
     def wait(self) -> None:
         pass
 
-    def abandon(self) -> None:
+    def abandon(self) -> bool:
         self.failed = True
         self.close()
+        return True
 
     def close(self) -> None:
         FakeProcess.running -= self._runs

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glsw import PROTEIN, Aligner, Database, Record, Sequences
+from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
 from glsw.search import shards
 from glsw.search.limits import SearchSettings
 from glsw.search.shard_file import ShardFile
 from glsw.search.shards import ShardError, merge, plan, scan_shard
+from glsw.sequences.sections import OpenFile
 
 QUERIES = [Record(f"q{k}", "", letters) for k, letters in enumerate(("MKVLAW", "HEAGAW", "WWKV"))]
 TARGETS = [
@@ -161,3 +162,26 @@ def test_shards_are_numbered_from_1(number: int, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"shard {number} of 2: a number from 1 to 2"):
             scan_shard(search, number, 2, tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_worker_reads_only_its_part_of_a_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letters = "".join(np.random.default_rng(1).choice(list("ARNDCQEGHILKMFPSTVWY"), 2**21))
+    records = (f">{k}\n{letters[k : k + 2**13]}\n" for k in range(0, len(letters), 2**13))
+    (tmp_path / "db.fasta").write_text("".join(records))
+    database = makedb(tmp_path / "db.fasta", tmp_path / "db")
+    fill, read = OpenFile.fill, 0
+
+    def counted(self: OpenFile, buffer: memoryview, at: int) -> None:
+        nonlocal read
+        read += len(buffer)
+        fill(self, buffer, at)
+
+    pytest.importorskip("pyopal")
+    with Aligner(engine="cpu") as aligner:
+        monkeypatch.setattr(OpenFile, "fill", counted)
+        search = aligner.prepare(QUERIES, tmp_path / "db")
+        scan_shard(search, 3, 8, tmp_path / "run")
+    assert database.residues == 2**21
+    assert 2**21 / 8 <= read <= 2**21 / 8 + 2**18

@@ -23,14 +23,12 @@ from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import SearchSettings, limits_for
 from glsw.search.options import SearchOptions
-from glsw.search.pool import Devices, PoolUser, SharedIterator
+from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from typing_extensions import Unpack
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
@@ -59,7 +57,8 @@ class Aligner(PoolUser):
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, with one process per device; all else runs on the
-        first. ``"all"`` means all devices but software renderers.
+        first. ``"all"`` means all devices but software renderers, ``"auto"`` that one of these that
+        has the number of this process on its host, see `glsw.device.rank`.
     ties : {"conventional", "any"}
         In which of several cells with the best score an alignment ends: see `Engine.ends`.
     unknown : str, optional
@@ -342,7 +341,7 @@ class Aligner(PoolUser):
         genetic_code: int | None = None,
         statistics: Method = "auto",
         progress: Progress | None = None,
-        executor: Executor | None = None,
+        executor: AnyExecutor | None = None,
         skip: int = 0,
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.

@@ -20,12 +20,11 @@ from glsw.inputs import InputEncoder, OneSequence
 from glsw.paths import Ends, Paths
 from glsw.results3 import alignment_of
 from glsw.scoring.three import Scoring3
-from glsw.search.pool import Devices, PoolUser, SharedIterator, run_tasks, task_count
+from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
+from glsw.search.tasks import in_order, run_tasks
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import Bio.Align
 
 _Verb: TypeAlias = Literal["scores", "ends", "paths"]
@@ -113,7 +112,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: Executor | None = None,
+        executor: AnyExecutor | None = None,
     ) -> Scores:
         """Return the best local score of each triple of a batch.
 
@@ -124,7 +123,7 @@ class Aligner3(PoolUser):
             empty one are aligned as columns with a gap in the third.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor, optional
+        executor : concurrent.futures.Executor or distributed.Client, optional
             Computes parts of the batch, each with the engine and device of this aligner. Engines
             on a device need processes, started by "spawn"; for several devices give them to the
             aligner instead.
@@ -170,7 +169,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: Executor | None = None,
+        executor: AnyExecutor | None = None,
     ) -> Ends:
         """Return the best local score of each triple and where its alignment ends.
 
@@ -185,7 +184,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: Executor | None = None,
+        executor: AnyExecutor | None = None,
     ) -> Paths:
         """Return the best local alignment of each triple, column by column.
 
@@ -367,7 +366,7 @@ class Aligner3(PoolUser):
         return self.scoring.pairs.in_matrix_units(scores)
 
     def _parts(
-        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: Executor | None
+        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: AnyExecutor | None
     ) -> list[tuple[slice, Any]]:
         """Return what an engine answers, in one part or several, each with its triples."""
         self._check(triples)
@@ -380,8 +379,10 @@ class Aligner3(PoolUser):
         tasks = [methodcaller(verb, share.compact()) for share in shares]
         parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
         with self.engine.turn:
-            for k, _, found in run_tasks(tasks, workers, self.engine, "triples"):
-                parts[k] = slices[k], found
+            done = run_tasks(in_order(tasks), workers, self.engine, "triples", len(tasks))
+            for k, worker, answer in done:
+                parts[k] = slices[k], answer.value
+                worker.measured(shares[k].cells, answer)
                 if progress:
                     progress(shares[k].cells)
         return parts

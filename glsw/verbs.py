@@ -160,10 +160,11 @@ def search(
         The method of bit scores and E-values, see `glsw.statistics.for_search`.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor or distributed.Client, optional
         Computes the scores of parts of the database, with the engine and device of this
-        aligner. Engines on a device need processes, started by "spawn"; for several devices use
-        the ``device`` of the aligner instead.
+        aligner; workers on other hosts take device ``"auto"`` unless one is named. Engines on a
+        device need processes, started by "spawn"; for several devices use the ``device`` of the
+        aligner instead. The workers of a Dask client are followed as they come and go.
     skip : int
         The first queries that are read, but not searched, such as those whose results a search
         that was interrupted has left. The results of the others are as without it.
@@ -185,7 +186,10 @@ def search(
         the only query are masked, the database has another alphabet or is not masked, there is
         no such genetic code, or there are no statistics for the requested E-values.
     DeviceError
-        If a part of the database has failed on two devices.
+        If a part of the database has failed on two devices, or on four workers of a cluster; if no
+        worker of a cluster has the device, the version of glsw and the database.
+    ConnectionError
+        If the scheduler of a cluster is lost.
 
     Warns
     -----

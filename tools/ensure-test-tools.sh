@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/ensure-test-tools.sh: install what the tests compare with (OpenGL implementations, a GLSL reader,
-# another Smith-Waterman, a window system).
+# another Smith-Waterman, MPI, a window system).
 has() { for file in "$@"; do [ -e "$file" ] && return 0; done; return 1; }
 
 missing=
@@ -9,6 +9,7 @@ has /usr/share/vulkan/icd.d/lvp_icd*.json || missing="$missing mesa-vulkan-drive
 command -v glslangValidator >/dev/null || missing="$missing glslang-tools"
 command -v ssearch36 >/dev/null || missing="$missing fasta3"
 command -v blastp >/dev/null || missing="$missing ncbi-blast+"
+command -v mpiexec >/dev/null || missing="$missing openmpi-bin"
 command -v xvfb-run >/dev/null || missing="$missing xvfb xauth"
 "$(dirname "$0")/swiftshader.sh" "${VENV:-.venv}/swiftshader" || [ -z "$CI" ] || exit 1
 [ -z "$missing" ] && exit 0

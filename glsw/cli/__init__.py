@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from glsw import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
-from glsw.cli.signals import Terminated, termination_raised
+from glsw.cli.signals import Served, Terminated, termination_raised
 from glsw.device import egl
 
 ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], object] = lam
         ready()
         with warnings_in_a_line(), termination_raised():
             arguments.run(arguments)
+    except Served:
+        return 0
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:

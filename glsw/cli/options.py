@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from glsw.cli.cluster import add_cluster
 from glsw.cli.messages import add_progress
 from glsw.cli.words import count, devices_of, name, number, size
 from glsw.engines import ENGINES
@@ -39,8 +40,9 @@ def add_running(
     several: str = "",
     engine: str | None = "auto",
     engines: str = f"{', '.join(ENGINES)} (auto)",
+    cluster: bool = False,
 ) -> None:
-    """Add engine, device or devices, memory and the progress bar.
+    """Add engine, device or devices, memory, the progress bar and, if wanted, the cluster.
 
     ``several`` is the help on several devices if there may be some, ``engines`` that on engines.
     """
@@ -50,7 +52,8 @@ def add_running(
         "--device",
         metavar="N",
         type=devices_of if several else name,
-        help=f"number of the device or part of its name, see glsw devices{several}",
+        help="number of the device or part of its name, see glsw devices; auto for the GPU of this "
+        f"process by its number on the host, as Slurm, MPI or Dask give it{several}",
     )
     group.add_argument(
         "--memory",
@@ -58,6 +61,8 @@ def add_running(
         type=size,
         help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
+    if cluster:
+        add_cluster(group)
     add_progress(group)
 
 

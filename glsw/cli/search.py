@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from glsw.align import Aligner
+from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
@@ -78,7 +79,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the method of E-values: published constants, a fit to all scores of a query, or "
         "constants if the scoring has some, else a fit (auto)",
     )
-    add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
+    add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
     output = add_output(
         parser,
         FORMATS,
@@ -125,8 +126,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.shard:
         from glsw.cli.shards import scan
 
+        if arguments.cluster:
+            raise ValueError("--shard and --cluster exclude one another")
         scan(arguments)
-    else:
+        return
+    with executor_of(arguments, arguments.target) as arguments.executor:
         compare(arguments, _ranked, preparation, settings=_SETTINGS)
 
 
@@ -160,6 +164,7 @@ def _ranked(
         queries,
         targets,
         progress=progress,
+        executor=arguments.executor,
         skip=arguments.skip,
         **_hits(arguments),
     )

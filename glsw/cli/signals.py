@@ -1,4 +1,4 @@
-"""SIGTERM as an exception, so that unfinished files are removed and processes are ended."""
+"""What ends a command early: SIGTERM as an exception, so that files and processes are tidied."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from contextlib import contextmanager
 
 class Terminated(BaseException):
     """SIGTERM has come."""
+
+
+class Served(BaseException):
+    """The work of a process that serves the first one of an MPI job is done."""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
+from glsw.device.rank import device_of_rank
 from glsw.engines import ENGINES, Auto, Capabilities, Engine, cpu, engine_of
 from glsw.engines.gl import COMPUTE
 from glsw.scoring.scoring import Scoring
@@ -81,9 +82,12 @@ class EngineSpec(NamedTuple):
     def make(self, *, quiet: bool = False) -> Any:
         """Return the engine, its device opened; errors as `open_device` and `requires`.
 
-        If no device is named and there is no GPU, ``auto`` uses ``cpu`` where that is installed.
+        If no device is named and there is no GPU, ``auto`` uses ``cpu`` where that is installed;
+        device ``"auto"`` is that of `glsw.device.rank.device_of_rank`, always a hardware one.
         """
-        _ = self.requires
+        requires = self.requires
+        if self.device == "auto":
+            return self._replace(device=requires and device_of_rank(requires)).make(quiet=quiet)
         kind = self._engines[self.name]
         if kind is Auto and self.device is None and self.memory is None:
             assert isinstance(self.scoring, Scoring)

@@ -7,22 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from glsw.engines.base import Progress, Ties
 from glsw.results import SearchResult
 from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
-from glsw.search.pool import EnginePool
+from glsw.search.pool import AnyExecutor, EnginePool
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 _HITS_TOGETHER = 4096
 _SECONDS_TOGETHER = 1.0
@@ -70,7 +66,7 @@ class PreparedSearch:
 
 
 def search_database(
-    search: PreparedSearch, progress: Progress | None = None, executor: Executor | None = None
+    search: PreparedSearch, progress: Progress | None = None, executor: AnyExecutor | None = None
 ) -> Iterator[SearchResult]:
     """Return an iterator over the results of queries; parameters as of `glsw.search`.
 

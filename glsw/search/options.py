@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from glsw.engines.base import Progress
+from glsw.search.pool import AnyExecutor
 from glsw.sequences.query import Strand
 from glsw.statistics import Method
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 
 class SearchOptions(TypedDict, total=False):
@@ -23,5 +21,5 @@ class SearchOptions(TypedDict, total=False):
     genetic_code: int | None
     statistics: Method
     progress: Progress | None
-    executor: Executor | None
+    executor: AnyExecutor | None
     skip: int

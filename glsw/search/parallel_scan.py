@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.engines import Engine, Progress
-from glsw.search.pool import EnginePool, counted, run_tasks, task_count
+from glsw.search.pool import AnyExecutor, EnginePool, counted, task_count
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import Part, ScanResult, added, max_pending, scan, shares
-from glsw.search.workers import Worker
+from glsw.search.tasks import Pace, run_tasks
+from glsw.search.workers import UserExecutor, Worker, Workers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 _ALL = slice(None)
 _MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
@@ -79,7 +78,7 @@ def scan_database(
     database: Database,
     ranking: Ranking,
     progress: Progress | None = None,
-    executor: Executor | None = None,
+    executor: AnyExecutor | None = None,
     within: slice = _ALL,
 ) -> Iterator[ScanResult]:
     """Yield the hits of each query, found by the workers of a pool, by an executor or here.
@@ -88,60 +87,145 @@ def scan_database(
     """
     engine = pool.engine
     start, stop, _ = within.indices(len(database))
-    total = int(database.offsets[stop] - database.offsets[start])
     workers = pool.workers(executor)
-    if not workers:
+    if not workers or start == stop:
         parts = [Part.of(database, each) for each in database.parts(engine.part, within)]
         if len(parts) == 1:
             parts = [parts[0].kept()]
         return scan(engine, queries, parts, ranking, progress)
-    tasks = task_count(workers)
-    slices = list(database.parts(min(engine.part, max(total // tasks, 1)), within))
-    # Devices that can map the whole database share the queries, if there are enough of them.
-    enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
-    if pool.several and enough and database.path and total <= engine.part:
-        slices = [slice(start, stop)]
-    slices = slices or [slice(0, 0)]
-    return _scan_by(workers, slices, engine, queries, database, ranking, progress)
+    within = slice(start, stop)
+    if executor is None:
+        pieces = _equal_pieces(workers, engine, queries, database, ranking, within)
+
+        def cut(worker: Worker) -> _Piece | None:
+            return next(pieces, None)
+    else:
+        cut = _PiecesByPace(workers, engine, queries, database, ranking, within).__call__
+    return _scan_by(cut, workers, engine, queries, database, ranking, within, progress)
 
 
-def _scan_by(
-    workers: list[Worker],
-    slices: Sequence[slice],
+class _Piece(NamedTuple):
+    """A slice of the queries and a slice of the database, which a task compares."""
+
+    queries: slice
+    targets: slice
+
+
+def _equal_pieces(
+    workers: Workers,
     engine: Engine,
     queries: Sequences,
     database: Database,
     ranking: Ranking,
-    progress: Progress | None,
-) -> Iterator[ScanResult]:
-    parts = [_TaskPart(database, each) for each in slices]
-    residues = np.diff(database.offsets[[[each.start, each.stop] for each in slices]])
-    size = engine.cells_at_once // max(1, int(residues.sum()))
+    within: slice,
+) -> Iterator[_Piece]:
+    """Yield pieces for devices of this host: parts of the database, or of the queries."""
+    total = int(database.offsets[within.stop] - database.offsets[within.start])
+    size = min(engine.part, max(total // task_count(workers), 1))
+    slices = list(database.parts(size, within)) or [within]
+    # Devices that can map the whole database share the queries, if there are enough of them.
+    enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
+    if enough and database.path and total <= engine.part:
+        slices = [within]
+    most = engine.cells_at_once // max(1, total)
     pending = len(queries) if len(slices) == 1 else _MAX_PENDING_QUERIES
     at_once = max(1, max_pending(ranking, pending))
     for first in range(0, len(queries), at_once):
-        some = queries.part(slice(first, first + at_once))
-        shared = [slice(0, len(some))]
+        stop = min(first + at_once, len(queries))
+        shared = [slice(first, stop)]
         if len(slices) == 1:
-            shared = list(_shares(some.offsets, size, len(workers)))
-        merges = [Merge() for _ in some]
-        chosen = [(part, numbers) for numbers in shared for part in range(len(slices))]
-        tasks = [_ScanTask(parts[part], some.part(numbers), ranking) for part, numbers in chosen]
-        missing = np.repeat(len(slices), len(some))
-        start, done = time.perf_counter(), 0  # since the last results, how many there have been
-        for k, worker, found in run_tasks(tasks, workers, engine, "search"):
-            part, numbers = chosen[k]
-            for merge, each in zip(merges[numbers], found, strict=True):
-                merge.add(each, worker, ranking)
-            if progress:
-                progress(int(residues[part, 0]) * len(tasks[k].queries.residues))
-            missing[numbers] -= 1
-            ready = done + int(np.append(missing[done:], 1).argmax())
-            seconds = shares(time.perf_counter() - start, some.part(slice(done, ready)))
-            for q, share in zip(range(done, ready), seconds, strict=True):
-                yield merges[q].result(share, ready - q - 1)
-                start = time.perf_counter()
-            done = ready
+            shared = list(_shares(queries.offsets[first : stop + 1], most, len(workers), first))
+        yield from (_Piece(some, part) for some in shared for part in slices)
+
+
+class _PiecesByPace:
+    """Cuts pieces for workers of which little is known, of the size that their rates ask for.
+
+    Queries meet the whole database, if a task has time for that and the engine has room; else as
+    many queries as may be pending meet a part after the other.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        engine: Engine,
+        queries: Sequences,
+        database: Database,
+        ranking: Ranking,
+        within: slice,
+    ) -> None:
+        self._pace, self._queries, self._within = Pace(workers), queries, within
+        self._targets = database.offsets
+        self._residues = int(self._targets[within.stop] - self._targets[within.start])
+        self._pending = max(1, max_pending(ranking, min(len(queries), _MAX_PENDING_QUERIES)))
+        self._whole_fits = bool(database.path) and self._residues <= engine.part
+        self._most = engine.part
+        self._some, self._target = slice(0, 0), within.stop  # what is cut, and the next target
+
+    def __call__(self, worker: Worker) -> _Piece | None:
+        """Return the next piece for a worker; None if there is no more."""
+        offsets, targets, last = self._queries.offsets, self._targets, self._within.stop
+        if self._target == last and self._some.stop == len(self._queries):
+            return None
+        left = int(offsets[-1] - offsets[self._some.stop]) * self._residues
+        left += int(targets[last] - targets[self._target]) * self._residues_of(self._some)
+        cells = self._pace.cells(worker, left)
+        if self._target == last:
+            first = self._some.stop
+            want = offsets[first] + cells // max(1, self._residues)
+            stop = int(np.searchsorted(offsets, want, "right")) - 1
+            if stop > first and self._whole_fits:
+                self._some = slice(first, min(stop, len(self._queries)))
+                return _Piece(self._some, self._within)
+            self._some = slice(first, min(first + self._pending, len(self._queries)))
+            self._target = self._within.start
+        start = self._target
+        size = min(self._most, cells // max(1, self._residues_of(self._some)))
+        stop = int(np.searchsorted(targets, targets[start] + size, "right")) - 1
+        self._target = min(max(stop, start + 1), last)
+        return _Piece(self._some, slice(start, self._target))
+
+    def _residues_of(self, queries: slice) -> int:
+        offsets = self._queries.offsets
+        return int(offsets[queries.stop] - offsets[queries.start])
+
+
+def _scan_by(
+    cut: Callable[[Worker], _Piece | None],
+    workers: Workers,
+    engine: Engine,
+    queries: Sequences,
+    database: Database,
+    ranking: Ranking,
+    within: slice,
+    progress: Progress | None,
+) -> Iterator[ScanResult]:
+    def task(worker: Worker) -> tuple[_Piece, _ScanTask] | None:
+        if (piece := cut(worker)) is None:
+            return None
+        part = _TaskPart(database, piece.targets)
+        return piece, _ScanTask(part, queries.part(piece.queries), ranking)
+
+    merges: dict[int, Merge] = defaultdict(Merge)
+    missing = np.full(len(queries) + 1, within.stop - within.start)
+    start, done = time.perf_counter(), 0  # since the last results, how many there have been
+    for piece, worker, answer in run_tasks(task, workers, engine, "search"):
+        some, part = piece
+        runner = answer.thread if isinstance(worker, UserExecutor) else worker
+        for q, found in zip(range(some.start, some.stop), answer.value, strict=True):
+            merges[q].add(found, runner, ranking)
+        residues = database.offsets[part.stop] - database.offsets[part.start]
+        cells = int(residues) * int(queries.offsets[some.stop] - queries.offsets[some.start])
+        worker.measured(cells, answer)
+        if progress:
+            progress(cells)
+        missing[some] -= part.stop - part.start
+        ready = done + int(missing[done:].astype(bool).argmax())
+        seconds = shares(time.perf_counter() - start, queries.part(slice(done, ready)))
+        for q, share in zip(range(done, ready), seconds, strict=True):
+            yield merges.pop(q).result(share, ready - q - 1)
+            start = time.perf_counter()
+        done = ready
 
 
 @dataclass
@@ -178,7 +262,9 @@ class Merge:
         )
 
 
-def _shares(offsets: npt.NDArray[np.int64], most: int, workers: int) -> Iterator[slice]:
+def _shares(
+    offsets: npt.NDArray[np.int64], most: int, workers: int, first: int = 0
+) -> Iterator[slice]:
     """Yield slices of queries, a task each: smaller ones near the end, so that all end together.
 
     Parameters
@@ -188,6 +274,8 @@ def _shares(offsets: npt.NDArray[np.int64], most: int, workers: int) -> Iterator
     most : int
         The residues of a task, about.
     workers : int
+    first : int
+        The number of the first of these queries.
 
     Examples
     --------
@@ -198,5 +286,6 @@ def _shares(offsets: npt.NDArray[np.int64], most: int, workers: int) -> Iterator
     while start < count:
         size = min(most, int(offsets[-1] - offsets[start]) // (2 * workers))
         stop = int(np.searchsorted(offsets, offsets[start] + size, "right")) - 1
-        yield slice(start, stop := min(count, max(start + 1, stop)))
+        stop = min(count, max(start + 1, stop))
+        yield slice(first + start, first + stop)
         start = stop

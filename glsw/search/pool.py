@@ -7,28 +7,25 @@ finished the last one, so that a slow device gets less to do.
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
-from glsw.device.device import Device, DeviceError, DeviceMemoryError, devices
+from glsw.device.device import Device, devices
 from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
-from glsw.search.workers import (
-    SECONDS_BETWEEN_LOOKS,
-    AnswerT,
-    DeviceProcess,
-    Task,
-    UserExecutor,
-    Worker,
-)
+from glsw.search.dask_workers import DaskWorkers, dask_client
+from glsw.search.remote import RemoteExecutor
+from glsw.search.workers import DeviceProcess, UserExecutor, Worker, Workers
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
+    from distributed import Client
     from typing_extensions import Self
+
+AnyExecutor: TypeAlias = Union["Executor", "Client"]
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 SpecT = TypeVar("SpecT", bound=EngineSpec)
@@ -49,7 +46,7 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
     """
     requires = spec.requires
     if requires is None:
-        if device is not None:
+        if device not in (None, "auto"):
             raise ValueError(f"engine {spec.name!r} runs on the CPU and takes no device")
         return [spec]
     chosen: Sequence[int | str | Device | None]
@@ -116,7 +113,7 @@ class EnginePool:
         """The names of the devices, equal ones counted."""
         return counted(process.where for process in self._processes) or str(self.engine.where)
 
-    def workers(self, executor: Executor | None = None) -> list[Worker]:
+    def workers(self, executor: AnyExecutor | None = None) -> Workers:
         """Return the workers; none if the engine of this process is to do the work.
 
         Processes that have failed are restarted. TypeError if ``executor`` is no executor,
@@ -125,11 +122,11 @@ class EnginePool:
         if executor is not None:
             if self._processes:
                 raise ValueError("an executor and several devices exclude one another")
-            return [UserExecutor(executor, self._spec)]
+            return workers_of(executor, self._spec)
         for process in self._processes:
             if process.failed:
                 process.restart()
-        return list(self._processes)
+        return Workers(self._processes)
 
 
 class SharedIterator(Iterator[ItemT]):
@@ -208,104 +205,21 @@ def _close(processes: Iterable[DeviceProcess]) -> None:
         process.close()
 
 
+def workers_of(executor: AnyExecutor, spec: EngineSpec) -> Workers:
+    """Return the workers of an executor, or of a Dask cluster."""
+    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+    if of_dask := dask_client(executor):
+        return DaskWorkers(*of_dask, spec)
+    if not isinstance(executor, Executor):
+        raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
+    here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+    return Workers([(UserExecutor if here else RemoteExecutor)(executor, spec)])
+
+
 def task_count(workers: Iterable[Worker]) -> int:
     """Return the number of tasks into which to divide work among workers."""
     return _TASKS_PER_WORKER * sum(worker.concurrency for worker in workers)
-
-
-def run_tasks(
-    tasks: Sequence[Task[AnswerT]], workers: list[Worker], engine: Any, whole: str
-) -> Iterator[tuple[int, Worker, AnswerT]]:
-    """Yield the number, the worker and the answer of each task, in any order.
-
-    A worker that fails is removed from the list while there are others.
-
-    Parameters
-    ----------
-    tasks : list of Task
-    workers : list of Worker
-    engine : Engine or Engine3
-        An engine of this process, for the tasks that a broken executor leaves.
-    whole : str
-        Name of the work, for messages.
-
-    Raises
-    ------
-    DeviceError
-        If a task has failed on two workers; other errors of tasks as they are.
-
-    Warns
-    -----
-    RuntimeWarning
-        If a device fails, or its process dies or is stopped: another worker repeats its task.
-    """
-    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-
-    waiting = deque(range(len(tasks)))
-    running: dict[Future[AnswerT], tuple[int, Worker]] = {}
-    failed: set[int] = set()
-    try:
-        while waiting or running:
-            for worker in workers:
-                busy = sum(other is worker for _, other in running.values())
-                while waiting and busy < worker.slots:
-                    k = waiting.popleft()
-                    running[_submitted(worker, tasks[k])] = k, worker
-                    busy += 1
-            done, _ = wait(running, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
-            if not done:
-                for worker in workers:
-                    worker.look()
-            for future in done:
-                if future not in running:
-                    continue
-                k, worker = running.pop(future)
-                error = future.exception()
-                if error is None:
-                    yield k, worker, future.result()
-                    continue
-                too_large = isinstance(error, DeviceMemoryError)
-                if too_large or not isinstance(error, BrokenExecutor | DeviceError):
-                    raise error
-                waiting.appendleft(k)
-                if worker not in workers:  # it failed with another task
-                    continue
-                workers.remove(worker)
-                if worker.abandon():
-                    waiting.extendleft(_forgotten(running, worker))
-                broken = isinstance(error, BrokenExecutor)
-                text = f"{worker.name}: {worker.end if broken else error}; "
-                if k in failed:
-                    raise DeviceError(f"{text}a part of the {whole} has failed twice")
-                failed.add(k)
-                text += f"part {k + 1} of {len(tasks)} of the {whole} is computed again"
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
-                if not workers:
-                    workers.append(worker.replacement(engine, broken))
-    finally:
-        for future, (_, worker) in running.items():
-            future.cancel()
-            worker.abandon()
-
-
-def _forgotten(running: dict[Future[AnswerT], tuple[int, Worker]], worker: Worker) -> Iterator[int]:
-    """Yield the tasks that ended with a worker, and remove them from those that run."""
-    for future, (k, one) in list(running.items()):
-        if one is worker:
-            del running[future]
-            yield k
-
-
-def _submitted(worker: Worker, task: Task[AnswerT]) -> Future[AnswerT]:
-    """Submit a task; if the executor is broken, the future has the error."""
-    from concurrent.futures import BrokenExecutor, Future
-
-    try:
-        return worker.submit(task)
-    except BrokenExecutor as error:
-        broken: Future[AnswerT] = Future()
-        broken.set_exception(error)
-        return broken
 
 
 def counted(names: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """Workers carry out tasks: one process per device, an executor of the user, or this process.
 
 A task is a callable that takes an engine. It is pickled for another process, which makes its engine
-once and keeps it for the next task.
+once and keeps it for the next task. `remote` has what runs on other hosts.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from glsw.device.current import forked_after_gl
-from glsw.device.device import Device, DeviceError
+from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.engines.spec import EngineSpec
 
 if TYPE_CHECKING:
@@ -28,17 +30,43 @@ AnswerT = TypeVar("AnswerT")
 Task: TypeAlias = Callable[[Any], AnswerT]
 
 
+@dataclass(frozen=True)
+class Answer(Generic[AnswerT]):
+    """What a task returns, and what it took.
+
+    Parameters
+    ----------
+    value : object
+    seconds : float
+        Wall time of the task itself, without waiting and without making an engine.
+    thread : str
+        The process and the thread that did it.
+    """
+
+    value: AnswerT
+    seconds: float = 0.0
+    thread: str = ""
+
+
 # in the other process
 
 
-def run_task(spec: bytes, parent: int, task: Task[AnswerT]) -> AnswerT:
+def run_task(spec: bytes, parent: int, task: Task[AnswerT]) -> Answer[AnswerT]:
     """Carry out a task of process ``parent`` with the engine of a pickled spec."""
-    return task(_kept_engine(spec, parent))
+    return answer(task, kept_engine(spec, parent))
+
+
+def answer(task: Task[AnswerT], engine: Any, host: str = "") -> Answer[AnswerT]:
+    """Carry out a task, and measure it."""
+    start = time.perf_counter()
+    value = task(engine)
+    thread = f"{host}:{os.getpid()}:{threading.get_ident()}"
+    return Answer(value, time.perf_counter() - start, thread)
 
 
 def _start_engine(spec: bytes, parent: int) -> str:
     """Make the engine; return the name of its device."""
-    where: str = _kept_engine(spec, parent).where
+    where: str = kept_engine(spec, parent).where
     return where
 
 
@@ -52,7 +80,8 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _kept_engine(pickled: bytes, parent: int) -> Any:
+def kept_engine(pickled: bytes, parent: int = 0) -> Any:
+    """Return the engine of a pickled spec, which this thread keeps; ValueError after a fork."""
     if _kept.spec != pickled:
         spec: EngineSpec = pickle.loads(pickled)
         if spec.requires and (parent == os.getpid() or forked_after_gl()):
@@ -90,17 +119,36 @@ class Worker(ABC):
     """Maximum number of tasks it accepts at a time."""
     concurrency: int = 1
     """How many of these run at the same time, as far as known."""
+    rate: float | None = None
+    """Cells per second of each of these, once measured."""
+    max_failures: int = 1
+    """How often a task that it has lost is repeated."""
 
     @abstractmethod
-    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
-        """Begin with a task."""
+    def submit(self, task: Task[AnswerT]) -> Future[Any]:
+        """Begin with a task; the future has an `Answer`."""
+
+    def measured(self, cells: int, answer: Answer[Any]) -> None:
+        """Learn from a task that is done."""
+        if answer.seconds > 0:
+            rate = cells / answer.seconds
+            self.rate = rate if self.rate is None else (self.rate + rate) / 2
+
+    def failure(self, error: BaseException) -> str | None:
+        """Return what failed if another worker may repeat the task; None for its own errors."""
+        from concurrent.futures import BrokenExecutor, CancelledError
+
+        if isinstance(error, BrokenExecutor | CancelledError):
+            return self.end
+        repeatable = isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError)
+        return str(error) if repeatable else None
 
     def replacement(self, engine: Any, broken: bool) -> Worker:
         """Return the worker that takes over if this one has failed and there is no other."""
         return self
 
     def abandon(self) -> bool:
-        """Stop what is running, as far as possible; return whether all of it has ended."""
+        """Stop what is running, as far as possible; return whether nothing comes of it."""
         return False
 
     def look(self) -> None:  # noqa: B027
@@ -112,13 +160,24 @@ class Worker(ABC):
         return "its process died"
 
 
+class Workers(list[Worker]):
+    """The workers that there are at present; failed ones are removed from the list."""
+
+    def follow(self) -> None:
+        """Add new workers and remove lost ones; called about once a second."""
+
+    def revive(self, failed: Worker, engine: Any, broken: bool) -> None:
+        """Add what takes over if there is no worker any more; DeviceError if nothing can."""
+        self.append(failed.replacement(engine, broken))
+
+
 class _ExecutorWorker(Worker):
     """An executor whose processes have an engine each."""
 
     def __init__(self, executor: Executor, spec: bytes) -> None:
         self._executor, self._spec = executor, spec
 
-    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+    def submit(self, task: Task[AnswerT]) -> Future[Any]:
         """Begin with a task."""
         return self._executor.submit(run_task, self._spec, os.getpid(), task)
 
@@ -137,7 +196,7 @@ class DeviceProcess(_ExecutorWorker):
     """The name of the device, once `wait` has returned."""
 
     def __init__(self, spec: EngineSpec) -> None:
-        super().__init__(self._new_executor(), _pickled(spec))
+        super().__init__(self._new_executor(), pickled(spec))
         self.name = f"device {spec.device}"
         self._start()
 
@@ -219,15 +278,24 @@ class UserExecutor(_ExecutorWorker):
     """An executor of the user; if it breaks, the engine of this process takes over."""
 
     name = "executor"
-    slots = float("inf")
 
     def __init__(self, executor: Executor, spec: EngineSpec) -> None:
-        from concurrent.futures import Executor
+        super().__init__(executor, pickled(spec))
+        known = getattr(executor, "num_workers", getattr(executor, "_max_workers", None))
+        self._known = known if isinstance(known, int) else None
+        self._seen: set[str] = set()
+        self._grow()
 
-        if not isinstance(executor, Executor):
-            raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
-        super().__init__(executor, _pickled(spec))
-        self.concurrency = getattr(executor, "_max_workers", 4)
+    def _grow(self) -> None:
+        """Keep a task running and one waiting per worker, those that have answered if unknown."""
+        self.concurrency = self._known or max(1, len(self._seen))
+        self.slots = 2 * self.concurrency + (0 if self._known else 2)
+
+    def measured(self, cells: int, answer: Answer[Any]) -> None:
+        """Learn from a task that is done, also how many workers there are."""
+        super().measured(cells, answer)
+        self._seen.add(answer.thread)
+        self._grow()
 
     def replacement(self, engine: Any, broken: bool) -> Worker:
         """Return the engine of this process if the executor is broken."""
@@ -242,19 +310,19 @@ class ThisProcess(Worker):
     def __init__(self, engine: Any) -> None:
         self._engine = engine
 
-    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+    def submit(self, task: Task[AnswerT]) -> Future[Any]:
         """Carry out a task at once."""
         from concurrent.futures import Future
 
-        done: Future[AnswerT] = Future()
+        done: Future[Any] = Future()
         try:
-            done.set_result(task(self._engine))
+            done.set_result(answer(task, self._engine))
         except DeviceError as error:
             done.set_exception(error)
         return done
 
 
-def _pickled(spec: EngineSpec) -> bytes:
+def pickled(spec: EngineSpec) -> bytes:
     """Return a spec for other processes, in which an open device has the same number."""
     if isinstance(spec.device, Device):
         spec = spec._replace(device=spec.device.info.index)

@@ -23,7 +23,7 @@ from glsw import Aligner, Aligner3
 from glsw.align3 import align3, alignments3, score3
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
-from glsw.search import pool, workers
+from glsw.search import pool, tasks, workers
 from glsw.search.workers import AnswerT, Task
 
 QUERIES = ["HEAGAWGHEE", "PAWHEAE", "MKVLAAGIAHEAE"]
@@ -42,7 +42,7 @@ def shown(results: Iterator[glsw.SearchResult]) -> list[list[tuple[str, float]]]
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped process is seen at the second look, and looks follow one another quickly."""
     monkeypatch.setattr(workers, "_LOOKS_AT_A_STOPPED_PROCESS", 2)
-    for module in (workers, pool):
+    for module in (workers, tasks):
         monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.05)
 
 
@@ -52,7 +52,7 @@ def test_a_stopped_process_is_replaced(
     index = device.info.index
     expected = shown(glsw.search(QUERIES, TARGETS, engine="reference"))
     monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "stops"))
-    said = rf"^device {index}: its process was stopped by a signal; part \d of \d+ of the search is"
+    said = rf"^device {index}: its process was stopped by a signal; a part of the search is"
     with Aligner(engine="diagonal", device=[index, index]) as aligner:
         with pytest.warns(RuntimeWarning, match=said) as warned:
             assert shown(aligner.search(QUERIES, TARGETS)) == expected
@@ -121,7 +121,7 @@ class FakeProcess(workers.Worker):
         assert self._runs
         done: Future[AnswerT] = Future()
         try:
-            done.set_result(task(self._engine))
+            done.set_result(workers.answer(task, self._engine))
         except Exception as error:
             done.set_exception(error)
         return done

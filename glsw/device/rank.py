@@ -1,0 +1,87 @@
+"""The device of this process among those of its host: one process per device."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from glsw.device.device import DeviceError, devices
+
+_RANKS = (
+    "OMPI_COMM_WORLD_LOCAL_RANK",  # Open MPI
+    "MPI_LOCALRANKID",  # MPICH, Intel MPI
+    "MV2_COMM_WORLD_LOCAL_RANK",  # MVAPICH
+    "PMIX_LOCAL_RANK",
+    "PMI_LOCAL_RANK",  # Cray MPICH
+    "PALS_LOCAL_RANKID",
+    "SLURM_LOCALID",
+    "LOCAL_RANK",
+)
+"""The variables that tell a process its number on its host; those of `srun` reach into the
+processes of an `mpiexec`, so they come last."""
+_assigned: list[tuple[int, str]] = []
+
+
+def assign(number: int, source: str) -> None:
+    """Give this process its number on its host, before what launchers say."""
+    _assigned[:] = [(number, source)]
+
+
+def local_rank() -> tuple[int, str] | None:
+    """Return the number of this process on its host, from 0, and what says so; None if nothing.
+
+    A Dask worker says it by a resource ``device`` or by its name, a number or one behind a hyphen
+    as those of ``dask worker --nworkers``; others by the variables of Slurm, Open MPI or MPICH.
+    """
+    if _assigned:
+        return _assigned[0]
+    if found := _of_dask():
+        return found
+    for name in _RANKS:
+        if (text := os.environ.get(name, "")).isdecimal():
+            return int(text), name
+    return None
+
+
+def _of_dask() -> tuple[int, str] | None:
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:
+        return None
+    resources = worker.state.total_resources
+    if "device" in resources:
+        return int(resources["device"]), "the resource 'device' of the Dask worker"
+    number = re.fullmatch(r"(?:.*-)?(\d+)", str(worker.name), re.DOTALL)
+    return (int(number[1]), f"the Dask worker {worker.name}") if number else None
+
+
+def device_of_rank(require: tuple[int, int]) -> int:
+    """Return the index of the hardware device of this process: that of its number on the host.
+
+    A process without a number takes the first device.
+
+    Raises
+    ------
+    DeviceError
+        If there is no hardware device with this version of OpenGL, or fewer than processes.
+    """
+    listed = devices()
+    fit = [info.index for info in listed if info.version >= require and not info.software]
+    rank, source = local_rank() or (0, "")
+    if not fit:
+        names = ", ".join(info.name for info in listed)
+        raise DeviceError(
+            f"device 'auto': no hardware device, found {names}; name a software renderer as the "
+            "device, or use engine 'cpu'"
+        )
+    if rank >= len(fit):
+        raise DeviceError(
+            f"device 'auto': {source} is number {rank} of its host, from 0, and there are "
+            f"{len(fit)} hardware devices; start one process per device"
+        )
+    return fit[rank]

@@ -1,0 +1,127 @@
+"""Clusters by their addresses: a Dask scheduler, Dask workers of this host, or the ranks of MPI."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from glsw.device.device import DeviceError
+from glsw.device.rank import assign
+from glsw.search.pool import AnyExecutor
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from distributed import Client
+
+ADDRESSES = "tcp://HOST:PORT of a Dask scheduler, or its scheduler file; local:N; mpi"
+
+
+@contextmanager
+def cluster(address: str, check: Callable[[], str] = lambda: "") -> Iterator[AnyExecutor | None]:
+    """Return the workers of a cluster as an executor, for a ``with`` block.
+
+    Parameters
+    ----------
+    address : str
+        ``"tcp://HOST:PORT"``, or another address of a Dask scheduler, or the path of its scheduler
+        file, which ends with ``.json``; ``"local:N"`` for N Dask workers of this host, which end
+        with the block; ``"mpi"`` for the ranks of an MPI job but the first.
+    check : callable, optional
+        Called on the other ranks of an MPI job; returns why this one can do nothing, or "". It is
+        left out then, with a warning.
+
+    Yields
+    ------
+    Executor, distributed.Client or None
+        For ``executor=``. None on the other ranks of an MPI job, when the first has left its block.
+
+    Raises
+    ------
+    ValueError
+        If it is no address, or the package is not installed; if there is one MPI process.
+    ConnectionError
+        If the scheduler does not answer.
+    DeviceError
+        If no MPI process can do the work.
+    """
+    if address == "mpi":
+        with _ranks(check) as ranks:
+            yield ranks
+    else:
+        with _dask(address) as client:
+            yield client
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Client]:
+    local = re.fullmatch(r"local:([1-9]\d*)", address)
+    scheduler_file = address.endswith(".json")
+    if not (local or scheduler_file or re.fullmatch(r"\w+://.+", address)):
+        raise ValueError(f"cluster {address!r}: expected {ADDRESSES}")
+    try:
+        import distributed
+    except ImportError:
+        raise ValueError(
+            f"cluster {address!r} needs the package distributed: pip install glsw[dask]"
+        ) from None
+    dask: Any = distributed  # its classes have no types
+    for name in ("distributed", "tornado"):  # what they log, glsw says in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if local:
+        workers = dask.LocalCluster(
+            int(local[1]),
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
+        with workers, dask.Client(workers) as client:
+            yield client
+        return
+    try:
+        client = dask.Client(**{"scheduler_file" if scheduler_file else "address": address})
+    except (OSError, TimeoutError) as error:
+        text = f"the scheduler {address} of the cluster does not answer: {error}"
+        raise ConnectionError(text) from None
+    with client:
+        yield client
+
+
+@contextmanager
+def _ranks(check: Callable[[], str]) -> Iterator[AnyExecutor | None]:
+    try:
+        from mpi4py import MPI
+        from mpi4py.futures import MPICommExecutor
+    except (ImportError, RuntimeError) as error:
+        raise ValueError(
+            f"cluster 'mpi' needs an MPI library and the package mpi4py: pip install glsw[mpi] "
+            f"({error})"
+        ) from None
+    from glsw import __version__
+
+    world: MPI.Intracomm = MPI.COMM_WORLD
+    if world.size < 2:
+        raise ValueError("cluster 'mpi': one process; the first one leads, so start at least two")
+    needed = world.bcast(__version__)
+    fault = f"it has glsw {__version__}, and {needed} is needed" if needed != __version__ else ""
+    serving = world.Split(bool(world.rank), world.rank)
+    assign(serving.Split_type(MPI.COMM_TYPE_SHARED).rank, f"rank {world.rank} of MPI")
+    if world.rank and not fault:
+        fault = check()
+    faults = world.gather((MPI.Get_processor_name(), fault)) or []
+    some: Any = world.Split(MPI.UNDEFINED if fault else 0, world.rank)
+    said = [f"rank {rank} on {host}: {text}" for rank, (host, text) in enumerate(faults) if text]
+    if fault:
+        yield None
+        return
+    if len(said) and len(said) == world.size - 1:
+        raise DeviceError(f"no rank of the MPI job can do the work; {said[0]}")
+    for text in said:
+        warnings.warn(f"{text}; it is left out", RuntimeWarning, stacklevel=4)
+    with MPICommExecutor(some, root=0) as executor:
+        yield cast("Executor | None", executor)

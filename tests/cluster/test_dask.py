@@ -1,0 +1,178 @@
+"""A search by a Dask cluster: the same bytes as in one process, whoever dies meanwhile."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from dask_processes import Cluster
+from program import ROOT
+
+import glsw
+from glsw import Record
+from glsw.device.device import DeviceError
+from glsw.output import FORMATS
+from glsw.results import SearchResult
+from glsw.search import tasks
+from glsw.sequences.records import read_all
+
+ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "llvmpipe"}}
+PROTEINS = ROOT / "demo" / "proteins.fasta"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks take tenths of a second, and workers are looked for as often."""
+    monkeypatch.setattr(tasks, "_FIRST_CELLS", 2**25)
+    monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.3)
+    monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.1)
+    monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The folder in which ``run`` works."""
+    return tmp_path
+
+
+def written(results: Iterable[SearchResult]) -> dict[str, str]:
+    """Return results in each format."""
+    found = list(results)
+    texts = {}
+    for name in FORMATS:
+        stream = io.StringIO()
+        glsw.write(found, stream, name)
+        texts[name] = stream.getvalue()
+    return texts
+
+
+@pytest.fixture(scope="module")
+def queries() -> list[Record]:
+    return list(read_all(str(PROTEINS)))[:60:10]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("db") / "proteins.glswdb"
+    glsw.makedb(PROTEINS, file, unknown="X")
+    return file
+
+
+@pytest.fixture(scope="module")
+def expected(queries: list[Record], database: Path) -> dict[str, str]:
+    return written(glsw.search(queries, database, unknown="X", engine="cpu"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_worker_is_killed_and_one_comes_late(
+    cluster: Cluster,
+    many_tasks: None,
+    queries: list[Record],
+    database: Path,
+    expected: dict[str, str],
+    engine: str,
+) -> None:
+    cluster.start("first")
+    cluster.start("second")
+    calls: list[int] = []
+
+    def progress(cells: int) -> None:
+        calls.append(cells)
+        if len(calls) == 1:
+            cluster.stop("first")
+        if len(calls) == 3:
+            cluster.start("late")
+            cluster.kill("first")
+
+    options = {"unknown": "X", "executor": cluster.client, **ENGINES[engine]}
+    with pytest.warns(RuntimeWarning, match=r"^worker tcp://.*: it is gone; a part of the search"):
+        found = list(glsw.search(queries, database, progress=progress, **options))
+    assert written(found) == expected
+    assert sorted(cluster.names()) == ["late", "second"]
+    assert sum(calls) == sum(result.cells for result in found)
+    assert re.match("[23] x ", found[-1].device)  # the late one has worked too
+
+
+def test_command_lines(
+    cluster: Cluster, run: Callable[..., SimpleNamespace], expected: dict[str, str], database: Path
+) -> None:
+    cluster.start("only")
+    words = f"search {ROOT / 'demo' / 'query.fasta'} {database} --unknown X --engine cpu"
+    here = run(words)
+    there = run(f"{words} --cluster {cluster.address}")
+    assert there.out == here.out != ""
+    assert run(f"{words} --cluster {cluster.file}").out == here.out
+    assert "engine cpu on " in there.err
+
+
+def test_workers_that_cannot_do_it(
+    cluster: Cluster, many_tasks: None, queries: list[Record], database: Path, tmp_path: Path
+) -> None:
+    codes = {
+        "old": "import glsw; glsw.__version__ = '0.0'",
+        "blind": "import glsw.sequences.database as d; d._reopen = lambda *_: open('/no/such')",
+    }
+    for name, code in codes.items():
+        (tmp_path / f"{name}.py").write_text(code)
+        cluster.start(name, "--preload", str(tmp_path / f"{name}.py"))
+
+    def search() -> list[SearchResult]:
+        return list(
+            glsw.search(queries[:2], database, executor=cluster.client, engine="cpu", unknown="X")
+        )
+
+    with (
+        pytest.warns(RuntimeWarning, match=r"^worker tcp"),
+        pytest.raises(DeviceError, match="no worker of the cluster can do the work; worker tcp:"),
+    ):
+        search()
+    cluster.start("good")
+    with pytest.warns(RuntimeWarning, match=r"^worker tcp://") as warned:
+        found = search()
+    said = " ".join(str(each.message) for each in warned)
+    assert re.search(
+        r"it has glsw 0\.0, and \d+\.\d+\.\d+ is needed; a part of the search is", said
+    )
+    assert "No such file or directory: '/no/such'; a part of the search is computed again" in said
+    expected = list(glsw.search(queries[:2], database, engine="cpu", unknown="X"))
+    assert written(found) == written(expected)
+
+
+def test_no_device(cluster: Cluster, queries: list[Record]) -> None:
+    cluster.start("only")
+    with pytest.raises(DeviceError, match=r"^no worker of the cluster can do the work; worker tcp"):
+        list(glsw.search(["HEAE"], ["HEAE"], engine="lanes", executor=cluster.client))
+
+
+def test_a_lost_scheduler_is_one_line(
+    cluster: Cluster, many_tasks: None, queries: list[Record], database: Path
+) -> None:
+    cluster.start("only")
+    calls: list[int] = []
+
+    def progress(cells: int) -> None:
+        calls.append(cells)
+        if len(calls) == 1:
+            cluster.kill("scheduler")
+
+    options = {"engine": "cpu", "unknown": "X", "executor": cluster.client}
+    with pytest.raises(ConnectionError, match=r"^the scheduler tcp://.* of the cluster is lost$"):
+        list(glsw.search(queries, database, progress=progress, **options))
+
+
+def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
+    words = f"search {PROTEINS} {PROTEINS} --engine cpu --cluster"
+    assert "expected tcp://HOST:PORT" in run(f"{words} four").err
+    assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
+    assert "one process; the first one leads, so start" in run(f"{words} mpi").err

@@ -23,7 +23,7 @@ from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import SearchSettings, limits_for
 from glsw.search.options import SearchOptions
-from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator
+from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, workers_of
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
@@ -188,7 +188,12 @@ class Aligner(PoolUser):
         return replace(found, score=self.scoring.in_matrix_units(found.score))
 
     def score_matrix(
-        self, queries: Source, targets: Source | None = None, *, progress: Progress | None = None
+        self,
+        queries: Source,
+        targets: Source | None = None,
+        *,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
     ) -> Scores:
         """Return the score of every query with every target.
 
@@ -199,6 +204,8 @@ class Aligner(PoolUser):
             scoring does not depend on the order of a pair.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Computes blocks of the matrix, as in `search`.
 
         Returns
         -------
@@ -220,7 +227,11 @@ class Aligner(PoolUser):
         """
         sides = self._inputs.sequences(queries, targets)
         with self.engine.turn:
-            scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
+            if executor is None:
+                scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
+            else:
+                workers = workers_of(executor, self._pool.spec)
+                scores = all_pairs.score_matrix_by(workers, self.engine, *sides, progress=progress)
         return self.scoring.in_matrix_units(scores)
 
     def align(self, query: OneSequence, target: OneSequence) -> Alignment:

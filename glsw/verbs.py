@@ -12,7 +12,7 @@ from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.search.options import SearchOptions
-from glsw.search.pool import Devices, SharedIterator
+from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.records import Single, Source
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def score_matrix(
     targets: Source | None = None,
     *,
     progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> Scores:
     """Return the score of every query with every target: `Aligner.score_matrix`.
@@ -73,7 +74,7 @@ def score_matrix(
            [5, 6]], dtype=int32)
     """
     with Aligner(**options) as aligner:
-        return aligner.score_matrix(queries, targets, progress=progress)
+        return aligner.score_matrix(queries, targets, progress=progress, executor=executor)
 
 
 def align(query: OneSequence, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:

@@ -11,6 +11,7 @@ from typing import Any
 
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
+from glsw.cli.cluster import executor_of
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import Destination, check_output, destination
@@ -19,6 +20,7 @@ from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
+from glsw.search.pool import AnyExecutor
 from glsw.series import figure, readers
 from glsw.series.motifs import (
     RULES,
@@ -50,6 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         engine=None,
         engines=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
         f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
+        cluster=True,
     )
     output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
     output.add_argument(
@@ -63,6 +66,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, and write each motif when it is found; cheap checks come first."""
     scoring = _scoring(arguments)
+    arguments.engine = arguments.engine or _ENGINE[arguments.of]
+    if arguments.cluster and arguments.of == 2:
+        raise ValueError("pairs are compared in one process: --cluster is for --of 3")
+    with executor_of(arguments) as executor:
+        _run(arguments, scoring, executor)
+
+
+def _run(
+    arguments: argparse.Namespace, scoring: Scoring3 | Scoring, executor: AnyExecutor | None
+) -> None:
     check_output(arguments.output, arguments.recording)
     _check_figure(arguments)
     words = _words(arguments)
@@ -81,6 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
             top=arguments.top or None,
             min_score=arguments.min_score,
             progress=progress,
+            executor=executor,
         )
         bar.close()
         best = _write(comparison, aligner, MOTIF_FORMATS[arguments.format], destination(arguments))
@@ -131,7 +145,7 @@ def _aligner(
     if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
         raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     options = {
-        "engine": arguments.engine or _ENGINE[arguments.of],
+        "engine": arguments.engine,
         "device": arguments.device,
         "memory": arguments.memory,
     }

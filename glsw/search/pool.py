@@ -85,14 +85,14 @@ class EnginePool:
 
     def __init__(self, spec: EngineSpec, device: Devices) -> None:
         specs = specs_for(spec, device)
-        self._spec = specs[0]
+        self.spec = specs[0]
         self._processes: list[DeviceProcess] = []
         weakref.finalize(self, _close, self._processes)
         try:
             if len(specs) > 1:
                 for each in specs:
                     self._processes.append(DeviceProcess(each))
-            self.engine: Any = self._spec.make()
+            self.engine: Any = self.spec.make()
             for process in self._processes:
                 process.wait()
         except BaseException:
@@ -122,7 +122,7 @@ class EnginePool:
         if executor is not None:
             if self._processes:
                 raise ValueError("an executor and several devices exclude one another")
-            return workers_of(executor, self._spec)
+            return workers_of(executor, self.spec)
         for process in self._processes:
             if process.failed:
                 process.restart()

@@ -24,6 +24,7 @@ from glsw.engines.base import Progress
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.search.align_pairs import traced
+from glsw.search.pool import AnyExecutor
 from glsw.sequences.encoded import Sequences
 from glsw.series import sax
 from glsw.series.mindist import mindist_scoring
@@ -182,6 +183,7 @@ def compare(
     top: int | None = 10,
     min_score: float = 1,
     progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
 ) -> Comparison:
     """Score all triples of words, or all pairs with an `Aligner`, and select the best.
 
@@ -196,6 +198,8 @@ def compare(
         Least score of those selected; a score of 0 never counts.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Scores parts of the triples, as in `Aligner3.scores`; not for pairs.
 
     Raises
     ------
@@ -225,6 +229,8 @@ def compare(
     if letters != sax.alphabet(words.letters).letters:
         raise ValueError(f"words of {words.letters} letters, an aligner for the alphabet {letters}")
     of = 3 if isinstance(aligner, Aligner3) else 2
+    if executor is not None and of == 2:
+        raise ValueError("pairs are compared in this process; an executor is for triples")
     channels, cells = len(words), cells_of(words, of)
     start = time.perf_counter()
     sequences = Sequences.of(list(words.codes))
@@ -232,7 +238,7 @@ def compare(
     best, scores = np.empty((0, of), np.int32), np.empty(0, np.int32)
     rest = combinations(range(channels), of)
     while (chosen := _next(rest, of)).size:
-        found = _scores(aligner, sequences, chosen, progress)
+        found = _scores(aligner, sequences, chosen, progress, executor)
         for a, b in combinations(range(of), 2):
             np.maximum.at(similarity, (chosen[:, a], chosen[:, b]), found)
         enough = (found > 0) & (found >= min_score)
@@ -290,11 +296,15 @@ def _next(rest: Iterator[tuple[int, ...]], of: int) -> _Index:
 
 
 def _scores(
-    aligner: Aligner3 | Aligner, sequences: Sequences, chosen: _Index, progress: Progress | None
+    aligner: Aligner3 | Aligner,
+    sequences: Sequences,
+    chosen: _Index,
+    progress: Progress | None,
+    executor: AnyExecutor | None,
 ) -> Scores:
     batch = Batch((sequences,) * chosen.shape[1], chosen)
     if isinstance(aligner, Aligner3):
-        return aligner.scores(batch, progress=progress)
+        return aligner.scores(batch, progress=progress, executor=executor)
     return aligner.scoring.in_matrix_units(aligner.engine.scores(batch, progress=progress))
 
 

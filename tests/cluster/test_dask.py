@@ -176,3 +176,20 @@ def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
     assert "expected tcp://HOST:PORT" in run(f"{words} four").err
     assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
     assert "one process; the first one leads, so start" in run(f"{words} mpi").err
+
+
+def test_matrices_triples_and_motifs(
+    cluster: Cluster,
+    queries: list[Record],
+    run: Callable[..., SimpleNamespace],
+) -> None:
+    cluster.start("one")
+    cluster.start("two")
+    client, some = cluster.client, [each.letters[:90] for each in queries]
+    for sides in ((some,), (some[:2], some)):
+        expected = glsw.score_matrix(*sides, engine="cpu")
+        found = glsw.score_matrix(*sides, engine="cpu", executor=client)
+        assert found.tolist() == expected.tolist()
+    words = f"motifs {ROOT / 'demo' / 'recording.csv'} --segments 8 --engine reference --format tsv"
+    assert run(f"{words} --cluster {cluster.address}").out == run(words).out != ""
+    assert "--cluster is for --of 3" in run(f"{words} --of 2 --cluster mpi").err

@@ -341,11 +341,15 @@ def test_interrupt_keeps_what_is_written(files: Path) -> None:
     (files / "long.fasta").write_text(f">long\n{WORDS['a'] * 15}\n")
     words = "align3 long.fasta long.fasta long.fasta --engine reference --max-alignments 0"
     with process(f"{words} --format tsv --output out", files) as started:
-        written = files / "out"
+        written = files / "out.part"
         wait_until(lambda: written.exists() and "\n1\t" in written.read_text(), started)
         started.send_signal(signal.SIGINT)
         out, err = started.communicate()
-    assert (started.returncode, out, err) == (130, b"", b"glsw: interrupted\n")
+    assert (started.returncode, out, err) == (
+        130,
+        b"",
+        b"glsw: interrupted; out.part has the results so far\n",
+    )
     found = rows(written.read_text())
     assert [row["rank"] for row in found] == [str(k + 1) for k in range(len(found))]
     assert written.read_text().endswith("\n")

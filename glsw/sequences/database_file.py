@@ -327,7 +327,7 @@ def masks(alphabet: Alphabet) -> bool:
     """Return whether lower-case letters are read as the wildcard.
 
     >>> from glsw.sequences.alphabet import PROTEIN
-    >>> _masks(PROTEIN), _masks(PROTEIN.lower_case_masked())
+    >>> masks(PROTEIN), masks(PROTEIN.lower_case_masked())
     (False, True)
     """
     wildcard = alphabet.wildcard

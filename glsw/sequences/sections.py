@@ -272,7 +272,7 @@ class BlockChecksums:
 
     >>> checksums = BlockChecksums()
     >>> checksums.add(b"some"), checksums.add(b" bytes"), checksums.values
-    (None, None, [1397119021])
+    (None, None, [2673442645])
     """
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from program import HANGS_AFTER, ROOT
+
+import glsw
+from glsw.output import FORMATS
 
 ENVIRONMENT = {
     **os.environ,
@@ -21,15 +25,30 @@ ENVIRONMENT = {
 }
 FILES = [str(ROOT / "demo" / "query.fasta"), str(ROOT / "demo" / "proteins.fasta")]
 
+EVERY_FORMAT = """
+import sys
+import glsw
+from pathlib import Path
+from glsw.output import FORMATS
+from glsw.search.cluster import cluster
+queries, database, folder = map(Path, sys.argv[1:])
+with cluster("mpi") as ranks:
+    if ranks:
+        found = list(glsw.search(queries, database, unknown="X", engine="cpu", executor=ranks))
+        for name in FORMATS:
+            with (folder / name).open("w") as file:
+                glsw.write(found, file, name)
+"""
+
 
 def ranks(count: int, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line with that many ranks, or without MPI for 0."""
+    """Run Python with that many ranks, or without MPI for 0."""
     if count and not shutil.which("mpiexec"):
         assert not os.environ.get("CI"), "no mpiexec"
         pytest.skip("no mpiexec")
     mpi = ["mpiexec", "-n", str(count)] if count else []
     return subprocess.run(
-        [*mpi, sys.executable, "-m", "glsw", *words],
+        [*mpi, sys.executable, *words],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
@@ -39,7 +58,7 @@ def ranks(count: int, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_four_ranks(tmp_path: Path) -> None:
-    words = ["search", *FILES, "--unknown", "X", "--engine", "cpu", "--format", "sam"]
+    words = ["-m", "glsw", "search", *FILES, "--unknown", "X", "--engine", "cpu", "--format", "sam"]
     here = ranks(0, *words, "--output", str(tmp_path / "here"))
     there = ranks(4, *words, "--output", str(tmp_path / "there"), "--cluster", "mpi")
     assert (here.returncode, there.returncode) == (0, 0), there.stderr
@@ -49,8 +68,19 @@ def test_four_ranks(tmp_path: Path) -> None:
     assert kept[0] == kept[1] != []
 
 
+def test_each_format(tmp_path: Path) -> None:
+    done = ranks(4, "-c", EVERY_FORMAT, *FILES, str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    found = list(glsw.search(*map(Path, FILES), unknown="X", engine="cpu"))
+    for name in FORMATS:
+        stream = io.StringIO()
+        glsw.write(found, stream, name)
+        assert (tmp_path / name).read_text() == stream.getvalue() != ""
+
+
 def test_ranks_without_a_device() -> None:
-    done = ranks(2, "search", *FILES, "--engine", "lanes", "--device", "voodoo", "--cluster", "mpi")
+    words = ["-m", "glsw", "search", *FILES, "--engine", "lanes", "--device", "voodoo"]
+    done = ranks(2, *words, "--cluster", "mpi")
     assert done.returncode == 2
     assert "glsw: no rank of the MPI job can do the work; rank 1 on " in done.stderr
     assert "no device 'voodoo'" in done.stderr

@@ -8,12 +8,11 @@ import signal
 
 def main() -> int:
     """Run the command line of the process; return the exit status."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else it is ignored, as in the background
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
         signal.signal(signal.SIGINT, _end)
     from glsw.cli import main
 
-    return main(ready=lambda: signal.signal(signal.SIGINT, before))
+    return main(program=True)
 
 
 def _end(*_: object) -> None:

@@ -26,7 +26,7 @@ import pytest
 from glsw.cli import main
 from glsw.device.device import Device, open_device
 
-pytest.register_assert_rewrite("cases", "cases3", "program")
+pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"
@@ -86,6 +86,17 @@ DESCRIBE = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--device", help="index or part of the name of the OpenGL device to test")
+    parser.addoption(
+        "--seeds", default="1000:1020", help="FIRST:LAST seeds of slow tests of faults"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that is marked ``seeds(N)`` a ``seed``, N times, and more if it is slow."""
+    if mark := metafunc.definition.get_closest_marker("seeds"):
+        first, last = map(int, metafunc.config.getoption("--seeds").split(":"))
+        slow = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(first, last)]
+        metafunc.parametrize("seed", [*range(*mark.args), *slow])
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from glsw.device.device import DeviceError
@@ -27,6 +28,19 @@ def always_fails(how: str, spec: bytes, parent: int, task: Task) -> object:
     if how == "dies":
         os._exit(1)
     raise DeviceError("the driver is lost")
+
+
+def dies_while_it_answers(flag: str, spec: bytes, parent: int, task: Task) -> object:
+    """Die with half of the answer on its way, where the flag is not yet set."""
+    if not Path(flag).exists():
+        Path(flag).touch()
+        Connection._send = _send_half  # type: ignore[attr-defined]
+    return run_task(spec, parent, task)
+
+
+def _send_half(connection: Connection, data: bytes) -> None:
+    os.write(connection.fileno(), memoryview(data)[: len(data) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 REASONS = {"dies": "its process died", "raises": "the driver is lost"}

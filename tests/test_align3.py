@@ -471,7 +471,7 @@ def test_a_share_that_fails_twice_is_an_error(how, two, batch, monkeypatch):
 def test_processes_end(batch, device):
     index = device.info.index
     with Aligner3(TOYS[1], engine=DEVICES3[0], device=[index, index]) as verbs:
-        processes = [process for worker in verbs._pool._processes for process in worker._processes]
+        processes = [worker._process for worker in verbs._pool._processes]
         assert len(processes) == 2
         assert all(process.is_alive() for process in processes)
     for process in processes:

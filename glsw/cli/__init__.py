@@ -14,16 +14,16 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from glsw import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
-from glsw.cli.signals import Served, Terminated, termination_raised
+from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.device import egl
 
-ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
-"""Exit statuses; the last three are 128 and the number of the signal, as in a shell."""
+ERROR, BROKEN_PIPE = 2, 141
+"""Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
 
 _COMMANDS = {
     "search": "rank the sequences of a database by their best alignment",
@@ -51,28 +51,26 @@ _EPILOG = (
 )
 
 
-def main(argv: Sequence[str] | None = None, *, ready: Callable[[], object] = lambda: None) -> int:
+def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     """Run a command line, by default that of the process; return the exit status.
 
-    ``ready`` is called when all modules are imported, before the work begins.
+    If this is the ``program`` of the process, signals may end it at once when the work is done.
     """
     arguments = argparse.Namespace()
     occupy_standard_streams()
     try:
         arguments = parsed(sys.argv[1:] if argv is None else argv)
-        ready()
-        with warnings_in_a_line(), termination_raised():
+        with warnings_in_a_line(), interrupts_raised(program=program):
             arguments.run(arguments)
     except Served:
         return 0
     except BrokenPipeError:
         return BROKEN_PIPE
-    except KeyboardInterrupt:
-        say(f"interrupted{_left(arguments)}")
-        return INTERRUPTED
-    except Terminated:
-        say(f"terminated{_left(arguments)}")
-        return TERMINATED
+    except (KeyboardInterrupt, Terminated) as signal:
+        end_is_said()
+        name = "terminated" if isinstance(signal, Terminated) else "interrupted"
+        say(f"{name}{_left(arguments)}")
+        return STATUSES[type(signal)]
     except Exception as error:
         if not isinstance(error, _errors()):
             raise
@@ -191,7 +189,7 @@ def _hint(error: Exception, arguments: argparse.Namespace) -> str:
 def _left(arguments: argparse.Namespace) -> str:
     """Return where the results are of a command that ends early."""
     file = getattr(arguments, "destination", None)
-    if file is None or not file.left:
+    if file is None or not file.left or not file.part.exists():
         return ""
     on = ", --resume goes on with them" if "resume" in arguments else ""
     return f"; {file.part} has the results so far{on}"

@@ -42,11 +42,22 @@ class _NoBar:
 def say(message: object) -> None:
     """Print a message of the program, in a line; one that nobody can receive ends no run."""
     line = f"glsw: {visible(' '.join(str(message).splitlines()))}"
-    with suppress(OSError, ValueError):
+    try:
         if "tqdm" in sys.modules:  # there may be a bar
             sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
         else:
             print(line, file=sys.stderr)
+        sys.stderr.flush()
+    except OSError:
+        drop(sys.stderr)
+    except ValueError:
+        pass  # it is closed
+
+
+def drop(stream: TextIO) -> None:
+    """Discard what is in the buffer of a stream: Python flushes it at exit, which would fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def occupy_standard_streams() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 import sys
-from contextlib import suppress
 from types import TracebackType
 from typing import TextIO
+
+from glsw.cli.messages import drop
 
 _ERRORS_OF_FILES = errno.ENOSPC, errno.EFBIG, errno.EIO
 
@@ -59,14 +59,8 @@ class PlainStream:
         if failed is None:
             return
         if self._output == "-":
-            _drop_stdout()
+            drop(sys.stdout)
         if failed.errno in _ERRORS_OF_FILES and failed.filename is None:
             failed.filename = "standard output" if self._output == "-" else self._output
         if failed is not error:
             raise failed
-
-
-def _drop_stdout() -> None:
-    """Discard the rest of the buffer: Python flushes it at exit, which would fail."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

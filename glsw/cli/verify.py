@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from glsw.cli.stream import PlainStream
 from glsw.sequences.database import Database
 
 
@@ -18,8 +19,9 @@ def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
     database = Database.open(arguments.database)
     database.verify()
-    print(
-        f"{arguments.database}: undamaged, {len(database)} sequences, {database.residues} "
-        f"residues, {database.alphabet.name} alphabet, format {database.version}, "
-        f"checked in {time.perf_counter() - start:.2f} s"
-    )
+    with PlainStream("-") as to:
+        to.stream.write(
+            f"{arguments.database}: undamaged, {len(database)} sequences, {database.residues} "
+            f"residues, {database.alphabet.name} alphabet, format {database.version}, "
+            f"checked in {time.perf_counter() - start:.2f} s\n"
+        )

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.engines.spec import EngineSpec
+from glsw.search.calls import Call, hand_over, serve, signals_blocked
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future, ProcessPoolExecutor
+    from concurrent.futures import Executor, Future
+    from queue import SimpleQueue
 
 AnswerT = TypeVar("AnswerT")
 Task: TypeAlias = Callable[[Any], AnswerT]
@@ -94,20 +95,6 @@ def kept_engine(pickled: bytes, parent: int = 0) -> Any:
     return _kept.engine
 
 
-def _begin_process() -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent exits for any reason."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow_parent, daemon=True).start()
-
-
-def _follow_parent() -> None:
-    import multiprocessing
-
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
-
-
 # in this process
 
 
@@ -171,52 +158,55 @@ class Workers(list[Worker]):
         self.append(failed.replacement(engine, broken))
 
 
-class _ExecutorWorker(Worker):
-    """An executor whose processes have an engine each."""
-
-    def __init__(self, executor: Executor, spec: bytes) -> None:
-        self._executor, self._spec = executor, spec
-
-    def submit(self, task: Task[AnswerT]) -> Future[Any]:
-        """Begin with a task."""
-        return self._executor.submit(run_task, self._spec, os.getpid(), task)
-
-
 SECONDS_BETWEEN_LOOKS = 1.0
 _LOOKS_AT_A_STOPPED_PROCESS = 10
 """After so many it is ended; after Ctrl-Z and `fg` parent and child do not go on at once."""
 _starting = threading.Lock()
 
 
-class DeviceProcess(_ExecutorWorker):
-    """A process for one device, started by "spawn"."""
+class DeviceProcess(Worker):
+    """A process for one device, started by "spawn"; it may end at any moment, also by a signal.
 
-    slots = 2  # so that the device has work while the answer of a task is used
+    A thread hands it its tasks one by one over a pipe of which this process has only its own end,
+    so that nobody waits for the rest of an answer when the process has died.
+    """
+
+    slots = 2  # so that the next task is there when the answer of a task is used
     where = ""
     """The name of the device, once `wait` has returned."""
 
     def __init__(self, spec: EngineSpec) -> None:
-        super().__init__(self._new_executor(), pickled(spec))
+        self._spec = pickled(spec)
         self.name = f"device {spec.device}"
         self._start()
 
-    @staticmethod
-    def _new_executor() -> ProcessPoolExecutor:
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-
-        spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin_process)
-
     def _start(self) -> None:
         import multiprocessing
+        from queue import SimpleQueue
 
-        with _starting, _interrupts_blocked():
-            before = set(multiprocessing.active_children())
-            self._ready = self._executor.submit(_start_engine, self._spec, os.getpid())
-            self._processes = set(multiprocessing.active_children()) - before
+        spawn = multiprocessing.get_context("spawn")
+        mine, its = spawn.Pipe()
+        self._parent = os.getpid()
+        with _starting, signals_blocked():
+            self._process = spawn.Process(target=serve, args=(its,), daemon=True)
+            self._process.start()
+        its.close()
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        threading.Thread(target=hand_over, args=(mine, self._calls), daemon=True).start()
+        self._ready = self._call(_start_engine, self._spec, os.getpid())
         self.failed = False
         self._looks = 0
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        from concurrent.futures import Future
+
+        answer: Future[Any] = Future()
+        self._calls.put((partial(function, *arguments), answer))
+        return answer
+
+    def submit(self, task: Task[AnswerT]) -> Future[Any]:
+        """Begin with a task."""
+        return self._call(run_task, self._spec, os.getpid(), task)
 
     def wait(self) -> None:
         """Wait until the engine is made; DeviceError if it cannot be."""
@@ -240,7 +230,6 @@ class DeviceProcess(_ExecutorWorker):
     def restart(self) -> None:
         """Go on with a new process."""
         self.close()
-        self._executor = self._new_executor()
         self._start()
 
     def abandon(self) -> bool:
@@ -252,11 +241,9 @@ class DeviceProcess(_ExecutorWorker):
     def look(self) -> None:
         """End the process if a signal has stopped it for some time; a slow one is left alone."""
         if not self._was_stopped:
-            stopped = any(_is_stopped(process.pid) for process in self._processes)
-            self._looks = self._looks + 1 if stopped else 0
+            self._looks = self._looks + 1 if _is_stopped(self._process.pid) else 0
             if self._looks == _LOOKS_AT_A_STOPPED_PROCESS:
-                for process in self._processes:
-                    process.kill()
+                self._process.kill()
 
     @property
     def _was_stopped(self) -> bool:
@@ -269,18 +256,19 @@ class DeviceProcess(_ExecutorWorker):
 
     def close(self) -> None:
         """End the process, even during a task; safe to repeat."""
-        for process in self._processes:
-            process.kill()
-        self._executor.shutdown(cancel_futures=True)
+        if os.getpid() == self._parent:
+            self._process.kill()
+            self._process.join()
+            self._calls.put(None)
 
 
-class UserExecutor(_ExecutorWorker):
+class UserExecutor(Worker):
     """An executor of the user; if it breaks, the engine of this process takes over."""
 
     name = "executor"
 
     def __init__(self, executor: Executor, spec: EngineSpec) -> None:
-        super().__init__(executor, pickled(spec))
+        self._executor, self._spec = executor, pickled(spec)
         known = getattr(executor, "num_workers", getattr(executor, "_max_workers", None))
         self._known = known if isinstance(known, int) else None
         self._seen: set[str] = set()
@@ -296,6 +284,10 @@ class UserExecutor(_ExecutorWorker):
         super().measured(cells, answer)
         self._seen.add(answer.thread)
         self._grow()
+
+    def submit(self, task: Task[AnswerT]) -> Future[Any]:
+        """Begin with a task."""
+        return self._executor.submit(run_task, self._spec, os.getpid(), task)
 
     def replacement(self, engine: Any, broken: bool) -> Worker:
         """Return the engine of this process if the executor is broken."""
@@ -343,16 +335,3 @@ def _is_stopped(pid: int | None) -> bool:
         words = ["ps", "-o", "stat=", "-p", str(pid)]
         state = subprocess.run(words, capture_output=True, text=True).stdout.strip()
     return state.startswith("T")
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Hold back Ctrl-C, also from processes that are started meanwhile."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

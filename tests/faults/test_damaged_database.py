@@ -398,7 +398,7 @@ def test_a_second_sigterm_ends_the_process(tmp_path):
     code = (
         "import os, signal, time\n"
         "from glsw.cli import signals\n"
-        "with signals.termination_raised():\n"
+        "with signals.interrupts_raised(program=False):\n"
         "    try:\n"
         "        os.kill(os.getpid(), signal.SIGTERM)\n"
         "        time.sleep(60)\n"

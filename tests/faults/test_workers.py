@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from failing import fails_once
+from failing import dies_while_it_answers, fails_once
 from program import wait_until
 
 import glsw
@@ -60,6 +60,51 @@ def test_a_stopped_process_is_replaced(
         assert shown(aligner.search(QUERIES, TARGETS)) == expected
 
 
+def test_a_process_that_dies_while_it_answers(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = device.info.index
+    expected = shown(glsw.search(QUERIES, TARGETS, engine="reference"))
+    dying = partial(dies_while_it_answers, str(tmp_path / "flag"))
+    monkeypatch.setattr(workers, "run_task", dying)
+    with (
+        Aligner(engine="diagonal", device=[index, index]) as aligner,
+        pytest.warns(RuntimeWarning, match=r"^device \d+: its process died; a part of "),
+    ):
+        assert shown(aligner.search(QUERIES, TARGETS)) == expected
+
+
+class UnfitError(ValueError):
+    """An error that another process cannot make."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def unfit(engine: Any) -> None:
+    raise UnfitError("not", "fit")
+
+
+def answers(engine: Any, what: Any) -> Any:
+    return lambda: what
+
+
+def test_what_cannot_be_pickled_is_an_error(device: Device) -> None:
+    process = workers.DeviceProcess(EngineSpec("diagonal", glsw.Scoring.blast(), device.info.index))
+    try:
+        process.wait()
+        for task, error in (
+            (lambda engine: 1, "lambda"),  # a task, an answer, and an error
+            (partial(answers, what=1), "answers.<locals>"),
+            (unfit, "UnfitError|argument"),
+        ):
+            with pytest.raises(Exception, match=error):
+                process.submit(task).result(60)
+        assert process.submit(type).result(60).value.__name__ == "Diagonal"
+    finally:
+        process.close()
+
+
 def stopped_process() -> subprocess.Popen[bytes]:
     started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
     started.send_signal(signal.SIGSTOP)
@@ -87,9 +132,8 @@ def test_a_process_that_is_stopped_at_the_start(
 
     def stopped(process: workers.DeviceProcess) -> None:
         start(process)
-        for each in process._processes:
-            assert each.pid
-            os.kill(each.pid, signal.SIGSTOP)
+        assert process._process.pid
+        os.kill(process._process.pid, signal.SIGSTOP)
 
     monkeypatch.setattr(workers.DeviceProcess, "_start", stopped)
     before = set(active_children())

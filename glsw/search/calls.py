@@ -1,0 +1,108 @@
+"""Calls that another process carries out, one by one over a pipe, until either of them ends.
+
+The process may end at any moment, also in the middle of an answer: each side has only its own end
+of the pipe, so that the other one notices.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+    from queue import SimpleQueue
+
+Call: TypeAlias = "tuple[Callable[[], Any], Future[Any]]"
+"""What to call, and what gets the answer."""
+
+_BLOCKED = {signal.SIGINT, signal.SIGTERM}
+
+
+# in the other process
+
+
+def serve(pipe: Connection) -> None:
+    """Carry out the calls that come; leave Ctrl-C to the parent, and exit when it exits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _BLOCKED)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    while True:
+        try:
+            todo = pipe.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            answer = pickle.dumps((True, pickle.loads(todo)()))
+        except Exception as error:
+            answer = _pickled_error(error)
+        pipe.send_bytes(answer)
+        del todo, answer  # they may be large
+
+
+def _pickled_error(error: Exception) -> bytes:
+    try:
+        return pickle.dumps((False, error))
+    except Exception:  # it has something that cannot be pickled
+        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+
+
+def _follow_parent() -> None:
+    import multiprocessing
+
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
+# in this process
+
+
+@contextmanager
+def signals_blocked() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM, also from processes that are started meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:
+    """Have a process carry out calls, until None comes; when it has died they are broken."""
+    with pipe:
+        while call := calls.get():
+            _carry_out(pipe, *call)
+            del call  # it may be large
+
+
+def _carry_out(pipe: Connection, todo: Callable[[], Any], answer: Future[Any]) -> None:
+    from concurrent.futures import BrokenExecutor
+
+    if not answer.set_running_or_notify_cancel():
+        return
+    try:
+        data = pickle.dumps(todo)
+        try:
+            pipe.send_bytes(data)
+            data = pipe.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise BrokenExecutor from error
+        succeeded, found = pickle.loads(data)
+    except Exception as error:
+        answer.set_exception(error)
+        return
+    if succeeded:
+        answer.set_result(found)
+    else:
+        answer.set_exception(found)

@@ -10,9 +10,12 @@ def main() -> int:
     """Run the command line of the process; return the exit status."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
         signal.signal(signal.SIGINT, _end)
-    from glsw.cli import main
+    from glsw.cli import INTERRUPTED, main
 
-    return main(program=True)
+    status = main(program=True)
+    if status in INTERRUPTED:
+        os._exit(status)  # else Python flushes standard output, whose reader may take nothing
+    return status
 
 
 def _end(*_: object) -> None:

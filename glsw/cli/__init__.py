@@ -24,6 +24,8 @@ from glsw.device import egl
 
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
+INTERRUPTED = STATUSES.values()
+"""The exit statuses after signals."""
 
 _COMMANDS = {
     "search": "rank the sequences of a database by their best alignment",

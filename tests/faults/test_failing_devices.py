@@ -52,7 +52,7 @@ def struck(job: Job, code: str, fault: str, folder: Path) -> Running:
     return running
 
 
-@pytest.mark.seeds(2)
+@pytest.mark.seeds(1)
 def test_too_little_memory(seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"memory {seed}")
     limit = 1 << chance.randint(5, 18)
@@ -60,7 +60,7 @@ def test_too_little_memory(seed: int, tmp_path: Path) -> None:
     struck(JOBS[engine], LITTLE.format(limit=limit), "too little device memory", tmp_path)
 
 
-@pytest.mark.seeds(2)
+@pytest.mark.seeds(1)
 def test_a_lost_context(seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"context {seed}")
     engine = chance.choice(ENGINES[1:])

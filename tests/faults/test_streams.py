@@ -46,7 +46,7 @@ def prepared(job: Job, folder: Path) -> None:
 # full disks
 
 
-@pytest.mark.seeds(2)
+@pytest.mark.seeds(1)
 @pytest.mark.parametrize("job", [OUT, MAKEDB], ids=["search", "makedb"])
 def test_a_full_disk(job: Job, seed: int, folder: Path) -> None:
     prepared(job, folder)

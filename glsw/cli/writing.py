@@ -18,8 +18,9 @@ ResultT = TypeVar("ResultT")
 class WritingThread(Generic[ResultT]):
     """Writes results in turn, in a thread that starts with the first one.
 
-    At the end of a ``with`` block all results are written, also if the block ends with an error;
-    an error of the thread is raised by `put` or at the end.
+    At the end of a ``with`` block all results are written, also if the block ends with an error or
+    an interrupt keeps the thread from starting; an error of the thread is raised by `put` or at the
+    end.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class WritingThread(Generic[ResultT]):
         self._changed = threading.Condition()
         self._waiting: deque[tuple[ResultT, int]] = deque()
         self._pending = 0
-        self._ended = False
+        self._begun = self._ended = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._interval = sys.getswitchinterval()
@@ -76,15 +77,22 @@ class WritingThread(Generic[ResultT]):
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-        if self._thread:
-            try:
+        try:
+            if not (self._thread and self._thread.is_alive()):  # an interrupt came as it started
+                self._run()
+            if self._thread and self._thread.is_alive():
                 self._thread.join()
-            finally:
-                sys.setswitchinterval(self._interval)
+        finally:
+            sys.setswitchinterval(self._interval)
         if self._error and error is None:
             raise self._error
 
     def _run(self) -> None:
+        """Write until the end, unless another thread has begun with it."""
+        with self._changed:
+            if self._begun:
+                return
+            self._begun = True
         try:
             while (item := self._next()) is not None:
                 result, hits = item

@@ -43,7 +43,10 @@ def serve(pipe: Connection) -> None:
             answer = pickle.dumps((True, pickle.loads(todo)()))
         except Exception as error:
             answer = _pickled_error(error)
-        pipe.send_bytes(answer)
+        try:
+            pipe.send_bytes(answer)
+        except OSError:  # the parent has ended
+            return
         del todo, answer  # they may be large
 
 
@@ -71,6 +74,9 @@ def signals_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would let signals pass when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
         yield

@@ -191,6 +191,7 @@ class DeviceProcess(Worker):
             self._process = spawn.Process(target=serve, args=(its,), daemon=True)
             self._process.start()
         its.close()
+        self._closed = False
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         threading.Thread(target=hand_over, args=(mine, self._calls), daemon=True).start()
         self._ready = self._call(_start_engine, self._spec, os.getpid())
@@ -200,6 +201,8 @@ class DeviceProcess(Worker):
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         from concurrent.futures import Future
 
+        if self._closed:
+            raise RuntimeError(f"{self.name}: its process has been closed")
         answer: Future[Any] = Future()
         self._calls.put((partial(function, *arguments), answer))
         return answer
@@ -257,6 +260,7 @@ class DeviceProcess(Worker):
     def close(self) -> None:
         """End the process, even during a task; safe to repeat."""
         if os.getpid() == self._parent:
+            self._closed = True
             self._process.kill()
             self._process.join()
             self._calls.put(None)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from program import wait_until
 
 from glsw.cli import writing
 from glsw.cli.writing import WritingThread
@@ -110,3 +111,23 @@ def test_what_is_computed_is_written_if_the_next_fails() -> None:
     with pytest.raises(KeyboardInterrupt):
         put_all()
     assert written == list(range(100))
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_an_interrupt_while_the_thread_starts(
+    launched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if launched:
+            monkeypatch.setattr(thread._started, "wait", nothing)  # type: ignore[attr-defined]
+            start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), WritingThread(written.append, nothing) as thread:
+        thread.put(1, 1)
+    assert written == [1]
+    wait_until(lambda: "glsw output" not in thread_names())

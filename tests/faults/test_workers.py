@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from failing import dies_while_it_answers, fails_once
-from program import wait_until
+from program import ROOT, wait_until
 
 import glsw
 from glsw import Aligner, Aligner3
@@ -103,6 +103,31 @@ def test_what_cannot_be_pickled_is_an_error(device: Device) -> None:
         assert process.submit(type).result(60).value.__name__ == "Diagonal"
     finally:
         process.close()
+
+
+BLOCKED = """
+import signal
+from multiprocessing import get_context
+from glsw.search.calls import signals_blocked
+with signals_blocked():
+    get_context("spawn").Process(target=int).start()
+    print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals cannot be held back")
+def test_signals_are_held_back_until_the_first_process_has_started() -> None:
+    code = [sys.executable, "-c", BLOCKED]
+    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout == f"{[signal.SIGINT, signal.SIGTERM]}\n"
+
+
+def test_a_closed_aligner_does_not_wait_for_its_processes(device: Device) -> None:
+    aligner = Aligner(engine="diagonal", device=[device.info.index] * 2)
+    aligner.close()
+    with pytest.raises(RuntimeError, match=r"^device \d+: its process has been closed$"):
+        shown(aligner.search(QUERIES, TARGETS))
 
 
 def stopped_process() -> subprocess.Popen[bytes]:

@@ -329,7 +329,8 @@ class Aligner(PoolUser):
         if min_score is None and self.scoring.local:
             min_score = 1
         found = disjoint(self.engine, batch, records, self.ties, min_score, progress)
-        return SharedIterator(islice(found, max_alignments), self.engine)
+        single = ([each] for each in islice(found, max_alignments))
+        return SharedIterator(single, self.engine)
 
     @overload
     def search(  # type: ignore[overload-overlap]
@@ -376,7 +377,7 @@ class Aligner(PoolUser):
         prepared = replace(prepared, queries=prepared.queries[skip:])
         with self.engine.turn:
             found = search_database(prepared, progress, executor)
-            return next(found) if is_single(query) else SharedIterator(found, self.engine)
+            return next(found)[0] if is_single(query) else SharedIterator(found, self.engine)
 
     def prepare(
         self, query: Source, database: Targets, settings: SearchSettings = _SETTINGS

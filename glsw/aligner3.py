@@ -341,7 +341,8 @@ class Aligner3(PoolUser):
             )
         triples, records = self._triple(a, b, c)
         found = self._disjoint(triples, records, min_score, progress)
-        return SharedIterator(islice(found, max_alignments), self.engine)
+        single = ([each] for each in islice(found, max_alignments))
+        return SharedIterator(single, self.engine)
 
     def _disjoint(
         self,

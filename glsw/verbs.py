@@ -218,11 +218,12 @@ def search(
     of_search: Any = {key: given[key] for key in given if key in SearchOptions.__annotations__}
     aligner = Aligner(**of_aligner)
     try:
-        found: SearchResult | Iterator[SearchResult] = aligner.search(query, database, **of_search)
+        found: Any = aligner.search(query, database, **of_search)
     except BaseException:
         aligner.close()
         raise
     if isinstance(found, SearchResult):
         aligner.close()
         return found
-    return SharedIterator(found, aligner.engine, aligner.close)
+    several: SharedIterator[SearchResult] = found
+    return several.before_end(aligner.close)

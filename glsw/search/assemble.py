@@ -20,33 +20,32 @@ from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord
 
-_MAX_PAIRS_PER_BATCH = 4096
-_MAX_RESIDUES_PER_BATCH = 2**24  # of pairs, so that there is room for their masks
+_MAX_PAIRS_PER_BATCH = 2**14
+_MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
 
 
 def search_results(
     engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
-) -> Iterator[SearchResult]:
-    """Yield the results of queries, their hits aligned.
+) -> Iterator[list[SearchResult]]:
+    """Yield the results of queries, their hits aligned, those together that were aligned so.
 
     Hits of several queries are aligned together: hardware takes no longer than for those of one.
     """
     contexts = [1 if limits.max_hsps == 1 else len(each.contexts) for each in hit_lists.queries]
     pairs = np.diff(hit_lists.offsets) * np.array(contexts, np.int64)
     for chosen in _groups([pairs], [_MAX_PAIRS_PER_BATCH]):
-        yield from _results(engine, hit_lists.part(chosen), database, limits, ties)
+        yield _results(engine, hit_lists.part(chosen), database, limits, ties)
 
 
 def _results(
     engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
-) -> Iterator[SearchResult]:
+) -> list[SearchResult]:
     start = time.perf_counter()
     table, bounds = _table(engine, hit_lists, database, limits, ties)
     seconds = (time.perf_counter() - start) / max(1, len(hit_lists.hits))
     offsets = hit_lists.offsets.tolist()
-    for q, (first, stop) in enumerate(pairwise(offsets)):
-        query, scans = hit_lists.queries[q], hit_lists.scans[q]
-        yield SearchResult(
+    return [
+        SearchResult(
             query=query.record,
             hits=Hits(bounds[first : stop + 1], table),
             cells=sum(len(one.codes) for one in query.contexts) * database.residues,
@@ -56,8 +55,12 @@ def _results(
             sequences=len(database),
             residues=database.residues,
             memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
-            statistics=hit_lists.statistics[q],
+            statistics=statistics,
         )
+        for (first, stop), query, scans, statistics in zip(
+            pairwise(offsets), hit_lists.queries, hit_lists.scans, hit_lists.statistics, strict=True
+        )
+    ]
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 
-_HITS_TOGETHER = 4096
+_HITS_TOGETHER = 2**14
 _SECONDS_TOGETHER = 1.0
 
 
@@ -57,8 +57,8 @@ class PreparedSearch:
         scoring = self.pool.engine.scoring
         return self.limits.scan_ranking(scoring, self.contexts, self.database)
 
-    def results(self, scans: Iterator[ScanResult]) -> Iterator[SearchResult]:
-        """Yield the results of queries, given the scans of all contexts."""
+    def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
+        """Yield the results of queries, those together that are, given the scans of contexts."""
         for some, ready in _scanned(self.queries, scans):
             engine = self.pool.engine  # of the pool, whose processes the scans need
             hit_lists = select_hits(some, ready, self.database, self.limits, engine.scoring)
@@ -67,8 +67,8 @@ class PreparedSearch:
 
 def search_database(
     search: PreparedSearch, progress: Progress | None = None, executor: AnyExecutor | None = None
-) -> Iterator[SearchResult]:
-    """Return an iterator over the results of queries; parameters as of `glsw.search`.
+) -> Iterator[list[SearchResult]]:
+    """Return an iterator over results, those of queries aligned together; see `glsw.search`.
 
     Raises
     ------

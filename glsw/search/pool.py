@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from glsw.device.device import Device, devices
@@ -134,23 +135,31 @@ class SharedIterator(Iterator[ItemT]):
 
     Parameters
     ----------
-    iterator : iterator
+    groups : iterator of sequences
+        Items that are ready together: a turn of the device is taken for a group, not for an item.
     engine : Engine or Engine3
         What computes the items.
-    end : callable, optional
-        Called after the last item, an error, or `close`.
     """
 
-    def __init__(
-        self, iterator: Iterator[ItemT], engine: AnyEngine, end: Callable[[], object] | None = None
-    ) -> None:
-        self._iterator, self._end = iterator, end
+    def __init__(self, groups: Iterator[Sequence[ItemT]], engine: AnyEngine) -> None:
+        self._groups = groups
+        self._ready: deque[ItemT] = deque()
+        self._end: Callable[[], object] | None = None
         self._turn = engine.turn if engine.capabilities.requires else threading.RLock()
+
+    def before_end(self, end: Callable[[], object]) -> Self:
+        """Have something called after the last item, an error, or `close`; return self."""
+        self._end = end
+        return self
 
     def __next__(self) -> ItemT:
         try:
-            with self._turn:
-                return next(self._iterator)
+            while True:
+                with suppress(IndexError):
+                    return self._ready.popleft()
+                with self._turn:
+                    if not self._ready:  # another thread may have been here
+                        self._ready.extend(next(self._groups))
         except BaseException:
             self._finish()
             raise
@@ -158,9 +167,10 @@ class SharedIterator(Iterator[ItemT]):
     def close(self) -> None:
         """Stop; there are no more items. Safe to repeat."""
         with self._turn:
-            if isinstance(self._iterator, Generator | SharedIterator):
-                self._iterator.close()
-            self._iterator = iter(())
+            if isinstance(self._groups, Generator):
+                self._groups.close()
+            self._groups = iter(())
+            self._ready.clear()
         self._finish()
 
     def __del__(self) -> None:

@@ -27,6 +27,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,7 +261,7 @@ def merge(search: PreparedSearch, folder: str | os.PathLike[str]) -> Iterator[Se
         raise ShardError(f"{folder}: {listed} damaged ({files[bad[0].number - 1].damage})")
     for shard, file in zip(shards, files, strict=True):
         _check_header(file, _header(identity, shard))
-    return search.results(_merged(search, shards, files))
+    return chain.from_iterable(search.results(_merged(search, shards, files)))
 
 
 def _merged(

@@ -268,12 +268,12 @@ def test_many_short_queries_in_one_dispatch(device, number, options, monkeypatch
     monkeypatch.setattr(
         Lanes, "_slices", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
     )
-    queries = Sequences.of([*database(21, 30, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
+    queries = Sequences.of([*database(21, 60, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
     for part, found in zip(parts, engine.scan(queries, parts), strict=True):
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
     assert max(job.groups for jobs in ran for job in jobs) > 2
-    tasks = [(queries.part(slice(0, k)), parts[0]) for k in (30, 3, 20, 1)]
+    tasks = [(queries.part(slice(0, k)), parts[0]) for k in (60, 3, 20, 1)]
     for task, found in zip(tasks, engine.scan_each(tasks), strict=True):
         assert found.tolist() == expected(BLOSUM62, *task).tolist()
 

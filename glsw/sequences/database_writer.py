@@ -131,8 +131,9 @@ def write(
     for name, array in zip(SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
         section(name, [array])
     if lengths.any():
-        with mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            section("residues", gathered(mapped, lengths, order))
+        mapped = mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ)
+        section("residues", gathered(mapped, lengths, order))
+        mapped.close()  # not after an error: its traceback holds the generator, with a view
     else:
         section("residues", [])
     checksums = np.array(of_blocks, np.uint32)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,16 @@ FILES = {"q.fasta": fasta("q", 5, 10, 20), "db.fasta": fasta("t", 8, 10, 20, 2)}
 SEARCH = "search q.fasta db.fasta --engine reference --format tsv"
 OUT, PRINTED = Job(f"{SEARCH} --output out", "out", FILES), Job(SEARCH, "", FILES)
 MAKEDB = Job("makedb in.fasta db --force", "db", {"in.fasta": fasta("t", 300, 50, 150)})
+ALIGN = "align one.fasta one.fasta"
 # More than a pipe holds.
+NAME = "n" * 200
 LONG = Job(
-    f"{SEARCH} --top 0", "", {"q.fasta": fasta("q", 70, 1, 3), "db.fasta": fasta("t", 30, 1, 3, 2)}
+    f"{SEARCH} --top 0",
+    "",
+    {"q.fasta": fasta(f"q{NAME}", 15, 1, 3), "db.fasta": fasta(f"t{NAME}", 30, 1, 3, 2)},
+)
+SEARCHES = pytest.mark.parametrize(
+    "job", [OUT, pytest.param(MAKEDB, marks=pytest.mark.slow)], ids=["search", "makedb"]
 )
 LIMITED = """
 import resource
@@ -71,7 +79,9 @@ def small_disk(folder: Path, size: int | str) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("job", [LONG, MAKEDB], ids=["search", "makedb"])
+@pytest.mark.parametrize(
+    "job", [pytest.param(LONG, marks=pytest.mark.slow), MAKEDB], ids=["search", "makedb"]
+)
 def test_a_small_disk(job: Job, folder: Path) -> None:
     if job is LONG:
         job = Job(f"{job.words} --output out", "out", job.inputs)
@@ -86,7 +96,14 @@ def test_a_small_disk(job: Job, folder: Path) -> None:
         assert job.output in running.err
 
 
-@pytest.mark.parametrize("words", [SEARCH, "align one.fasta one.fasta", "devices", "verify db"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        SEARCH,
+        "verify db",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("devices", ALIGN)),
+    ],
+)
 def test_a_full_device(words: str, folder: Path) -> None:
     prepared(MAKEDB, folder)
     for name, text in {**FILES, "one.fasta": fasta("one", 1, 9, 9)}.items():
@@ -99,7 +116,7 @@ def test_a_full_device(words: str, folder: Path) -> None:
     assert run.err.endswith("glsw: standard output: No space left on device\n")
 
 
-@pytest.mark.parametrize("job", [OUT, MAKEDB], ids=["search", "makedb"])
+@SEARCHES
 def test_messages_on_a_full_disk(job: Job, folder: Path) -> None:
     prepared(job, folder)
     with open("/dev/full", "w") as full, Running(job, folder, stderr=full) as running:
@@ -166,22 +183,22 @@ WAITS = {
 # closed streams
 
 
+STREAMS = "standard input is closed", "standard output is closed", "standard error is closed"
+FEW_CLOSED = [(OUT, 0), (PRINTED, 1), (MAKEDB, 2)]
+MANY_CLOSED = [each for each in product((OUT, PRINTED, MAKEDB), range(3)) if each not in FEW_CLOSED]
+
+
 @pytest.mark.parametrize(
-    ("closed", "fault"),
-    [
-        (0, "standard input is closed"),
-        (1, "standard output is closed"),
-        (2, "standard error is closed"),
-    ],
+    ("job", "closed"),
+    [*FEW_CLOSED, *(pytest.param(*each, marks=pytest.mark.slow) for each in MANY_CLOSED)],
 )
-@pytest.mark.parametrize("job", [OUT, PRINTED, MAKEDB], ids=["file", "pipe", "makedb"])
-def test_closed_streams(job: Job, closed: int, fault: str, folder: Path) -> None:
+def test_closed_streams(job: Job, closed: int, folder: Path) -> None:
     prepared(job, folder)
     words = job.words if closed else job.words.replace("db.fasta", "-").replace("in.fasta", "-")
     streams = {["stdin", "stdout", "stderr"][closed]: subprocess.DEVNULL}
     with Running(job, folder, words=words, code=f"{CLOSED}close({closed})", **streams) as running:
         running.end()
-        judge(running, fault)
+        judge(running, STREAMS[closed])
 
 
 # As a shell closes them: before Python starts.
@@ -216,7 +233,7 @@ def test_a_folder_without_permission(job: Job, folder: Path) -> None:
 
 
 @pytest.mark.seeds(1)
-@pytest.mark.parametrize("job", [OUT, MAKEDB], ids=["search", "makedb"])
+@SEARCHES
 def test_a_folder_that_is_deleted(job: Job, seed: int, folder: Path) -> None:
     prepared(job, folder)
     (folder / job.output).unlink()

@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences import database_file as module
+from glsw.sequences import database_writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database
@@ -309,6 +310,28 @@ def test_another_process_opens_it(made):
     database = Database.open(made)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(describe, database).result() == describe(database)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_what_ends_it_between_any_sections_is_raised(source, out, error, monkeypatch):
+    add, left = database_writer.BlockChecksums.add, [0]
+
+    def fail(checksums, piece):
+        left[0] -= 1
+        if not left[0]:
+            raise error
+        add(checksums, piece)
+
+    monkeypatch.setattr(database_writer.BlockChecksums, "add", fail)
+    makedb(source, out)
+    before, pieces = out.read_bytes(), -left[0]
+    assert pieces > 8
+    for piece in range(1, pieces + 1):
+        left[0] = piece
+        with pytest.raises(error):
+            makedb(source, out, force=True)
+    assert list(out.parent.iterdir()) == [out]
+    assert out.read_bytes() == before
 
 
 def test_an_open_database_outlives_its_file(source, made):

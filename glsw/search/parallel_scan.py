@@ -141,8 +141,9 @@ def _equal_pieces(
 class _PiecesByPace:
     """Cuts pieces for workers of which little is known, of the size that their rates ask for.
 
-    Queries meet the whole database, if a task has time for that and the engine has room; else as
-    many queries as may be pending meet a part after the other.
+    If the engine has room for the whole database, queries meet all of it, or one query a part after
+    the other while a task has no time for more: large parts keep engines busy. If it has not, as
+    many queries as may be pending meet a part after the other, so that each is read once for all.
     """
 
     def __init__(
@@ -177,7 +178,8 @@ class _PiecesByPace:
             if stop > first and self._whole_fits:
                 self._some = slice(first, min(stop, len(self._queries)))
                 return _Piece(self._some, self._within)
-            self._some = slice(first, min(first + self._pending, len(self._queries)))
+            pending = 1 if self._whole_fits else self._pending
+            self._some = slice(first, min(first + pending, len(self._queries)))
             self._target = self._within.start
         start = self._target
         size = min(self._most, cells // max(1, self._residues_of(self._some)))

@@ -101,7 +101,8 @@ def test_one_worker_is_killed_and_one_comes_late(
     assert written(found) == expected
     assert sorted(cluster.names()) == ["late", "second"]
     assert sum(calls) == sum(result.cells for result in found)
-    assert re.match("[23] x ", found[-1].device)  # the late one has worked too
+    devices = [each.device for each in found]
+    assert any(re.match("[23] x ", each) for each in devices), devices
 
 
 def test_command_lines(

@@ -205,25 +205,33 @@ class Auto(Engine):
 
     @property
     def _windowed(self) -> Engine:
-        """The engine for short queries and long targets, which uses this one and the scanner."""
+        """The engine for short queries and long targets, which uses this one and a scanner.
+
+        It has its own scanner: alignments are computed while a scan keeps its targets packed.
+        """
         if self._cutting is None:
             assert self._scanner is not None
             aligner = copy(self)  # the same engines, but whole targets
             aligner.cuts_targets = False
-            self._cutting = Windowed(self._use(self._scanner), aligner)
+            self._use(self._scanner)
+            self._cutting = Windowed(self._made(self._scanner), aligner)
         return self._cutting
 
     def _engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
         if kind not in self._engines:
-            options = self._memory if kind.capabilities.memory else {}
-            made = kind(self.scoring, self.device, **options)
-            made.rest = self._rest
+            made = self._made(kind)
             for other in self._engines.values():
                 if isinstance(made, (Diagonal, Blocked)) and isinstance(other, (Diagonal, Blocked)):
                     made.share_buffers(other)
             self._engines[kind] = made
         return self._engines[kind]
+
+    def _made(self, kind: type[Engine]) -> Engine:
+        options = self._memory if kind.capabilities.memory else {}
+        made = kind(self.scoring, self.device, **options)
+        made.rest = self._rest
+        return made
 
     def _use(self, kind: type[Engine]) -> Engine:
         """Return an engine, and note its name for the results."""

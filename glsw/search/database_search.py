@@ -21,7 +21,7 @@ from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 
 _HITS_TOGETHER = 2**14
-_SECONDS_TOGETHER = 1.0
+_SECONDS_TOGETHER = 2.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,6 @@ CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
-_MOST_ROWS = 24
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
 _TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
 
@@ -261,7 +260,7 @@ class Geometries:
         else:
             chain = 8 if self._info.subgroup_size >= 8 else 1
             workgroup = 64 if chain == 1 else 128 if single else 256
-            choices = range(8, 40, 8) if single else range(8, _MOST_ROWS + 1, 4)
+            choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 32, 4)
             options = [(rows, chain, workgroup) for rows in choices]
         return [self._made(*each, number, queries) for each in options]
 

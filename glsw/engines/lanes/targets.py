@@ -20,7 +20,7 @@ QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDI
 """Storage buffers; the query profile may be a uniform block instead."""
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
-_TARGETS_IN_FLIGHT = 2**15  # that a large device computes at once
+_TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy while the last ones end
 _MIN_LONG_TARGET = 512  # residues
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.align import Aligner
+from glsw.all_paths import MAX_CELLS, AllPaths, best_score
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.scoring.biopython import ALPHABETS, matrix_of, scoring_of, state_of
+from glsw.scoring.biopython import ALPHABETS, PairScoring, scoring_of, state_of
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -25,7 +28,12 @@ if TYPE_CHECKING:
 else:  # Biopython's class joins when the first aligner is made: to import it takes long
     _Biopython = object
 
-Letters: TypeAlias = "str | bytes | Seq | MutableSeq | SeqRecord"
+Letters: TypeAlias = (
+    "str | bytes | Seq | MutableSeq | SeqRecord | npt.NDArray[np.integer] | array[int]"
+)
+"""A single sequence; in `PairwiseAligner.score` and `align` also a list of any objects."""
+AnySequence: TypeAlias = "Letters | Sequence[Hashable]"
+Order = Literal["conventional", "biopython"]
 
 
 class PairwiseAligner(_Biopython):
@@ -47,27 +55,31 @@ class PairwiseAligner(_Biopython):
         As for `glsw.Aligner`.
     memory : int, optional
         As for `glsw.Aligner`.
+    order : {"conventional", "biopython"}
+        The order of equally good alignments: that of Biopython, which depends on its algorithm, or
+        the same with the one of `Aligner.align` first.
     **attributes
         Attributes to set, such as ``mode="local"``.
 
     Raises
     ------
     ValueError
-        When it is used with unsupported settings: mode "fogsaa", gap scores above 0 or given by
-        functions, a gap that costs less to open than to extend, a gap at the right end that costs
-        more than one inside, scores with more than four decimals, letters outside the substitution
-        matrix, or that are not printable ASCII. glsw never falls back to Biopython's
-        implementation.
+        When it is used with unsupported settings: mode "fogsaa", gap scores given by functions or
+        in mode "local" above 0, scores with more than four decimals. For empty sequences, items
+        outside the substitution matrix, and more than 252 different items in both sequences of a
+        pair. glsw never falls back to Biopython's implementation.
     TypeError
-        When it is used with sequences that are not text, such as arrays of numbers and lists of
-        codons.
+        When it is used with sequences that are not iterable.
 
     Notes
     -----
     Any thread may call any method, as with `glsw.Aligner`.
 
-    Biopython returns all of several equally good alignments; `align` returns one, always the same,
-    see `Aligner.align`. A local alignment ends where it first reaches its score, as in Biopython.
+    Of all equally good alignments the first is the one that `Aligner.align` finds, on every device;
+    the others, and their number, come from tables on the host when they are asked for. A local
+    alignment ends where it first reaches its score, as in Biopython.
+    No engine has gaps that cost more to extend than to open, or more at the right end than inside,
+    nor gap scores above 0: these are computed on the host.
     Scores are computed exactly, in integers, and returned as float. Where gaps at the left end cost
     more than at the right, the score of Biopython 1.88 for linear gaps sometimes differs from that
     of its alignments (GAGT and TC with match 2, mismatch -3, gap_score -1 and right_gap_score 0:
@@ -83,6 +95,8 @@ class PairwiseAligner(_Biopython):
                       0 |-|-| 5
     query             0 G-A-T 3
     <BLANKLINE>
+    >>> [each.coordinates.shape[1] - 1 for each in aligner.align("GAACT", "GAT")]  # their runs
+    [5, 3]
     """
 
     def __new__(cls, *_: Any, **__: Any) -> PairwiseAligner:
@@ -100,6 +114,7 @@ class PairwiseAligner(_Biopython):
         engine: str = "auto",
         device: int | str | Device | None = None,
         memory: int | None = None,
+        order: Order = "conventional",
         **attributes: Any,
     ) -> None:
         from Bio.Align import PairwiseAligner as Biopython
@@ -109,22 +124,25 @@ class PairwiseAligner(_Biopython):
                 f"scoring must be a Bio.Align.PairwiseAligner or the name of its settings, "
                 f"not {type(scoring).__name__}"
             )
+        if order not in get_args(Order):
+            raise ValueError(f"order {order!r}: 'conventional' or 'biopython' expected")
         super().__init__(scoring if isinstance(scoring, str) else None)  # type: ignore[no-untyped-call]
         if isinstance(scoring, Biopython):
             self.__setstate__(state_of(scoring))  # type: ignore[no-untyped-call]
         for name, value in attributes.items():
             setattr(self, name, value)
-        running = {"engine": engine, "device": device, "memory": memory}
+        running = {"engine": engine, "device": device, "memory": memory, "order": order}
         object.__setattr__(self, "_running", running)
         object.__setattr__(self, "_aligners", lru_cache(maxsize=8)(self._made))
 
-    def score(self, target: Letters, query: Letters, strand: str = "+") -> float:
+    def score(self, target: AnySequence, query: AnySequence, strand: str = "+") -> float:
         """Return the score of the best alignment of two sequences.
 
         Parameters
         ----------
-        target, query : str, bytes, Seq, MutableSeq or SeqRecord
-            In this order, as in Biopython; neither may be empty.
+        target, query : str, bytes, Seq, MutableSeq, SeqRecord, array of integers, or list
+            In this order, as in Biopython; neither may be empty. Letters and numbers of an array
+            are compared by code point, the items of a list by equality.
         strand : {"+", "-"}
             With "-" the reverse complement of the query is aligned.
         """
@@ -132,8 +150,8 @@ class PairwiseAligner(_Biopython):
 
     def score_many(
         self,
-        targets: Letters | Iterable[Letters],
-        queries: Letters | Iterable[Letters],
+        targets: Letters | Iterable[AnySequence],
+        queries: Letters | Iterable[AnySequence],
         strand: str = "+",
     ) -> npt.NDArray[np.float64]:
         """Return the scores of many pairs at once, shape (N,).
@@ -144,49 +162,73 @@ class PairwiseAligner(_Biopython):
             Equal numbers of both; a single sequence is aligned with each of the other side.
         strand : {"+", "-"}
         """
-        aligner, batch = self._batch(*_paired(targets, queries), strand)
+        scoring, aligner, batch = self._batch(*_paired(targets, queries), strand)
+        if aligner is None:
+            pairs = (batch.pair(p) for p in range(len(batch)))
+            return np.array([best_score(*pair, scoring) for pair in pairs]) / scoring.scale
         with aligner.engine.turn:
-            return aligner.engine.scores(batch) / aligner.scoring.scale
+            return aligner.engine.scores(batch) / scoring.scale
 
-    def align(self, target: Letters, query: Letters, strand: str = "+") -> Alignments:
-        """Return the best alignment of two sequences; parameters as in `score`.
+    def align(
+        self, target: AnySequence, query: AnySequence, strand: str = "+"
+    ) -> Bio.Align.PairwiseAlignments:
+        """Return all best alignments of two sequences; parameters as in `score`.
 
         Returns
         -------
-        Alignments
-            A sequence of one `Bio.Align.Alignment`, or of none where no local alignment scores
-            above 0.
+        Bio.Align.PairwiseAlignments
+            All alignments of the best score, computed when they are asked for; none where no local
+            alignment scores above 0. Its length raises OverflowError if it is beyond
+            ``sys.maxsize``. For tables of more than 2**27 cells, such as of two sequences of
+            11,600 letters, one alignment.
+
+        Raises
+        ------
+        ValueError
+            For tables of more cells if no engine computes the gap scores, see the class.
         """
         return next(self.align_many([target], [query], strand))
 
     def align_many(
         self,
-        targets: Letters | Iterable[Letters],
-        queries: Letters | Iterable[Letters],
+        targets: Letters | Iterable[AnySequence],
+        queries: Letters | Iterable[AnySequence],
         strand: str = "+",
-    ) -> Iterator[Alignments]:
+    ) -> Iterator[Bio.Align.PairwiseAlignments]:
         """Yield the best alignments of many pairs at once, as `align` returns them.
 
         Parameters as in `score_many`.
         """
-        from Bio.Align import Alignment
+        from Bio.Align import PairwiseAlignments
 
         targets, queries = _paired(targets, queries)
-        aligner, batch = self._batch(targets, queries, strand)
-        found = traced(aligner.engine, batch, "conventional")
-        for p, (target, query, each) in enumerate(zip(targets, queries, found, strict=True)):
-            units, coordinates = each
-            if self.mode == "local":
-                coordinates = _without_tail(coordinates, *batch.pair(p), aligner.scoring)
-            if strand == "-":
-                coordinates = np.stack([coordinates[0], len(query) - coordinates[1]])
-            score = float(aligner.scoring.display(units))
-            if self.mode == "local" and score <= 0:
-                yield Alignments(score, ())
-                continue
-            one = Alignment([target, query], coordinates)  # type: ignore[no-untyped-call]
-            one.score = score  # type: ignore[attr-defined]
-            yield Alignments(score, (one,))
+        scoring, aligner, batch = self._batch(targets, queries, strand)
+        linear = self.algorithm in ("Needleman-Wunsch", "Smith-Waterman")
+        traces: Iterator[tuple[int, npt.NDArray[np.int64] | None]]
+        if aligner is None:
+            if (cells := int(((batch.lengths + 1).prod(axis=1)).max(initial=0))) > MAX_CELLS:
+                raise ValueError(
+                    f"no engine has these gap scores, and a table of {cells} cells is too large "
+                    f"for the host: at most {MAX_CELLS} expected"
+                )
+            pairs = (batch.pair(p) for p in range(len(batch)))
+            traces = ((best_score(*pair, scoring), None) for pair in pairs)
+        else:
+            traces = traced(aligner.engine, batch, "conventional")
+        for p, (target, query, each) in enumerate(zip(targets, queries, traces, strict=True)):
+            units, first = each
+            if first is not None and scoring.end_gaps is None:
+                first = _without_tail(first, *batch.pair(p), scoring)
+            paths = AllPaths(
+                *batch.pair(p),
+                scoring,
+                units,
+                first=first,
+                ahead=self._running["order"] == "conventional",
+                linear=linear,
+                turned=strand == "-",
+            )
+            yield PairwiseAlignments(target, query, units / scoring.scale, paths)  # type: ignore[no-untyped-call]
 
     def scoring_for(self, alphabet: Alphabet | None = None, strand: str = "+") -> Scoring:
         """Return the attributes as a `Scoring`, for `glsw.Aligner` and the engines.
@@ -203,80 +245,45 @@ class PairwiseAligner(_Biopython):
         ValueError
             As in the class.
         """
-        return scoring_of(self, alphabet, strand)
+        return scoring_of(self, alphabet, strand).scoring()
 
     def _batch(
-        self, targets: list[Letters], queries: list[Letters], strand: str
-    ) -> tuple[Aligner, Batch]:
+        self, targets: list[Any], queries: list[Any], strand: str
+    ) -> tuple[PairScoring, Aligner | None, Batch]:
+        """Return the scoring, an aligner unless no engine computes it, and the pairs as codes."""
         if strand not in ("+", "-"):
             raise ValueError(f"strand {strand!r}: '+' or '-' expected")
-        from Bio.Seq import reverse_complement
-
-        above = [_text(each, "target") for each in targets]
-        below = [_text(each, "query") for each in queries]
+        above = [items_of(each) for each in targets]
+        below = [items_of(each) for each in queries]
         if strand == "-":
-            below = [str(reverse_complement(each)) for each in below]  # type: ignore[no-untyped-call]
-        aligner = self._aligners(*self._key(above + below, strand))
-        encode = aligner.scoring.alphabet.encode
-        batch = Batch.pairwise(
-            [encode(each, name="query") for each in below],
-            [encode(each, name="target") for each in above],
-        )
-        return aligner, batch
-
-    def _key(self, texts: list[str], strand: str) -> tuple[Any, ...]:
-        """Return the arguments of `_made`, and everything else that an aligner depends on."""
+            below = [_complement(each) for each in below]
         state = state_of(self)
         matrix = state.pop("substitution_matrix", None)
-        used = set().union(*texts)
+        alphabet, wildcard = None, None
         if matrix is not None:
-            _, alphabet = matrix_of(self)
-            if strange := used - set(alphabet.letters):
-                raise ValueError(
-                    f"letter {min(strange)!r} is not in substitution_matrix ({alphabet.letters})"
-                )
-            return strand, None, alphabet.letters, matrix.tobytes(), *state.items()
-        fitting = [each for each in ALPHABETS if used <= set(each.letters)]
-        if not fitting:
-            strange = used - set(ALPHABETS[-1].letters)
-            raise ValueError(f"letter {min(strange)!r}: printable ASCII letters expected")
-        return strand, fitting[0].name, None, None, *state.items()
+            letters = getattr(matrix, "alphabet", None)
+            sides = [
+                [codes_in(each, letters, len(matrix)) for each in side] for side in (below, above)
+            ]
+        elif alphabet := _alphabet_of(above + below):
+            sides = [[alphabet.encode(str(each)) for each in side] for side in (below, above)]
+        else:
+            *sides, count = code_pairs(below, above, self.wildcard)
+            alphabet, wildcard = code_alphabet(count), 0
+        content = None if matrix is None else (str(letters), matrix.shape, matrix.tobytes())
+        scoring, aligner = self._aligners(alphabet, strand, wildcard, content, *state.items())
+        return scoring, aligner, Batch.pairwise(*sides)
 
-    def _made(self, strand: str, alphabet: str | None, *_: object) -> Aligner:
-        chosen = next((each for each in ALPHABETS if each.name == alphabet), None)
-        return Aligner(self.scoring_for(chosen, strand), **self._running)
+    def _made(
+        self, alphabet: Alphabet | None, strand: str, wildcard: int | None, *_: object
+    ) -> tuple[PairScoring, Aligner | None]:
+        scoring = scoring_of(self, alphabet, strand, wildcard)
+        running = {name: value for name, value in self._running.items() if name != "order"}
+        aligner = Aligner(scoring.scoring(), **running) if scoring.for_engines else None
+        return scoring, aligner
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._running, state_of(self))
-
-
-class Alignments(Sequence["Bio.Align.Alignment"]):
-    """The alignments of a pair as `PairwiseAligner.align` returns them: one or none.
-
-    Attributes
-    ----------
-    score : float
-    """
-
-    def __init__(self, score: float, alignments: tuple[Bio.Align.Alignment, ...]) -> None:
-        self.score = score
-        self._alignments = alignments
-
-    def __len__(self) -> int:
-        return len(self._alignments)
-
-    @overload
-    def __getitem__(self, index: int) -> Bio.Align.Alignment: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Bio.Align.Alignment]: ...
-    def __getitem__(
-        self, index: int | slice
-    ) -> Bio.Align.Alignment | Sequence[Bio.Align.Alignment]:
-        return self._alignments[index]
-
-    def __repr__(self) -> str:
-        word = "alignment" if len(self) == 1 else "alignments"
-        return f"<Alignments ({len(self)} {word}; score={self.score:g})>"
 
 
 @cache
@@ -295,47 +302,50 @@ def _rebuilt(running: dict[str, Any], state: dict[str, Any]) -> PairwiseAligner:
     return aligner
 
 
-def _paired(
-    targets: Letters | Iterable[Letters], queries: Letters | Iterable[Letters]
-) -> tuple[list[Letters], list[Letters]]:
+def _paired(targets: Any, queries: Any) -> tuple[list[Any], list[Any]]:
     """Return as many targets as queries."""
-    one = _sequence_types()
-    above, below = ([each] if isinstance(each, one) else list(each) for each in (targets, queries))
-    if isinstance(targets, one):
+    single = [_is_single(each) for each in (targets, queries)]
+    above = [targets] if single[0] else list(targets)
+    below = [queries] if single[1] else list(queries)
+    if single[0]:
         above *= len(below)
-    if isinstance(queries, one):
+    if single[1]:
         below *= len(above)
     if len(above) != len(below):
         raise ValueError(f"{len(above)} targets and {len(below)} queries: equal numbers expected")
     return above, below
 
 
-def _sequence_types() -> Any:
+def _is_single(source: object) -> bool:
     from Bio.Seq import MutableSeq, Seq
     from Bio.SeqRecord import SeqRecord
 
-    return str, bytes, bytearray, Seq, MutableSeq, SeqRecord
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1
+    return isinstance(source, str | bytes | bytearray | array | Seq | MutableSeq | SeqRecord)
 
 
-def _text(sequence: Letters, what: str) -> str:
-    """Return the letters of a sequence; ValueError if it has none."""
-    if not isinstance(sequence, _sequence_types()):
-        raise TypeError(
-            f"{what} must be str, bytes, Seq, MutableSeq or SeqRecord, "
-            f"not {type(sequence).__name__}"
-        )
-    letters = getattr(sequence, "seq", sequence)  # of a SeqRecord
-    text = letters.decode("latin-1") if isinstance(letters, bytes | bytearray) else str(letters)
-    if not text:
-        raise ValueError(f"{what} has no letters")
-    return text
+def _alphabet_of(sequences: list[Items]) -> Alphabet | None:
+    """Return the smallest alphabet that has all letters, if they are printable ASCII."""
+    if not all(isinstance(each, str) for each in sequences):
+        return None
+    used = set().union(*sequences)
+    return next((each for each in ALPHABETS if used <= set(each.letters)), None)
+
+
+def _complement(items: Items) -> str:
+    from Bio.Seq import reverse_complement
+
+    if not isinstance(items, str) or not items.isascii():
+        raise ValueError("strand '-': text of nucleotides expected, which have a complement")
+    return str(reverse_complement(items))  # type: ignore[no-untyped-call]
 
 
 def _without_tail(
     coordinates: npt.NDArray[np.int64],
     query: npt.NDArray[np.uint8],
     target: npt.NDArray[np.uint8],
-    scoring: Scoring,
+    scoring: PairScoring,
 ) -> npt.NDArray[np.int64]:
     """Return an alignment up to where it has its whole score for the first time."""
     steps: list[npt.NDArray[np.int64]] = []

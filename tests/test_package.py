@@ -35,6 +35,7 @@ ORDER = [
     "results",
     "rows",
     "traceback",
+    "all_paths",
     "engines",
     "search",
     "all_pairs",

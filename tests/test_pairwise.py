@@ -1,5 +1,6 @@
-"""Biopython's aligner on the engines: the same scores, and of its alignments one."""
+"""Biopython's aligner on the engines: the same scores, and all of its alignments."""
 
+import array
 import copy
 import pickle
 import warnings
@@ -14,7 +15,7 @@ from Bio.Align.substitution_matrices import Array
 from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
-from glsw.pairwise import Alignments, PairwiseAligner
+from glsw.pairwise import PairwiseAligner
 from glsw.scoring.gaps import FREE, GapCost
 
 ENGINES = ("reference", "auto", "diagonal", "fragment", "blocked")
@@ -101,6 +102,21 @@ def check_alignment(found, theirs):
     assert many, f"none of Biopython's:\n{found}"
 
 
+def check_all(aligner, own, *sides):
+    """Biopython's number, alignments and order; and ours first, then the others in this order."""
+    theirs = own.align(*sides)
+    mine = PairwiseAligner(aligner, engine="reference", order="biopython").align(*sides)
+    assert len(mine) == len(theirs) == len(aligner.align(*sides))
+    assert mine.score == pytest.approx(theirs.score, abs=1e-6)
+    expected = [each.coordinates.tolist() for each in islice(theirs, MOST)]
+    assert [each.coordinates.tolist() for each in islice(mine, MOST)] == expected
+    if expected and len(mine) <= MOST:
+        first, *others = [each.coordinates.tolist() for each in aligner.align(*sides)]
+        assert others == [each for each in expected if each != first]
+        assert len(others) == len(expected) - 1
+        assert [str(each) for each in mine] == [str(each) for each in own.align(*sides)]
+
+
 # The tutorial.
 
 
@@ -111,14 +127,23 @@ def test_tutorial(make, settings, sides, score):
     assert aligner.score(*sides) == pytest.approx(own.score(*sides))
     alignments = aligner.align(*sides)
     assert alignments.score == aligner.score(*sides)
-    (alignment,) = alignments
+    alignment = alignments[0]
     assert alignment.score == alignments.score
     assert (alignment.target, alignment.query) == sides[:2]
     check_alignment(alignment, own.align(*sides))
+    if sides[0] != ALPHA:
+        check_all(aligner, own, *sides)
 
 
 def test_tutorial_alignment_of_one_in_astronomically_many():
-    (alignment,) = reference(**FREE_GAPS).align(ALPHA, BETA)
+    alignments = reference(**FREE_GAPS).align(ALPHA, BETA)
+    own = biopython(FREE_GAPS).align(ALPHA, BETA)
+    message = "number of optimal alignments is larger than 9223372036854775807"
+    for each in (alignments, own):
+        with pytest.raises(OverflowError, match=message):
+            len(each)
+        assert "(>9223372036854775807 alignments; score=72)" in repr(each)
+    alignment = alignments[0]
     counts = alignment.counts()
     assert counts.identities == 72
     assert str(alignment[0]).replace("-", "") == ALPHA
@@ -186,9 +211,8 @@ def test_scores_of_places():
         target, query = (row.replace("-", "") for row in aligned)
         own, aligner = biopython(settings), reference(**settings)
         assert aligner.score(target, query) == own.score(target, query)
-        (alignment,) = aligner.align(target, query)
-        check_alignment(alignment, own.align(target, query))
-        counts = alignment.counts(own)
+        check_all(aligner, own, target, query)
+        counts = aligner.align(target, query)[0].counts(own)
         assert counts.score == aligner.score(target, query)
 
 
@@ -244,6 +268,70 @@ def test_any_settings(device, engine, seed):
             assert len(alignments) == len(theirs) == 0
         else:
             check_alignment(alignments[0], theirs)
+
+
+def odd_settings(rng):
+    """Return settings that no engine has: any costs to open and extend, to the right and inside."""
+    settings, letters = random_settings(rng)
+    least = 0 if settings["mode"] == "local" else -1
+    for name in [name for name in settings if name.startswith(("open", "extend"))]:
+        settings[name] = -int(rng.integers(least, 4))
+    return settings, letters
+
+
+def linear_settings(rng):
+    """Return settings of Biopython's algorithms for linear gaps, many of them without costs."""
+    settings, letters = random_settings(rng)
+    settings["mismatch_score"] = settings.get("match_score", 1) - int(rng.integers(1, 3))
+    settings.pop("substitution_matrix", None)
+    inside = int(rng.integers(0, 3))
+    for kind in ("insertion", "deletion"):
+        for place in ("internal", "left", "right"):
+            cost = int(rng.choice([0, inside]))
+            settings[f"{place}_{kind}_score"] = -(inside if place == "internal" else cost)
+            for word in ("open", "extend"):
+                settings.pop(f"{word}_{place}_{kind}_score")
+    return settings, "AC" if "wildcard" not in settings else letters
+
+
+@pytest.mark.parametrize("make_settings", [random_settings, odd_settings, linear_settings])
+@pytest.mark.parametrize("seed", range(4))
+def test_all_alignments(make_settings, seed):
+    rng = np.random.default_rng([seed, 17])
+    for _ in range(25):
+        settings, letters = make_settings(rng)
+        strand = str(rng.choice(["+", "-"])) if set(letters) <= set("ACGT") else "+"
+        target, query = (random_letters(rng, letters, 8) for _ in range(2))
+        check_all(reference(**settings), biopython(settings), target, query, strand)
+
+
+def test_host_computes_what_no_engine_has():
+    settings = {"open_gap_score": -0.2, "extend_gap_score": -0.5}
+    aligner, own = reference(**settings), biopython(settings)
+    rng = np.random.default_rng(5)
+    targets, queries = ([random_letters(rng, "ACGT", 90) for _ in range(6)] for _ in range(2))
+    expected = [own.score(*pair) for pair in zip(targets, queries, strict=True)]
+    assert aligner.score_many(targets, queries) == pytest.approx(expected)
+    found = aligner.align_many(targets, queries)
+    for pair, each in zip(zip(targets, queries, strict=True), found, strict=True):
+        check_alignment(each[0], own.align(*pair))
+    with pytest.raises(ValueError, match=r"^gap_open 0\.2 must not be less than gap_extend 0\.5"):
+        aligner.scoring_for()
+
+
+def test_tables_have_a_limit(monkeypatch):
+    monkeypatch.setattr("glsw.all_paths.MAX_CELLS", 24)
+    monkeypatch.setattr("glsw.pairwise.MAX_CELLS", 24)
+    for order in ("conventional", "biopython"):
+        aligner = reference(order=order)
+        assert len(aligner.align("GAACT", "GAT")) == 2
+        (only,) = alignments = aligner.align("GAACT", "GAAT")
+        assert len(alignments) == 1
+        assert only.coordinates.tolist() == [[0, 3, 4, 5], [0, 3, 3, 4]]
+    aligner.open_gap_score = -0.5
+    aligner.align("GAACT", "GAT")
+    with pytest.raises(ValueError, match=r"^no engine has these gap scores, and a table of 30 "):
+        aligner.align("GAACT", "GAAT")
 
 
 @pytest.mark.parametrize("mode", ["local", "global"])
@@ -335,7 +423,7 @@ def test_many():
     assert aligner.score_many(targets, "GT", strand="-").tolist() == [2, 1, 0]
     assert aligner.score_many([], []).shape == aligner.score_many([], "ACGT").shape == (0,)
     alignments = list(aligner.align_many(iter(targets), "AC"))
-    assert [len(each) for each in alignments] == [1, 1, 0]
+    assert [len(each) for each in alignments] == [1, 2, 0]
     assert [each.score for each in alignments] == [2, 1, 0]
     assert alignments[0][0].coordinates.tolist() == [[0, 2], [0, 2]]
     assert list(aligner.align_many([], [])) == []
@@ -348,22 +436,21 @@ def test_numbers_that_differ():
         next(reference().align_many(["A"], []))
 
 
-def test_alignments_are_a_sequence():
+def test_alignments_are_those_of_biopython():
     alignments = reference().align("GAACT", "GAT")
-    assert isinstance(alignments, Alignments)
-    assert len(alignments) == 1
-    assert alignments[0] is alignments[-1] is next(iter(alignments))
-    assert alignments[:1] == (alignments[0],)
-    assert repr(alignments) == "<Alignments (1 alignment; score=1)>"
-    assert isinstance(alignments[0], Bio.Align.Alignment)
-    assert alignments[0] in alignments
-    with pytest.raises(IndexError):
-        alignments[1]
+    assert isinstance(alignments, Bio.Align.PairwiseAlignments)
+    assert len(alignments) == 2
+    assert repr(alignments).startswith("<PairwiseAlignments object (2 alignments; score=1) at 0x")
+    first, second = alignments
+    assert alignments[0] == alignments[-2] == first
+    assert alignments[1] == alignments[-1] == second
+    assert next(iter(alignments)) == first
+    assert [str(each) for each in sorted([second, first])] == [str(first), str(second)]
+    for wrong, error in ((2, IndexError), (slice(1), TypeError)):
+        with pytest.raises(error):
+            alignments[wrong]
     nothing = reference(mode="local").align("A", "C")
-    assert (len(nothing), nothing.score, repr(nothing)) == (
-        *(0, 0.0),
-        "<Alignments (0 alignments; score=0)>",
-    )
+    assert (len(nothing), nothing.score, list(nothing)) == (0, 0.0, [])
 
 
 # Attributes.
@@ -482,21 +569,14 @@ def scaled(value):
     ("settings", "message"),
     [
         ({"mode": "fogsaa"}, "mode 'fogsaa': 'local' or 'global' expected"),
-        ({"gap_score": 1}, "internal insertion score 1: at most 0 expected"),
-        ({"left_deletion_score": 2}, "left deletion score 2: at most 0 expected"),
+        (
+            {"mode": "local", "deletion_score": 1},
+            "internal deletion score 1: at most 0 expected in mode 'local'",
+        ),
         ({"gap_score": -2e6}, "scores of letters and gaps: -2000000 is beyond 1000000"),
         (
             {"gap_score": -200, "match_score": 0.0001},
             "-200 is beyond 100, the limit of numbers with 4 decimals",
-        ),
-        ({"open_gap_score": 0}, "gap_open 0 must not be less than gap_extend 1"),
-        (
-            {"open_insertion_score": -1, "extend_insertion_score": -1.5},
-            "insertion_open 1 must not be less than insertion_extend 1.5",
-        ),
-        (
-            {"right_gap_score": -5},
-            r"right_insertion costs 5 and 5: not more than inside expected \(1, 1\)",
         ),
         ({"match_score": 1 / 3}, "0.333333333333333 has more than 4 decimals"),
         ({"gap_score": -1e-5}, "-1e-05 has more than 4 decimals"),
@@ -505,19 +585,18 @@ def scaled(value):
         ({"match_score": 10**7}, "scores of letters and gaps: 10000000 is beyond 1000000"),
         ({"insertion_score": lambda i, n: -n}, "gap scores given by functions: numbers expected"),
         ({"substitution_matrix": SHORTER}, r"letter 'G' is not in substitution_matrix \(AC\)"),
-        ({"substitution_matrix": LONG}, "Array over single letters expected"),
-        ({"substitution_matrix": np.eye(100)}, "Array over single letters expected"),
+        ({"substitution_matrix": LONG}, r"letter 'A' is not in substitution_matrix \(AAA AAC\)"),
+        ({"substitution_matrix": np.eye(60)}, r"item 0 is out of bound \(65, should be < 60\)"),
+        ({"order": "any"}, "order 'any': 'conventional' or 'biopython' expected"),
         ({"engine": "best"}, "unknown engine 'best'"),
         ({"engine": "lanes"}, "engine 'lanes' aligns locally only"),
     ],
 )
 def test_settings_that_are_refused(device, settings, message):
     options = {"engine": "reference", "device": device if "engine" in settings else None}
-    aligner = PairwiseAligner(**options | settings)
-    with pytest.raises(ValueError, match=message):
-        aligner.score("ACG", "AG")
-    with pytest.raises(ValueError, match=message):
-        aligner.align("ACG", "AG")
+    for method in ("score", "align"):
+        with pytest.raises(ValueError, match=message):
+            getattr(PairwiseAligner(**options | settings), method)("ACG", "AG")
 
 
 def test_functions_of_an_aligner():
@@ -526,22 +605,12 @@ def test_functions_of_an_aligner():
         PairwiseAligner(own)
 
 
-@pytest.mark.parametrize(
-    ("target", "query", "message"),
-    [
-        ("", "A", "^target has no letters$"),
-        ("A", Seq(""), "^query has no letters$"),
-        (b"", "A", "^target has no letters$"),
-        ("Aé", "A", "letter 'é': printable ASCII letters expected"),
-        ("A", "A C", "letter ' ': printable ASCII letters expected"),
-        ("A", b"A\xff", "letter 'ÿ': printable ASCII letters expected"),
-    ],
-)
-def test_sequences_that_are_refused(target, query, message):
-    with pytest.raises(ValueError, match=message):
-        reference().score(target, query)
-    with pytest.raises(ValueError, match=message):
-        reference().align(target, query)
+@pytest.mark.parametrize("pair", [("", "A"), ("A", Seq("")), (b"", "A"), ("A", [])])
+def test_empty_sequences(pair):
+    with pytest.raises(ValueError, match=r"^sequence has zero length$"):
+        reference().score(*pair)
+    with pytest.raises(ValueError, match=r"^sequence has zero length$"):
+        reference().align(*pair)
 
 
 @pytest.mark.parametrize("letter", ["a", "?", "J", " ", "é"])
@@ -553,17 +622,82 @@ def test_letters_outside_the_matrix(letter):
         biopython(MATRIX | {"wildcard": "?"}).score("AC", "A" + letter)
 
 
+AMINO = Array(("Gly", "Ala", "Thr"), dims=2, data=np.array([[5.0, 1, -1], [1, 4, 0], [-1, 0, 6]]))
+BASES = Array("ACé", dims=2, data=np.diag([2.0, 3, 4]) - 1)
+
+
+def integers(*numbers):
+    return np.array(numbers, np.int32)
+
+
 @pytest.mark.parametrize(
-    "sequence", [["A", "C"], ("AAA", "ACC"), np.array([1, 2], np.int32), 3, None]
+    ("settings", "target", "query"),
+    [
+        ({}, "βαγγβα", "ABCαβγ"),
+        ({"wildcard": "?"}, "学中文?法", "学?文法中"),
+        ({"mode": "local", "gap_score": -1}, "z" * 3 + "ℵℷℶℸ", "ℵℷℸℶ"),
+        ({}, ["Gly", "Ala", "Thr"], ["Gly", "Ala", "Ala", "Cys", "Thr"]),
+        ({}, (1.5, None, "A"), ["A", 1.5, None]),
+        ({}, "GAG", integers(71, 65, 71)),
+        ({}, array.array("i", [7, 1, 2**30]), integers(2**30, 7, 1)),
+        ({"wildcard": "c"}, integers(1, 99, 6), integers(1, 8, 99)),
+        ({"substitution_matrix": AMINO}, ["Gly", "Thr"], ["Gly", "Ala", "Thr"]),
+        ({"substitution_matrix": AMINO}, integers(0, 2), integers(0, 1, 2)),
+        ({"substitution_matrix": BASES}, "AéC", "ACéé"),
+        ({"substitution_matrix": np.array(AMINO)}, integers(0, 2), integers(0, 1, 2)),
+        ({"substitution_matrix": np.eye(100)}, "ABC", "AC"),
+    ],
 )
-def test_other_kinds_of_sequences(sequence):
-    message = (
-        f"target must be str, bytes, Seq, MutableSeq or SeqRecord, not {type(sequence).__name__}"
-    )
-    with pytest.raises(TypeError, match=message):
-        reference().score(sequence, "A")
-    with pytest.raises(TypeError, match=message.replace("target", "query")):
-        reference().align("A", sequence)
+def test_items_of_every_kind(settings, target, query):
+    check_all(reference(**settings), biopython(settings), target, query)
+
+
+def test_items_that_differ_from_biopython():
+    """There letters and items of a list are different numbers, an array has 32 bits, -1 is the
+    wildcard, and with a matrix the numbers of an array are overwritten.
+    """
+    aligner, numbers = reference(substitution_matrix=BASES), integers(65, 233)
+    assert aligner.score(numbers, "AéC") == aligner.score("Aé", "AéC") == 3
+    assert numbers.tolist() == [65, 233]
+    assert reference().score(integers(-1, 2), integers(-1, 2)) == 2
+    assert reference().score("GAG", ["G", "A", "G"]) == 3
+    assert reference().score(["G", 65], np.array([65])) == 0
+    assert reference().score(np.array([7, 2**40]), np.array([2**40])) == 0
+    assert reference().score_many([["Gly"], ["Ala", "Thr"]], [["Gly"], ("Ala",)]).tolist() == [1, 0]
+    assert reference().score_many(np.array([7, 8, 9]), [integers(8), "\x07"]).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("sequence", "error", "message"),
+    [
+        (3, TypeError, "'int' object is not iterable"),
+        (None, TypeError, "'NoneType' object is not iterable"),
+        (np.array([1.0]), ValueError, "sequence has incorrect data type 'd'"),
+        (integers([1], [2]), ValueError, r"sequence has incorrect rank \(2 expected 1\)"),
+        ([["A"]], TypeError, "unhashable type: 'list'"),
+    ],
+)
+def test_what_is_no_sequence(sequence, error, message):
+    for method in (reference().score, reference().align):
+        with pytest.raises(error, match=f"^{message}$"):
+            method("A", sequence)
+        with pytest.raises(error, match=f"^{message}$"):
+            method(sequence, "A")
+
+
+def test_items_that_are_refused():
+    many = integers(*range(300))
+    with pytest.raises(ValueError, match=r"^300 different letters are in both sequences: at most "):
+        reference().score(many, many)
+    assert reference().score(many[:252], many[:252]) == 252
+    for query in ("αβ", ["A"], integers(65)):
+        with pytest.raises(ValueError, match=r"^strand '-': text of nucleotides expected"):
+            reference().score("A", query, "-")
+    aligner = reference(substitution_matrix=np.array(AMINO))
+    with pytest.raises(ValueError, match=r"^substitution_matrix has no letters: arrays of its "):
+        aligner.score(["Gly"], ["Gly"])
+    with pytest.raises(ValueError, match=r"^sequence item 1 is negative \(-6\)$"):
+        aligner.score(integers(0, -6), integers(0))
 
 
 def test_other_arguments():

@@ -1,0 +1,199 @@
+"""Sequences of anything as codes: text of any letters, arrays of numbers, lists of objects."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.letters import LARGEST
+
+Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
+"""A sequence as text, numbers, or objects that are equal or not."""
+
+_WILDCARD, _ONLY_IN_QUERY, _ONLY_IN_TARGET, _SHARED = range(4)
+
+
+def items_of(sequence: Any) -> Items:
+    """Return the items of a sequence.
+
+    Parameters
+    ----------
+    sequence : str, bytes, Seq, MutableSeq, SeqRecord, array of integers, or iterable
+        An array is any object with a buffer.
+
+    Raises
+    ------
+    TypeError
+        If it is not iterable.
+    ValueError
+        If it is empty, or an array not of integers or not of one dimension.
+
+    Examples
+    --------
+    >>> items_of(b"ACGT"), items_of(("Gly", "Ala")), items_of(np.array([7, 1])).tolist()
+    ('ACGT', ['Gly', 'Ala'], [7, 1])
+    """
+    letters = getattr(sequence, "seq", sequence)  # of a SeqRecord
+    items: Items
+    if isinstance(letters, str):
+        items = letters
+    elif isinstance(letters, bytes | bytearray):
+        items = letters.decode("latin-1")
+    elif type(letters).__module__ == "Bio.Seq":
+        items = str(letters)
+    else:
+        items = _array(letters)
+    if not len(items):
+        raise ValueError("sequence has zero length")
+    return items
+
+
+def _array(sequence: Any) -> npt.NDArray[np.integer] | list[Hashable]:
+    """Return the numbers of an array, or the objects of any other sequence."""
+    try:
+        view = memoryview(sequence)
+    except TypeError:
+        return list(sequence)
+    if view.ndim != 1:
+        raise ValueError(f"sequence has incorrect rank ({view.ndim} expected 1)")
+    if view.format not in tuple("bBhHiIlLqQ"):
+        raise ValueError(f"sequence has incorrect data type '{view.format}'")
+    return np.asarray(view)
+
+
+def code_alphabet(count: int) -> Alphabet:
+    """Return an alphabet of letters that only have codes, at most 255."""
+    return Alphabet("code", tuple(f"{k:03d}" for k in range(count)))
+
+
+def code_pairs(
+    queries: Sequence[Items], targets: Sequence[Items], wildcard: str | None
+) -> tuple[list[npt.NDArray[np.uint8]], list[npt.NDArray[np.uint8]], int]:
+    """Return codes of pairs that are scored by match and mismatch, and how many codes there are.
+
+    Equal items of a pair have equal codes; those of one sequence only share a code. Letters are
+    equal to their numbers in arrays, and to themselves in lists. Code 0 is the wildcard's.
+
+    Raises
+    ------
+    ValueError
+        If a pair shares more items than there are codes.
+
+    Examples
+    --------
+    >>> code_pairs(["αβγ?"], ["xγα"], "?")
+    ([array([3, 1, 4, 0], dtype=uint8)], [array([2, 4, 3], dtype=uint8)], 5)
+    """
+    coded = [_pair(*pair, wildcard) for pair in zip(queries, targets, strict=True)]
+    count = max([_SHARED, *(count for *_, count in coded)])
+    return [query for query, *_ in coded], [target for _, target, _ in coded], count
+
+
+def _pair(
+    query: Items, target: Items, wildcard: str | None
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], int]:
+    if isinstance(query, list) or isinstance(target, list):
+        numbers: dict[Hashable, int] = {}
+        a, b = (
+            np.array([numbers.setdefault(item, len(numbers)) for item in _objects(side)])
+            for side in (query, target)
+        )
+        unknown = None if wildcard is None else numbers.get(wildcard)
+    else:
+        a, b = points(query), points(target)
+        unknown = None if wildcard is None else ord(wildcard)
+    shared = np.intersect1d(a, b)
+    if unknown is not None:
+        shared = shared[shared != unknown]
+    count = _SHARED + len(shared)
+    if count > LARGEST:
+        raise ValueError(
+            f"{len(shared)} different letters are in both sequences: "
+            f"at most {LARGEST - _SHARED} expected"
+        )
+    codes = []
+    for side, alone in ((a, _ONLY_IN_QUERY), (b, _ONLY_IN_TARGET)):
+        code = np.where(np.isin(side, shared), _SHARED + np.searchsorted(shared, side), alone)
+        if unknown is not None:
+            code[side == unknown] = _WILDCARD
+        codes.append(code.astype(np.uint8))
+    return codes[0], codes[1], count
+
+
+def points(items: str | npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    """Return the code points of text; of an array its numbers."""
+    if isinstance(items, str):
+        return np.frombuffer(items.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
+    return items
+
+
+def _objects(items: Items) -> Iterable[Hashable]:
+    return items.tolist() if isinstance(items, np.ndarray) else items
+
+
+def codes_in(
+    items: Items, letters: str | tuple[Hashable, ...] | None, count: int
+) -> npt.NDArray[np.uint8]:
+    """Return the places of items among the letters of a matrix.
+
+    Parameters
+    ----------
+    items : str, ndarray or list
+        Numbers of an array are code points of text if the letters are, else places.
+    letters : str or tuple, optional
+        Without it code points are places.
+    count : int
+        The rows of the matrix, at most 255.
+
+    Raises
+    ------
+    ValueError
+        If an item is not among the letters.
+
+    Examples
+    --------
+    >>> codes_in(["Ala", "Gly"], ("Gly", "Ala"), 2).tolist()
+    [1, 0]
+    """
+    if not isinstance(items, list) and not isinstance(letters, tuple):
+        return _codes_of_points(points(items), letters, count)
+    if isinstance(items, np.ndarray):
+        return _codes_of_points(items, None, count)
+    if letters is None:
+        raise ValueError("substitution_matrix has no letters: arrays of its places expected")
+    places = {letter: k for k, letter in enumerate(letters)}
+    if strange := next((item for item in items if item not in places), None):
+        raise _unknown(strange, letters)
+    return np.array([places[item] for item in items], np.uint8)
+
+
+def _codes_of_points(
+    numbers: npt.NDArray[np.integer], letters: str | None, count: int
+) -> npt.NDArray[np.uint8]:
+    if letters is None:
+        if (outside := (numbers < 0) | (numbers >= count)).any():
+            at = int(outside.argmax())
+            number = int(numbers[at])
+            wrong = f"out of bound ({number}, should be < {count})"
+            raise ValueError(
+                f"sequence item {at} is {wrong if number >= 0 else f'negative ({number})'}"
+            )
+        return numbers.astype(np.uint8)
+    known = points(letters)
+    order = known.argsort()
+    places = order[np.searchsorted(known, numbers, sorter=order).clip(max=len(known) - 1)]
+    if (strange := known[places] != numbers).any():
+        number = int(numbers[strange.argmax()])
+        raise _unknown(chr(number) if 0 <= number <= sys.maxunicode else number, letters)
+    codes: npt.NDArray[np.uint8] = places.astype(np.uint8)
+    return codes
+
+
+def _unknown(letter: Hashable, letters: str | tuple[Hashable, ...]) -> ValueError:
+    known = letters if isinstance(letters, str) else " ".join(map(str, letters))
+    return ValueError(f"letter {letter!r} is not in substitution_matrix ({known})")

@@ -102,15 +102,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep our compiled programs out of the user's cache, and Mesa's own where they are.
 
-    Hundreds of tests start Python: its compiled modules are kept too, at least for the tests.
+    Hundreds of tests start Python, which compiles each module once.
     """
     mesa = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     os.environ.setdefault("MESA_SHADER_CACHE_DIR", mesa)
     folder = tempfile.TemporaryDirectory(prefix="glsw-")
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = f"{folder.name}/python"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
 
 
 @pytest.fixture(scope="session")

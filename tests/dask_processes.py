@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import distributed
@@ -38,13 +39,27 @@ class Cluster:
                 command, env=ENVIRONMENT, cwd=self.file.parent, stdout=log, stderr=log
             )
 
-    def start(self, name: str, *words: str) -> None:
-        """Start a worker and wait until the scheduler knows it."""
-        self._start(
-            name, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard",
-            "--memory-limit", "0", "--name", name, *words,
-        )  # fmt: skip
-        wait_until(lambda: name in self.names(), self._processes[name])
+    def start(self, *names: str, **codes: str) -> None:
+        """Start workers, some with Python code of their own, and wait until they are known."""
+        for name in (*names, *codes):
+            words = []
+            if name in codes:
+                file = self.file.with_name(f"{name}.py")
+                file.write_text(codes[name])
+                words = ["--preload", str(file)]
+            self._start(
+                name, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                "--memory-limit", "0", "--name", name, *words,
+            )  # fmt: skip
+        for name in (*names, *codes):
+            wait_until(lambda name=name: name in self.names(), self._processes[name])
+
+    def end_workers(self) -> None:
+        """Kill all workers and wait until the scheduler knows it."""
+        for name in [name for name in self._processes if name != "scheduler"]:
+            self.kill(name)
+            del self._processes[name]
+        wait_until(lambda: not self.names())
 
     def names(self) -> list[str]:
         info = self.client.scheduler_info()
@@ -60,7 +75,8 @@ class Cluster:
         self._processes[name].send_signal(signal.SIGSTOP)
 
     def close(self) -> None:
-        self.client.close(timeout=1)
+        with suppress(TimeoutError):  # the scheduler may be lost
+            self.client.close(timeout=1)
         for process in self._processes.values():
             process.kill()
             process.wait()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
+import dask
 import pytest
 from dask_processes import Cluster
 from program import ROOT
@@ -24,19 +26,35 @@ ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "
 PROTEINS = ROOT / "demo" / "proteins.fasta"
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    made = Cluster(tmp_path)
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
     yield made
     made.close()
 
 
 @pytest.fixture
+def cluster(shared: Cluster) -> Cluster:
+    """A cluster without workers."""
+    shared.end_workers()
+    return shared
+
+
+@pytest.fixture
+def pair(shared: Cluster) -> Cluster:
+    """A cluster of two workers."""
+    if sorted(shared.names()) != ["one", "two"]:
+        shared.end_workers()
+        shared.start("one", "two")
+    return shared
+
+
+@pytest.fixture
 def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks take tenths of a second, and workers are looked for as often."""
-    monkeypatch.setattr(tasks, "_FIRST_CELLS", 2**25)
-    monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.3)
-    monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.1)
+    """Tasks take a tenth of a second, and workers are looked for as often."""
+    monkeypatch.setattr(tasks, "_FIRST_CELLS", 2**23)
+    monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.1)
+    monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.03)
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)
 
 
@@ -59,7 +77,7 @@ def written(results: Iterable[SearchResult]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def queries() -> list[Record]:
-    return list(read_all(str(PROTEINS)))[:60:10]
+    return list(read_all(str(PROTEINS)))[:60:20]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +92,42 @@ def expected(queries: list[Record], database: Path) -> dict[str, str]:
     return written(glsw.search(queries, database, unknown="X", engine="cpu"))
 
 
+def test_command_lines(
+    pair: Cluster, run: Callable[..., SimpleNamespace], expected: dict[str, str], database: Path
+) -> None:
+    words = f"search {ROOT / 'demo' / 'query.fasta'} {database} --unknown X --engine cpu"
+    here = run(words)
+    there = run(f"{words} --cluster {pair.address}")
+    assert there.out == here.out != ""
+    assert run(f"{words} --cluster {pair.file}").out == here.out
+    assert "engine cpu on " in there.err
+
+
+def test_no_device(pair: Cluster, queries: list[Record]) -> None:
+    with (
+        pytest.warns(
+            RuntimeWarning, match=r"^worker tcp://.*: device 'auto': no hardware device, "
+        ),
+        pytest.raises(DeviceError, match=r"^no worker of the cluster can do the work; worker tcp"),
+    ):
+        list(glsw.search(["HEAE"], ["HEAE"], engine="lanes", executor=pair.client))
+
+
+def test_matrices_triples_and_motifs(
+    pair: Cluster,
+    queries: list[Record],
+    run: Callable[..., SimpleNamespace],
+) -> None:
+    client, some = pair.client, [each.letters[:90] for each in queries]
+    for sides in ((some,), (some[:2], some)):
+        expected = glsw.score_matrix(*sides, engine="cpu")
+        found = glsw.score_matrix(*sides, engine="cpu", executor=client)
+        assert found.tolist() == expected.tolist()
+    words = f"motifs {ROOT / 'demo' / 'recording.csv'} --segments 8 --engine reference --format tsv"
+    assert run(f"{words} --cluster {pair.address}").out == run(words).out != ""
+    assert "--cluster is for --of 3" in run(f"{words} --of 2 --cluster mpi").err
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_worker_is_killed_and_one_comes_late(
     cluster: Cluster,
@@ -83,8 +137,7 @@ def test_one_worker_is_killed_and_one_comes_late(
     expected: dict[str, str],
     engine: str,
 ) -> None:
-    cluster.start("first")
-    cluster.start("second")
+    cluster.start("first", "second")
     calls: list[int] = []
 
     def progress(cells: int) -> None:
@@ -105,28 +158,13 @@ def test_one_worker_is_killed_and_one_comes_late(
     assert any(re.match("[23] x ", each) for each in devices), devices
 
 
-def test_command_lines(
-    cluster: Cluster, run: Callable[..., SimpleNamespace], expected: dict[str, str], database: Path
-) -> None:
-    cluster.start("only")
-    words = f"search {ROOT / 'demo' / 'query.fasta'} {database} --unknown X --engine cpu"
-    here = run(words)
-    there = run(f"{words} --cluster {cluster.address}")
-    assert there.out == here.out != ""
-    assert run(f"{words} --cluster {cluster.file}").out == here.out
-    assert "engine cpu on " in there.err
-
-
 def test_workers_that_cannot_do_it(
-    cluster: Cluster, many_tasks: None, queries: list[Record], database: Path, tmp_path: Path
+    cluster: Cluster, many_tasks: None, queries: list[Record], database: Path
 ) -> None:
-    codes = {
-        "old": "import glsw; glsw.__version__ = '0.0'",
-        "blind": "import glsw.sequences.database as d; d._reopen = lambda *_: open('/no/such')",
-    }
-    for name, code in codes.items():
-        (tmp_path / f"{name}.py").write_text(code)
-        cluster.start(name, "--preload", str(tmp_path / f"{name}.py"))
+    cluster.start(
+        old="import glsw; glsw.__version__ = '0.0'",
+        blind="import glsw.sequences.database as d; d._reopen = lambda *_: open('/no/such')",
+    )
 
     def search() -> list[SearchResult]:
         return list(
@@ -150,26 +188,25 @@ def test_workers_that_cannot_do_it(
     assert written(found) == written(expected)
 
 
-def test_no_device(cluster: Cluster, queries: list[Record]) -> None:
-    cluster.start("only")
-    with pytest.raises(DeviceError, match=r"^no worker of the cluster can do the work; worker tcp"):
-        list(glsw.search(["HEAE"], ["HEAE"], engine="lanes", executor=cluster.client))
-
-
 def test_a_lost_scheduler_is_one_line(
-    cluster: Cluster, many_tasks: None, queries: list[Record], database: Path
+    many_tasks: None, queries: list[Record], database: Path, tmp_path: Path
 ) -> None:
-    cluster.start("only")
-    calls: list[int] = []
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "5s"}),  # how long it is looked for
+        closing(Cluster(tmp_path)) as cluster,
+    ):
+        cluster.start("only")
+        calls: list[int] = []
 
-    def progress(cells: int) -> None:
-        calls.append(cells)
-        if len(calls) == 1:
-            cluster.kill("scheduler")
+        def progress(cells: int) -> None:
+            calls.append(cells)
+            if len(calls) == 1:
+                cluster.kill("scheduler")
 
-    options = {"engine": "cpu", "unknown": "X", "executor": cluster.client}
-    with pytest.raises(ConnectionError, match=r"^the scheduler tcp://.* of the cluster is lost$"):
-        list(glsw.search(queries, database, progress=progress, **options))
+        options = {"engine": "cpu", "unknown": "X", "executor": cluster.client}
+        message = r"^the scheduler tcp://.* of the cluster is lost$"
+        with pytest.raises(ConnectionError, match=message):
+            list(glsw.search(queries, database, progress=progress, **options))
 
 
 def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
@@ -177,20 +214,3 @@ def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
     assert "expected tcp://HOST:PORT" in run(f"{words} four").err
     assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
     assert "one process; the first one leads, so start" in run(f"{words} mpi").err
-
-
-def test_matrices_triples_and_motifs(
-    cluster: Cluster,
-    queries: list[Record],
-    run: Callable[..., SimpleNamespace],
-) -> None:
-    cluster.start("one")
-    cluster.start("two")
-    client, some = cluster.client, [each.letters[:90] for each in queries]
-    for sides in ((some,), (some[:2], some)):
-        expected = glsw.score_matrix(*sides, engine="cpu")
-        found = glsw.score_matrix(*sides, engine="cpu", executor=client)
-        assert found.tolist() == expected.tolist()
-    words = f"motifs {ROOT / 'demo' / 'recording.csv'} --segments 8 --engine reference --format tsv"
-    assert run(f"{words} --cluster {cluster.address}").out == run(words).out != ""
-    assert "--cluster is for --of 3" in run(f"{words} --of 2 --cluster mpi").err

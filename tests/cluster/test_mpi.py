@@ -69,7 +69,7 @@ def test_four_ranks(tmp_path: Path) -> None:
 
 
 def test_each_format(tmp_path: Path) -> None:
-    done = ranks(4, "-c", EVERY_FORMAT, *FILES, str(tmp_path))
+    done = ranks(3, "-c", EVERY_FORMAT, *FILES, str(tmp_path))
     assert done.returncode == 0, done.stderr
     found = list(glsw.search(*map(Path, FILES), unknown="X", engine="cpu"))
     for name in FORMATS:

@@ -22,9 +22,9 @@ COUNT = 16
 PROTEINS, BASES = "ARNDCQEGHILKMFPSTVWY", "ACGT"
 COLUMNS = "blast-tab qseqid sseqid btop qcovs"
 SEARCHES = {
-    "fit": "proteins.fasta db.glsw --engine cpu --statistics fit --evalue 100 --top 20",
-    "hsps": "proteins.fasta db.fasta --engine cpu --max-hsps 5 --lower-case-mask",
-    "translated": "reads.fasta db.glsw --engine cpu --translated --max-hsps 2",
+    "fit": "proteins.fasta db.glsw --engine cpu --statistics fit --evalue 100 --top 5",
+    "hsps": "proteins.fasta db.fasta --engine cpu --max-hsps 5 --top 4 --lower-case-mask",
+    "translated": "reads.fasta db.glsw --engine cpu --translated --max-hsps 2 --top 5",
     "strands": "reads.fasta genomes.fasta --engine cpu --dna --max-hsps 5 --match 1 --mismatch -1",
     "windows": "reads.fasta genome.fasta --engine cpu --top 3",
 }
@@ -168,7 +168,7 @@ def test_missing_shards_are_listed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("--top 5", "top was 10, is 5"),
+        ("--top 5", "top was 4, is 5"),
         ("--gapopen 12", "scoring was BLOSUM62"),
         ("--statistics none", "statistics was auto, is none"),
     ],

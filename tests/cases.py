@@ -198,9 +198,10 @@ def judge_paths(engine, case):
 def judge_device(device, names, once=()):
     """Judge the engines that run on a device by the cases named; return the engines' names.
 
-    The cases named in ``once`` are for the first options of each engine only.
+    The cases named in ``once`` are for the first options of each engine only, but for `auto`,
+    whose engines are judged themselves.
     """
-    judged, judged_by = set(), set()
+    judged, judged_by = set(), {(judge, "auto"), (judge_paths, "auto")}
     everything = [(judge, each) for each in configurations()]
     if device.info.compute:
         everything += [(judge_paths, each) for each in path_configurations(2)]

@@ -143,13 +143,16 @@ def judge_paths(case, paths):
 
 
 def judge_device(device, names):
-    """Judge the engines that run on a device by the cases named; return the engines' names."""
+    """Judge the engines that run on a device by the cases named; return the engines' names.
+
+    Further options of an engine are judged by the first case only.
+    """
     judged = set()
     for configuration in configurations():
         requires = ENGINES3[configuration[0]].capabilities.requires
         if requires is None or requires > device.info.version:
             continue
-        for name in names:
+        for name in names[:1] if configuration[0] in judged else names:
             case = CASES[name].part(slice(None, None, 4))
             try:
                 judge(build(configuration, case.scoring, device), case)

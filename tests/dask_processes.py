@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import distributed
@@ -52,7 +53,10 @@ class Cluster:
                 "--memory-limit", "0", "--name", name, *words,
             )  # fmt: skip
         for name in (*names, *codes):
-            wait_until(lambda name=name: name in self.names(), self._processes[name])
+            wait_until(partial(self._knows, name), self._processes[name])
+
+    def _knows(self, name: str) -> bool:
+        return name in self.names()
 
     def end_workers(self) -> None:
         """Kill all workers and wait until the scheduler knows it."""

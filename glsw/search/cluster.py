@@ -76,7 +76,7 @@ def _dask(address: str) -> Iterator[Client]:
         workers = dask.LocalCluster(
             int(local[1]),
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",  # None stands for a port that may be in use
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )

@@ -25,6 +25,7 @@ from glsw.statistics import ScoreHistogram
 
 _ALL = slice(None)
 _MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
+_RESIDUES_TOGETHER = 4096  # of queries that meet a part: their cells outweigh its upload
 _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database
 
 
@@ -141,9 +142,9 @@ def _equal_pieces(
 class _PiecesByPace:
     """Cuts pieces for workers of which little is known, of the size that their rates ask for.
 
-    If the engine has room for the whole database, queries meet all of it, or one query a part after
-    the other while a task has no time for more: large parts keep engines busy. If it has not, as
-    many queries as may be pending meet a part after the other, so that each is read once for all.
+    If the engine has room for the whole database, queries meet all of it, or a few queries a part
+    after the other while a task has no time for more: large parts keep engines busy. If it has not,
+    as many queries as may be pending meet a part after the other, so that each is read once.
     """
 
     def __init__(
@@ -178,8 +179,11 @@ class _PiecesByPace:
             if stop > first and self._whole_fits:
                 self._some = slice(first, min(stop, len(self._queries)))
                 return _Piece(self._some, self._within)
-            pending = 1 if self._whole_fits else self._pending
-            self._some = slice(first, min(first + pending, len(self._queries)))
+            stop = min(first + self._pending, len(self._queries))
+            if self._whole_fits:
+                few = int(np.searchsorted(offsets, offsets[first] + _RESIDUES_TOGETHER))
+                stop = min(stop, few)
+            self._some = slice(first, stop)
             self._target = self._within.start
         start = self._target
         size = min(self._most, cells // max(1, self._residues_of(self._some)))

@@ -24,6 +24,7 @@ Cutter: TypeAlias = Callable[[Worker], tuple[ItemT, Task[Any]] | None]
 
 _FIRST_CELLS = 2**28  # of a task while no rate is known
 _SECONDS_PER_TASK = 1.0
+_TASKS_PER_SECOND = 100  # of all workers together: more would keep caller and scheduler busy
 _LEAST_SECONDS_PER_TASK = 0.05
 
 
@@ -34,7 +35,9 @@ def in_order(tasks: Sequence[Task[Any]]) -> Cutter[int]:
 
 
 class Pace:
-    """Sizes of tasks in cells: about a second each, less near the end, so that all end together.
+    """Sizes of tasks in cells: a second each, less near the end, so that all end together.
+
+    With many workers tasks are longer: more than 100 per second would keep the caller busy.
 
     Parameters
     ----------
@@ -64,11 +67,13 @@ class Pace:
             if not known:
                 return _FIRST_CELLS
             usual = min(known)
-        size = _SECONDS_PER_TASK * usual
-        if left < 4 * size * sum(each.concurrency for each in self._workers):
+        at_once = sum(each.concurrency for each in self._workers)
+        size = max(_SECONDS_PER_TASK, at_once / _TASKS_PER_SECOND) * usual
+        least = max(_LEAST_SECONDS_PER_TASK, at_once / (2 * _TASKS_PER_SECOND)) * usual
+        if left < 4 * size * at_once:
             rates = sum((each.rate or usual) * each.concurrency for each in self._workers)
             size = min(size, left * usual / (2 * max(rates, usual)))
-        return int(max(size, _LEAST_SECONDS_PER_TASK * usual))
+        return int(max(size, least))
 
 
 def run_tasks(

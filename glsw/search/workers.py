@@ -119,7 +119,10 @@ class Worker(ABC):
         """Learn from a task that is done."""
         if answer.seconds > 0:
             rate = cells / answer.seconds
-            self.rate = rate if self.rate is None else (self.rate + rate) / 2
+            if self.rate is None or rate > 2 * self.rate:  # earlier tasks were too small to tell
+                self.rate = rate
+            else:
+                self.rate = (self.rate + rate) / 2
 
     def failure(self, error: BaseException) -> str | None:
         """Return what failed if another worker may repeat the task; None for its own errors."""

@@ -188,7 +188,7 @@ def _database(arguments: argparse.Namespace, scoring: Scoring) -> tuple[Sequence
     else:
         every = workloads.from_file(arguments.database, scoring.alphabet)
         count = min(arguments.sequences or len(every), len(every))
-        database = every.select(k * len(every) // count for k in range(count))
+        database = every.select(np.arange(count) * len(every) // count)
         name = Path(arguments.database).name
     return database, {
         "name": name,

@@ -21,14 +21,22 @@ if TYPE_CHECKING:
     from glsw.output import write
     from glsw.pairwise import PairwiseAligner
     from glsw.paths import Ends
-    from glsw.results import Alignment, Hit, Hsp, SearchResult
+    from glsw.results import Alignment, Hit, Hsp, PairAlignments, SearchResult
     from glsw.scoring.scoring import Scoring
     from glsw.scoring.three import Scoring3
     from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
     from glsw.sequences.database import Database, makedb
     from glsw.sequences.encoded import Sequences
     from glsw.sequences.records import Record, read
-    from glsw.verbs import align, alignments, score, score_matrix, search
+    from glsw.verbs import (
+        align,
+        align_pairs,
+        alignments,
+        score,
+        score_matrix,
+        score_pairs,
+        search,
+    )
 
 __version__ = "0.1.0"
 
@@ -48,6 +56,7 @@ __all__ = [
     "Ends",
     "Hit",
     "Hsp",
+    "PairAlignments",
     "PairwiseAligner",
     "Record",
     "Scoring",
@@ -58,12 +67,14 @@ __all__ = [
     "__version__",
     "align",
     "align3",
+    "align_pairs",
     "alignments",
     "devices",
     "makedb",
     "read",
     "score",
     "score_matrix",
+    "score_pairs",
     "search",
     "write",
 ]
@@ -77,14 +88,14 @@ _HOMES = {
     "output": "write",
     "pairwise": "PairwiseAligner",
     "paths": "Ends",
-    "results": "Alignment Hit Hsp SearchResult",
+    "results": "Alignment Hit Hsp PairAlignments SearchResult",
     "scoring.scoring": "Scoring",
     "scoring.three": "Scoring3",
     "sequences.alphabet": "DNA PROTEIN Alphabet",
     "sequences.database": "Database makedb",
     "sequences.encoded": "Sequences",
     "sequences.records": "Record read",
-    "verbs": "align alignments score score_matrix search",
+    "verbs": "align align_pairs alignments score score_matrix score_pairs search",
 }
 """The public names that each module has; it is imported when one of them is first used."""
 

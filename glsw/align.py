@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
-import numpy.typing as npt
-
-from glsw import all_pairs
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneSequence, Targets
+from glsw.pair_collections import PairCollections, Scores
 from glsw.paths import Ends
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
@@ -23,7 +20,7 @@ from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import SearchSettings, limits_for
 from glsw.search.options import SearchOptions
-from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, workers_of
+from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.statistics import Method
@@ -31,13 +28,10 @@ from glsw.statistics import Method
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
-"""In units of the matrix: float64 where it or the gap costs have decimals."""
-
 _SETTINGS = SearchSettings()
 
 
-class Aligner(PoolUser):
+class Aligner(PairCollections):
     """A scoring, an engine and a device, ready to align.
 
     Parameters
@@ -186,53 +180,6 @@ class Aligner(PoolUser):
         with self.engine.turn:
             found = self.engine.ends(batch, ties=self.ties)
         return replace(found, score=self.scoring.in_matrix_units(found.score))
-
-    def score_matrix(
-        self,
-        queries: Source,
-        targets: Source | None = None,
-        *,
-        progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
-    ) -> Scores:
-        """Return the score of every query with every target.
-
-        Parameters
-        ----------
-        queries, targets : path or list of sequences
-            Without targets, the queries are compared with each other, each pair once if the
-            scoring does not depend on the order of a pair.
-        progress : callable, optional
-            Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor or distributed.Client, optional
-            Computes blocks of the matrix, as in `search`.
-
-        Returns
-        -------
-        ndarray of int32, shape (queries, targets)
-            In units of the matrix: float64 if it or the gap costs have decimals.
-
-        Raises
-        ------
-        ValueError
-            As in `score`.
-
-        Examples
-        --------
-        >>> from glsw import Aligner
-        >>> Aligner(engine="reference").score_matrix(["HEAGAWGHEE", "PAWHEAE", "HEAE"])
-        array([[62, 17, 17],
-               [17, 44, 22],
-               [17, 22, 22]], dtype=int32)
-        """
-        sides = self._inputs.sequences(queries, targets)
-        with self.engine.turn:
-            if executor is None:
-                scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
-            else:
-                workers = workers_of(executor, self._pool.spec)
-                scores = all_pairs.score_matrix_by(workers, self.engine, *sides, progress=progress)
-        return self.scoring.in_matrix_units(scores)
 
     def align(self, query: OneSequence, target: OneSequence) -> Alignment:
         """Return the best alignment of two sequences.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypedDict, overload
 
-from glsw.align import Scores
 from glsw.aligner3 import Aligner3
 from glsw.engines.base import Progress
 from glsw.inputs import OneSequence
+from glsw.pair_collections import Scores
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from glsw.align import Scores
 from glsw.batch import Batch
 from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
+from glsw.pair_collections import Scores
 from glsw.paths import Ends, Paths
 from glsw.results3 import alignment_of
 from glsw.scoring.three import Scoring3

@@ -255,7 +255,7 @@ class Batch:
             return distinct[0], self.index
         starts = np.cumsum([0, *map(len, distinct)], dtype=np.int32)
         shifts = starts[[distinct.index(each) for each in self.sequences]]
-        return Sequences.of(chain.from_iterable(distinct)), self.index + shifts
+        return Sequences.concatenated(distinct), self.index + shifts
 
     # pairs only
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.search.selection import Query
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
@@ -105,6 +106,31 @@ class InputEncoder:
         if is_single(queries):
             return Batch.one_to_many(query_codes[0], target_codes)
         return Batch.pairwise(query_codes, target_codes)
+
+    def collections(
+        self, queries: ManySequences, targets: ManySequences | None
+    ) -> tuple[Collection, Collection]:
+        """Return many queries and targets; without targets those of the queries."""
+        with self._counted() as found:
+            first = self._collection(queries, "query", found)
+            if targets is None and not self.settings["mask_low_complexity"]:
+                return first, first
+            second = queries if targets is None else targets
+            return first, self._collection(second, "target", found)
+
+    def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> Collection:
+        masks_lower_case, masks_low_complexity, unknown = self._masks
+        coded = isinstance(source, Sequences)
+        if coded or not (masks_lower_case or (masks_low_complexity and what == "query")):
+            return collect(source, self._alphabet, what=what, unknown=unknown, substituted=found)
+        given = collect(source, self._alphabet, what=what, unknown=unknown)
+        records: list[Record] = [given.record(k) for k in range(len(given))]
+        if what == "target":
+            codes = [self._encode(each, found) for each in records]
+        else:
+            contexts = [self._preparation.contexts(each, found)[0] for each in records]
+            records, codes = [each.record for each in contexts], [each.codes for each in contexts]
+        return Collection(Sequences.of(codes), records, None, what, self._alphabet)
 
     def sequences(self, queries: Source, targets: Source | None) -> list[Sequences]:
         """Return the codes of one or two files or lists of sequences."""

@@ -1,18 +1,21 @@
-"""The verbs score, score_matrix, align, alignments and search, without an aligner to keep."""
+"""The verbs score, score_pairs, align, search and others, without an aligner to keep."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from glsw.align import Aligner, Scores
+from glsw.align import Aligner
 from glsw.engines.base import Progress, Ties
 from glsw.inputs import OneSequence, Targets
-from glsw.results import Alignment, SearchResult
+from glsw.many_pairs import Index
+from glsw.pair_collections import Scores
+from glsw.results import Alignment, PairAlignments, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
+from glsw.sequences.collections import ManySequences
 from glsw.sequences.records import Single, Source
 
 if TYPE_CHECKING:
@@ -75,6 +78,52 @@ def score_matrix(
     """
     with Aligner(**options) as aligner:
         return aligner.score_matrix(queries, targets, progress=progress, executor=executor)
+
+
+def score_pairs(
+    queries: ManySequences,
+    targets: ManySequences | None = None,
+    *,
+    pairs: Index | None = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+    **options: Unpack[AlignerOptions],
+) -> Scores:
+    """Return the score of each of many pairs: `Aligner.score_pairs`.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
+    array([17, 22], dtype=int32)
+    """
+    with Aligner(**options) as aligner:
+        return aligner.score_pairs(
+            queries, targets, pairs=pairs, progress=progress, executor=executor
+        )
+
+
+def align_pairs(
+    queries: ManySequences,
+    targets: ManySequences | None = None,
+    *,
+    pairs: Index | None = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+    **options: Unpack[AlignerOptions],
+) -> PairAlignments:
+    """Return the best alignment of each of many pairs, as arrays: `Aligner.align_pairs`.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], mode="global").cigars()
+    ['1X1I1X2I1=1X1=1X1=', '3=1D1=']
+    """
+    with Aligner(**options) as aligner:
+        return aligner.align_pairs(
+            queries, targets, pairs=pairs, progress=progress, executor=executor
+        )
 
 
 def align(query: OneSequence, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:

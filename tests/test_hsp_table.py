@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.output.cigar import compared
 from glsw.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
-from glsw.results import hsp_table
+from glsw.results import aligned_columns
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord
 
@@ -84,7 +84,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
     hits = tuple(Hit(k, hsp.alignment.target, (hsp,)) for k, hsp in enumerate(each, start=1))
     result = SearchResult(Record("given", "", ""), hits, 1, 1.0, "reference", "CPU", 1, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hsp_table, "_MAX_COLUMNS_TOGETHER", chunk)
+        patch.setattr(aligned_columns, "_MAX_COLUMNS_TOGETHER", chunk)
         table = result.listed.table
         found = [hsp.alignment for hsp in each]
         rows = [one.rows() for one in found]

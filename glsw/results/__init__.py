@@ -4,6 +4,7 @@ from glsw.results.alignment import Alignment
 from glsw.results.columns import COLUMNS
 from glsw.results.hits import Hit, Hits, Hsp, SearchResult
 from glsw.results.hsp_table import HspTable, TableQuery
+from glsw.results.pair_alignments import PairAlignments
 
 __all__ = [
     "COLUMNS",
@@ -12,6 +13,7 @@ __all__ = [
     "Hits",
     "Hsp",
     "HspTable",
+    "PairAlignments",
     "SearchResult",
     "TableQuery",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from glsw.results import text
 from glsw.results.alignment import Alignment, biopython_alignment
 from glsw.results.columns import COLUMNS, columns_of
 from glsw.results.hsp_table import HspTable, TableQuery
+from glsw.results.optional import package
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord, Record
@@ -314,11 +314,9 @@ class SearchResult:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        try:
-            pandas = importlib.import_module("pandas")
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError("to_dataframe needs pandas: pip install pandas") from None
-        frame = pandas.DataFrame(list(self.rows()), columns=list(COLUMNS))
+        frame = package("pandas", "to_dataframe").DataFrame(
+            list(self.rows()), columns=list(COLUMNS)
+        )
         return frame.astype({"bits": float, "evalue": float})
 
     def table(self, width: int = text.WIDTH) -> str:

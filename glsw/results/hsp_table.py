@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,19 +10,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.paths import Runs
+from glsw.results.aligned_columns import AlignedColumns
 from glsw.results.alignment import Alignment
-from glsw.results.operations import DELETED, DIFFERENT, EQUAL, INSERTED, Operations
+from glsw.results.operations import Operations
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord, Record
 
-_MAX_COLUMNS_TOGETHER = 2**20
-
 _Int64 = npt.NDArray[np.int64]
-_Bool = npt.NDArray[np.bool_]
 _Places = tuple[_Int64, _Int64]
-_Compared = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.uint8]], _Bool]
 
 
 class TableQuery(NamedTuple):
@@ -34,7 +31,7 @@ class TableQuery(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HspTable:
+class HspTable(AlignedColumns):
     """The high-scoring pairs of one query or of several, a row each.
 
     The rows of a query follow each other, and those of a hit.
@@ -72,9 +69,6 @@ class HspTable:
     evalues: npt.NDArray[np.float64]
     runs: Runs
 
-    def __len__(self) -> int:
-        return len(self.query)
-
     def part(self, rows: slice) -> HspTable:
         """Return a table of these rows."""
         return HspTable(
@@ -96,34 +90,6 @@ class HspTable:
         query, target = self.queries[self.query[row]].record, self.targets[int(self.target[row])]
         coordinates = self.runs.coordinates(row)
         return Alignment(int(self.units[row]), query, target, coordinates, self.scoring)
-
-    # columns
-
-    @cached_property
-    def columns(self) -> _Int64:
-        """Aligned pairs and residues opposite gaps."""
-        return self.runs.columns
-
-    @cached_property
-    def gaps(self) -> _Int64:
-        """Columns with a gap."""
-        return self.columns - self._pairs
-
-    @cached_property
-    def gap_opens(self) -> _Int64:
-        """Gaps of any length."""
-        return self.runs.total(self.runs.moves != DIAGONAL)
-
-    @cached_property
-    def identities(self) -> _Int64:
-        """Columns with equal letters, see `Alignment.identities`."""
-        return self._counts(self._equal)
-
-    @cached_property
-    def positives(self) -> _Int64:
-        """Columns with two letters that score above 0."""
-        good, size = (self.scoring.matrix > 0).ravel(), len(self.scoring.matrix)
-        return self._counts(lambda query, target: good[query.astype(np.intp) * size + target])
 
     # places
 
@@ -173,29 +139,13 @@ class HspTable:
 
     # letters
 
-    def chunks(self) -> Iterator[slice]:
-        """Yield slices of rows with a bounded number of columns, or one row each."""
-        ends, start = np.cumsum(self.columns), 0
-        while start < len(self):
-            before = ends[start] - self.columns[start]
-            stop = int(np.searchsorted(ends, before + _MAX_COLUMNS_TOGETHER, "right"))
-            yield slice(start, stop := max(stop, start + 1))
-            start = stop
-
     def operations(self, rows: slice, *, of_letters: bool = False) -> Operations:
         """Return what the columns of rows are; ``of_letters`` compares each letter of a codon."""
-        runs, width = self.runs.part(rows), self.scoring.alphabet.width if of_letters else 1
-        kinds = np.empty(4, np.uint8)
-        kinds[[LEFT, UP, DIAGONAL]] = DELETED, INSERTED, DIFFERENT
-        lengths = runs.lengths * width
-        columns = np.repeat(kinds[runs.moves], lengths)
-        paired = columns == DIFFERENT
+        width = self.scoring.alphabet.width if of_letters else 1
         if width == 1:
-            equal = self._equal(*self._paired_codes(rows))
-        else:
-            equal = np.equal(*self._paired(runs, self._letters(rows), width))
-        columns[paired] = np.where(equal, EQUAL, DIFFERENT)
-        return Operations.of(columns, runs.total(lengths))
+            return super().operations(rows)
+        letters = self._paired(self.runs.part(rows), self._letters(rows), width)
+        return self._operations(rows, letters, width)
 
     def cigars(self, *, of_letters: bool = False) -> list[str]:
         """Return the CIGAR of each row, see `Alignment.cigar`."""
@@ -216,13 +166,12 @@ class HspTable:
         texts = ("".join(each).upper().encode("ascii", "replace") for each in pieces)
         return [np.frombuffer(text, np.uint8) for text in texts]
 
-    def _paired_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
-        """Return the codes of queries and of targets in the columns of rows without gaps."""
+    def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        """Return the codes of the aligned parts of the queries of rows, and of the targets."""
         pieces: list[list[npt.NDArray[np.uint8]]] = [[], []]
         for side, record, start, end in self._parts(rows):
             pieces[side].append(record.codes[start:end])
-        codes = [np.concatenate([*each, np.empty(0, np.uint8)]) for each in pieces]
-        return self._paired(self.runs.part(rows), codes)
+        return [np.concatenate([*each, np.empty(0, np.uint8)]) for each in pieces]
 
     def _parts(self, rows: slice) -> Iterator[tuple[int, EncodedRecord, int, int]]:
         """Yield for each row the aligned part of the query (0) and of the target (1)."""
@@ -231,33 +180,3 @@ class HspTable:
         for query, target, (first, start, last, end) in which:
             yield 0, self.queries[query].record, first, last
             yield 1, self.targets[target], start, end
-
-    @staticmethod
-    def _paired(
-        runs: Runs, residues: list[npt.NDArray[np.uint8]], width: int = 1
-    ) -> list[npt.NDArray[np.uint8]]:
-        """Return the residues that are not opposite a gap, of queries and of targets."""
-        paired = runs.moves == DIAGONAL
-        kept = []
-        for letters, gap in zip(residues, (LEFT, UP), strict=True):
-            inside = runs.moves != gap
-            kept.append(letters[np.repeat(paired[inside], width * runs.lengths[inside])])
-        return kept
-
-    @staticmethod
-    def _equal(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> _Bool:
-        equal: _Bool = query == target
-        return equal
-
-    @cached_property
-    def _pairs(self) -> _Int64:
-        """Columns without a gap."""
-        return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
-
-    def _counts(self, counted: _Compared) -> _Int64:
-        """Return how many pairs of residues of each row are counted."""
-        found = np.zeros(len(self), np.int64)
-        for rows in self.chunks():
-            sums = np.append(0, np.cumsum(counted(*self._paired_codes(rows)), dtype=np.int64))
-            found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
-        return found

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
+_MAX_MEAN_GATHERED = 2**12
+"""Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +93,24 @@ class Sequences:
         """
         return parts_of(self.offsets, residues)
 
-    def select(self, order: Iterable[int]) -> Sequences:
+    def select(self, order: npt.ArrayLike) -> Sequences:
         """Return copies of these sequences, in this order."""
-        return Sequences.of([self[k] for k in order])
+        chosen = np.asarray(order, np.intp)
+        lengths = self.lengths[chosen]
+        if lengths.sum() > _MAX_MEAN_GATHERED * len(chosen):
+            return Sequences.of([self[k] for k in chosen.tolist()])
+        offsets = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return Sequences(self.residues[ranges(self.offsets[chosen], lengths)], offsets)
+
+    @staticmethod
+    def concatenated(parts: Sequence[Sequences]) -> Sequences:
+        """Return the sequences of all parts, of which there is at least one."""
+        shifts = np.cumsum([0, *(len(part.residues) for part in parts)])
+        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+        return Sequences(
+            np.concatenate([part.residues for part in parts]), np.concatenate([[0], *offsets])
+        )
 
 
 def part_of(

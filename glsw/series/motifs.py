@@ -17,10 +17,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from glsw.align import Aligner, Scores
+from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.engines.base import Progress
+from glsw.pair_collections import Scores
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.search.align_pairs import traced

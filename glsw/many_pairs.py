@@ -1,0 +1,195 @@
+"""Many pairs in one call: scores and alignments, computed in chunks of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.base import Engine, Progress, Ties
+from glsw.paths import Runs
+from glsw.search.align_pairs import aligned
+from glsw.search.pool import task_count
+from glsw.search.tasks import in_order, run_tasks
+from glsw.search.workers import Workers
+
+_MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
+Index: TypeAlias = npt.ArrayLike
+"""Numbers of the sequences of pairs, see `index_of`."""
+
+_Found = tuple[npt.NDArray[np.int32], Runs]
+FoundT = TypeVar("FoundT")
+
+
+def score_pairs(
+    engine: Engine, batch: Batch, workers: Workers | None, progress: Progress | None
+) -> npt.NDArray[np.int32]:
+    """Return the score of each pair in integer units, shape (N,).
+
+    Parameters
+    ----------
+    engine : Engine
+    batch : Batch
+        Of pairs; it may be larger than the memory of a device.
+    workers : Workers, optional
+        Compute the chunks instead of this engine.
+    progress : callable, optional
+        Called with the number of cells finished since the last call.
+    """
+    found = np.empty(len(batch), np.int32)
+    for chunk, scores in _computed(engine, batch, workers, progress, _Scores):
+        found[chunk] = scores
+    return found
+
+
+def align_pairs(
+    engine: Engine, batch: Batch, ties: Ties, workers: Workers | None, progress: Progress | None
+) -> _Found:
+    """Return the score of each pair in integer units, and the columns of its best alignment.
+
+    Parameters as of `score_pairs` and `Engine.ends`.
+    """
+    scores = np.empty(len(batch), np.int32)
+    parts: dict[int, Runs] = {}
+
+    task = partial(_Alignments, ties=ties)
+    for chunk, (units, runs) in _computed(engine, batch, workers, progress, task):
+        scores[chunk] = units
+        parts[chunk.start] = runs
+    ordered = [parts[start] for start in sorted(parts)]
+    return scores, Runs.concatenated([Runs.of_coordinates([]), *ordered])
+
+
+def index_of(pairs: Index | None, queries: int, targets: int) -> npt.NDArray[np.int32]:
+    """Return the numbers of the sequences of each pair, shape (N, 2).
+
+    Parameters
+    ----------
+    pairs : array of int, shape (N, 2), or two of shape (N,), optional
+        Without it the first query and the first target, and so on; one sequence with all others.
+    queries, targets : int
+        How many there are.
+
+    Raises
+    ------
+    TypeError
+        If the numbers are not integers.
+    ValueError
+        For another shape, numbers of sequences that do not exist, and sides that do not pair up.
+
+    Examples
+    --------
+    >>> index_of(None, 1, 3).tolist(), index_of(([0, 1], [1, 1]), 2, 2).tolist()
+    ([[0, 0], [0, 1], [0, 2]], [[0, 1], [1, 1]])
+    """
+    if pairs is None:
+        if queries != targets and 1 not in (queries, targets):
+            raise ValueError(
+                f"{queries} queries and {targets} targets do not pair up: equal numbers, or one "
+                "sequence, or pairs, are needed"
+            )
+        each = np.arange(0 if 0 in (queries, targets) else max(queries, targets))
+        return np.stack([each % max(1, queries), each % max(1, targets)], axis=1).astype(np.int32)
+    index = np.asarray(pairs)
+    if isinstance(pairs, tuple) and index.ndim == 2 and len(index) == 2:
+        index = index.T
+    if not index.size:
+        index = np.empty((0, 2), np.int32)
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"pairs must be integers, got {index.dtype}")
+    if index.ndim != 2 or index.shape[1] != 2:
+        raise ValueError(f"pairs must have the shape (N, 2), or be two of (N,), got {index.shape}")
+    for column, count, what in zip(index.T, (queries, targets), ("query", "target"), strict=True):
+        if len(column) and not 0 <= column.min() <= column.max() < count:
+            wrong = column.min() if column.min() < 0 else column.max()
+            raise ValueError(f"pairs name {what} {wrong}, there are 0 to {count - 1}")
+    return index.astype(np.int32)
+
+
+def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
+    """Yield slices of pairs with bounded numbers of pairs, residues and cells, or of one pair.
+
+    Parameters
+    ----------
+    batch : Batch
+    count : int
+        About so many, of about equal cells, if there are as many pairs.
+
+    Examples
+    --------
+    >>> word = np.zeros(10, np.uint8)
+    >>> [(each.start, each.stop) for each in chunks(Batch.of([(word, word)] * 5), 2)]
+    [(0, 3), (3, 5)]
+    """
+    if not len(batch):
+        return
+    cells = np.cumsum(batch.lengths.prod(axis=1), dtype=np.float64)
+    residues = np.cumsum(batch.lengths.sum(axis=1))
+    most = min(_MAX_CELLS, cells[-1] / count)
+    start = 0
+    while start < len(batch):
+        before = (cells[start - 1], residues[start - 1]) if start else (0, 0)
+        # the part of a pair that goes beyond a bound of cells counts for this chunk
+        stop = min(
+            start + _MAX_PAIRS,
+            int(np.searchsorted(cells, before[0] + most * (1 - 1e-9))) + 1,
+            int(np.searchsorted(residues, before[1] + _MAX_RESIDUES, "right")),
+            len(batch),
+        )
+        yield slice(start, stop := max(stop, start + 1))
+        start = stop
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The scores of pairs."""
+
+    pairs: Batch
+
+    def __call__(self, engine: Engine, progress: Progress | None = None) -> npt.NDArray[np.int32]:
+        return engine.scores(self.pairs, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Alignments:
+    """The scores and alignments of pairs."""
+
+    pairs: Batch
+    ties: Ties
+
+    def __call__(self, engine: Engine, progress: Progress | None = None) -> _Found:
+        return aligned(engine, self.pairs, self.ties, progress)
+
+
+def _computed(
+    engine: Engine,
+    batch: Batch,
+    workers: Workers | None,
+    progress: Progress | None,
+    task: Callable[[Batch], Callable[..., FoundT]],
+) -> Iterator[tuple[slice, FoundT]]:
+    """Yield chunks and what a task finds of each; in any order if there are workers."""
+    engine.check(batch)
+    if not workers:
+        for chunk in chunks(batch):
+            yield chunk, task(_compact(batch, chunk))(engine, progress)
+        return
+    parts = list(chunks(batch, task_count(workers)))
+    tasks: list[Any] = [task(_compact(batch, part)) for part in parts]
+    for k, worker, answer in run_tasks(in_order(tasks), workers, engine, "pairs", len(tasks)):
+        cells = batch.select(parts[k]).cells
+        worker.measured(cells, answer)
+        yield parts[k], answer.value
+        if progress:
+            progress(cells)
+
+
+def _compact(batch: Batch, chunk: slice) -> Batch:
+    """Return some pairs, and no other sequences."""
+    whole = (chunk.start, chunk.stop) == (0, len(batch))
+    return batch if whole else batch.select(chunk).compact()

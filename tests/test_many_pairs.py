@@ -1,0 +1,274 @@
+"""Many pairs in one call: their inputs, chunks, workers and results."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import parasail
+import pyarrow as pa
+import pytest
+from Bio.Seq import Seq
+
+import glsw
+from glsw import many_pairs
+from glsw.batch import Batch
+from glsw.many_pairs import chunks, index_of
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.collections import collect
+from glsw.sequences.encoded import Sequences
+
+WORDS = ["HEAGAWGHEE", "PAWHEAE", "", "HEAE", "WWWW"]
+LETTERS = "ARNDCQEGHILKMFPSTWYV"
+DNA_SCORING = Scoring.match_mismatch(2, -3, 5, 2)
+PARASAIL = {
+    "local": parasail.sw_scan_32,
+    "global": parasail.nw_scan_32,
+    "semiglobal": parasail.sg_scan_32,
+}
+
+
+def random_words(count, longest, letters=LETTERS, seed=1):
+    random = np.random.default_rng(seed)
+    alphabet = np.frombuffer(letters.encode(), np.uint8)
+    lengths = random.integers(1, longest + 1, count)
+    text = alphabet[random.integers(0, len(alphabet), lengths.sum())].tobytes().decode()
+    return [text[a:b] for a, b in pairwise(np.append(0, np.cumsum(lengths)).tolist())]
+
+
+def theirs(queries, targets, mode, dna):
+    matrix = parasail.matrix_create("ACGT", 2, -3) if dna else parasail.blosum62
+    opening, extending = (5, 2) if dna else (12, 1)
+    score = PARASAIL[mode]
+    # its semi-global alignments have an aligned pair; without one the score is 0
+    least = 0 if mode == "semiglobal" else -(10**9)
+    return [
+        max(least, score(q, t, opening, extending, matrix).score)
+        for q, t in zip(queries, targets, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("mode", list(PARASAIL))
+@pytest.mark.parametrize("dna", [False, True])
+def test_scores_are_those_of_parasail(device, mode, dna):
+    letters = "ACGT" if dna else LETTERS
+    queries, targets = random_words(300, 40, letters), random_words(300, 40, letters, seed=2)
+    scoring = DNA_SCORING if dna else Scoring.blast()
+    found = glsw.score_pairs(queries, targets, scoring=scoring, mode=mode, device=device)
+    assert found.tolist() == theirs(queries, targets, mode, dna)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(PARASAIL))
+@pytest.mark.parametrize("dna", [False, True])
+def test_scores_of_many_pairs_are_those_of_parasail(device, mode, dna):
+    letters = "ACGT" if dna else LETTERS
+    queries, targets = random_words(170_000, 30, letters), random_words(170_000, 30, letters, 2)
+    scoring = DNA_SCORING if dna else Scoring.blast()
+    found = glsw.score_pairs(queries, targets, scoring=scoring, mode=mode, device=device)
+    assert found.tolist() == theirs(queries, targets, mode, dna)
+
+
+@pytest.mark.parametrize("mode", list(PARASAIL))
+def test_alignments_are_those_of_single_pairs(device, mode):
+    queries, targets = random_words(40, 30), random_words(40, 30, seed=2)
+    aligner = glsw.Aligner(mode=mode, device=device)
+    found = aligner.align_pairs(queries, targets)
+    for k, each in enumerate(found):
+        one = aligner.align(queries[k], targets[k])
+        assert each.coordinates.tolist() == one.coordinates.tolist()
+        assert found.score[k] == one.score
+        assert (found.columns[k], found.identities[k]) == (one.columns, one.identities)
+        assert (found.gaps[k], found.positives[k]) == (one.gaps, one.positives)
+        assert (found.query_start[k], found.query_end[k]) == (one.query_start, one.query_end)
+        assert (found.target_start[k], found.target_end[k]) == (one.target_start, one.target_end)
+        assert found.cigar(k) == one.cigar
+        assert found.identity[k] == one.identity
+    assert found.cigars() == [each.cigar for each in found]
+
+
+def forms_of(words):
+    codes = [PROTEIN.encode(word) for word in words]
+    listed = pa.array([each.tolist() for each in codes], pa.list_(pa.uint8()))
+    return {
+        "text": words,
+        "tuple": tuple(words),
+        "bytes": [word.encode() for word in words],
+        "Seq": [Seq(word) for word in words],
+        "mixed": [words[0].encode(), *words[1:]],
+        "array of S": np.array([word.encode() for word in words]),
+        "array of U": np.array(words),
+        "Sequences": Sequences.of(codes),
+        "codes": codes,
+        "Arrow, text": pa.array(words),
+        "Arrow, bytes": pa.array([word.encode() for word in words], pa.large_binary()),
+        "Arrow, slice": pa.array(["MMM", *words, "MM"])[1:-1],
+        "Arrow, parts": pa.chunked_array([pa.array(words[:2]), pa.array(words[2:])]),
+        "Arrow, codes": listed,
+        "Arrow, large codes": listed.cast(pa.large_list(pa.uint8())),
+    }
+
+
+@pytest.mark.parametrize("form", list(forms_of(WORDS)))
+def test_each_form_of_sequences(form):
+    aligner = glsw.Aligner(engine="reference")
+    expected = aligner.score_pairs(WORDS, WORDS[::-1])
+    assert expected.tolist() == [
+        aligner.score(a, b) for a, b in zip(WORDS, WORDS[::-1], strict=True)
+    ]
+    given = forms_of(WORDS)[form]
+    assert aligner.score_pairs(given, WORDS[::-1]).tolist() == expected.tolist()
+    assert aligner.align_pairs(given, WORDS[::-1])[0].query.letters == WORDS[0]
+
+
+def test_files_and_arrays_of_codes(tmp_path):
+    path = tmp_path / "two.fasta"
+    path.write_text(">a first\nHEAGAWGHEE\n>b\nPAWHEAE\n")
+    aligner = glsw.Aligner(engine="reference")
+    found = aligner.align_pairs(path, pairs=[[0, 1], [1, 1]])
+    assert found.score.tolist() == [17, 44]
+    assert found[0].query == glsw.Record("a", "first", "HEAGAWGHEE")
+    codes = np.array([DNA.encode("ACGT"), DNA.encode("ACCT")])
+    dna = glsw.Aligner(DNA_SCORING, engine="reference")
+    assert dna.score_pairs(codes, codes[::-1]).tolist() == [4, 4]
+
+
+def test_letters_are_shown_as_given():
+    with pytest.warns(RuntimeWarning, match="1 letter U scored as C"):
+        found = glsw.align_pairs(["acUde"], ["ACCDE"], engine="reference")
+    assert found[0].query.letters == "acUde"
+    assert found.cigars() == ["5="]
+    masked = glsw.Aligner(engine="reference", lower_case_mask=True)
+    assert masked.score_pairs(["HEAgawghee"], ["PAWHEAE"]).tolist() == [
+        masked.score("HEAgawghee", "PAWHEAE")
+    ]
+    assert masked.align_pairs(["HEAgawghee"], ["PAWHEAE"])[0].query.letters == "HEAgawghee"
+
+
+def test_masked_queries_meet_whole_targets():
+    poly = "MKVLAAGIVSSSSSSSSSSSSSSSSSSSSLLKWHEAGAWGHEE"
+    masked = glsw.Aligner(engine="reference", mask_low_complexity=True)
+    expected = [masked.score(poly, WORDS[0]), masked.score(WORDS[0], poly)]
+    assert masked.score_pairs([poly, WORDS[0]], pairs=[[0, 1], [1, 0]]).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("queries", "targets", "pairs"),
+    [
+        ("HEAE", WORDS, None),
+        (WORDS, "HEAE", None),
+        (WORDS, WORDS[:2], np.array([[4, 1], [0, 0], [0, 1]], np.uint64)),
+        (WORDS, None, (np.array([3, 1]), [0, 1])),
+        (WORDS, None, []),
+        ([], [], None),
+        ([], WORDS[:1], None),
+    ],
+)
+def test_which_pairs(queries, targets, pairs):
+    aligner = glsw.Aligner(engine="reference")
+    found = aligner.score_pairs(queries, targets, pairs=pairs)
+    many = [queries] if isinstance(queries, str) else queries
+    others = many if targets is None else [targets] if isinstance(targets, str) else targets
+    index = index_of(pairs, len(many), len(others)).tolist()
+    assert found.tolist() == [aligner.score(many[q], others[t]) for q, t in index]
+    assert len(aligner.align_pairs(queries, targets, pairs=pairs)) == len(index)
+
+
+@pytest.mark.parametrize(
+    ("queries", "targets", "pairs", "error", "text"),
+    [
+        (WORDS, WORDS[:2], None, ValueError, "5 queries and 2 targets do not pair up"),
+        (WORDS, None, None, TypeError, "targets, or pairs of the queries, expected"),
+        (WORDS, None, [[0.5, 1]], TypeError, "pairs must be integers, got float64"),
+        (WORDS, None, [0, 1], ValueError, r"pairs must have the shape .* got \(2,\)"),
+        (WORDS, WORDS[:1], [[0, 1]], ValueError, "pairs name target 1, there are 0 to 0"),
+        (WORDS, None, [[-1, 1]], ValueError, "pairs name query -1, there are 0 to 4"),
+        (["AC", "A!C"], WORDS[:2], None, ValueError, "query 2: letter '!' at position 2"),
+        (["AC"], ["é"], None, ValueError, "target 1: letter 'é' at position 1"),
+        ([np.array([1, 99], np.uint8)], ["A"], None, ValueError, "query 1: code 99 at position 2"),
+        (Sequences.of([np.full(2, 99, np.uint8)]), "A", None, ValueError, "query 1: code 99"),
+        (pa.array(["A", None]), "A", None, ValueError, "query: 1 of 2 sequences are null"),
+        (pa.array([1, 2]), "A", None, TypeError, "query: an Arrow array of strings"),
+        ([1, 2], "A", None, TypeError, "query 1: expected letters"),
+    ],
+)
+def test_wrong_input_is_one_line(queries, targets, pairs, error, text):
+    aligner = glsw.Aligner(engine="reference")
+    with pytest.raises(error, match=text):
+        aligner.score_pairs(queries, targets, pairs=pairs)
+
+
+def test_results_do_not_depend_on_the_chunks(device, monkeypatch):
+    aligner = glsw.Aligner(device=device)
+    index = np.random.default_rng(5).integers(0, 30, (200, 2))
+    words = random_words(30, 50)
+    whole = aligner.align_pairs(words, pairs=index)
+    done = []
+    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 7)
+    monkeypatch.setattr(many_pairs, "_MAX_RESIDUES", 300)
+    cut = aligner.align_pairs(words, pairs=index, progress=done.append)
+    assert cut.score.tolist() == whole.score.tolist()
+    assert cut.cigars() == whole.cigars()
+    assert sum(done) == sum(len(words[q]) * len(words[t]) for q, t in index)
+    assert aligner.score_pairs(words, pairs=index).tolist() == whole.score.tolist()
+
+
+def test_results_do_not_depend_on_the_workers(device):
+    aligner = glsw.Aligner(engine="reference")
+    index = np.random.default_rng(5).integers(0, 30, (100, 2))
+    words = random_words(30, 50)
+    alone = aligner.align_pairs(words, pairs=index)
+    with ThreadPoolExecutor(2) as executor:
+        done = []
+        scores = aligner.score_pairs(words, pairs=index, executor=executor, progress=done.append)
+        found = aligner.align_pairs(words, pairs=index, executor=executor)
+    assert scores.tolist() == alone.score.tolist() == found.score.tolist()
+    assert found.cigars() == alone.cigars()
+    assert sum(done) == sum(len(words[q]) * len(words[t]) for q, t in index)
+
+
+def test_chunks_are_all_pairs_in_order():
+    queries = [np.zeros(n, np.uint8) for n in (5, 0, 90, 1, 40)] * 9
+    batch = Batch.pairwise(queries, [np.ones(4, np.uint8)] * 45)
+    for count in (1, 2, 7, 100):
+        found = list(chunks(batch, count))
+        assert [each.stop for each in found[:-1]] == [each.start for each in found[1:]]
+        assert (found[0].start, found[-1].stop) == (0, len(batch))
+        assert len(found) >= 0.8 * min(count, 15)
+
+
+def test_tables_of_alignments():
+    found = glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], engine="reference")
+    frame = found.to_dataframe()
+    assert frame.loc[1].to_dict() == {
+        "query": "query 2",
+        "target": "target 2",
+        "score": 17,
+        "query_start": 0,
+        "query_end": 3,
+        "target_start": 0,
+        "target_end": 3,
+        "columns": 3,
+        "identities": 3,
+        "gaps": 0,
+        "cigar": "3=",
+    }
+    assert found.to_arrow().to_pandas().equals(frame)
+    theirs = found.alignment(-2)
+    assert vars(theirs)["score"] == 17
+    assert theirs.coordinates.tolist() == found[0].coordinates.tolist()
+    with pytest.raises(IndexError, match="alignment 2 of 2"):
+        found.cigar(2)
+
+
+def test_decimals_give_floats():
+    scoring = Scoring.named("GONNET1992", 10, 0.5)
+    assert glsw.score_pairs(["WWW"], ["WWW"], scoring=scoring, engine="reference").dtype == float
+
+
+def test_a_file_is_read_in_arrays(tmp_path):
+    path = Path(tmp_path, "a.fasta")
+    path.write_text("".join(f">n{k}\n{word}\n" for k, word in enumerate(random_words(50, 30))))
+    found = collect(path, PROTEIN, what="query")
+    assert [found.record(k) for k in range(50)] == list(glsw.read(path))

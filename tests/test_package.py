@@ -197,9 +197,9 @@ def test_public_names() -> None:
 
     names = """
         Aligner Aligner3 Alignment Alphabet Batch DNA Database Device DeviceError DeviceInfo
-        DeviceMemoryError Ends Hit Hsp PROTEIN PairwiseAligner Record Scoring Scoring3 SearchResult
-        Sequences ShaderError __version__ align align3 alignments devices makedb read score
-        score_matrix search write
+        DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner Record Scoring
+        Scoring3 SearchResult Sequences ShaderError __version__ align align3 align_pairs
+        alignments devices makedb read score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)

@@ -9,6 +9,7 @@ from glsw.aligner3 import Aligner3
 from glsw.engines.base import Progress
 from glsw.inputs import OneSequence
 from glsw.pair_collections import Scores
+from glsw.scoring.gaps import Mode
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import Devices
 
@@ -23,6 +24,7 @@ class Aligner3Options(TypedDict, total=False):
     """The options of `Aligner3`, which describes them."""
 
     scoring: Scoring3 | None
+    mode: Mode | None
     engine: str
     device: Devices
     unknown: str | None
@@ -55,7 +57,7 @@ def score3(
     table: bool = False,
     **options: Unpack[Aligner3Options],
 ) -> int | float | tuple[int | float, Scores]:
-    """Return the best local score: `Aligner3.score` of an `Aligner3` with these options.
+    """Return the best score: `Aligner3.score` of an `Aligner3` with these options.
 
     Examples
     --------
@@ -65,6 +67,14 @@ def score3(
     >>> score, table = score3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", table=True, engine="reference")
     >>> table.shape, int(table[9, 5, 5])
     ((10, 7, 6), 65)
+
+    Least costs are highest scores: here of DNA, transitions 2, transversions 5, gaps 5.
+
+    >>> from glsw import Scoring
+    >>> matrix = [[0, -5, -2, -5], [-5, 0, -5, -2], [-2, -5, 0, -5], [-5, -2, -5, 0]]
+    >>> costs = Scoring3.sum_of_pairs(Scoring.from_array(matrix, "ACGT", 5, 5))
+    >>> -score3("ACGT", "AGT", "ACT", scoring=costs, mode="global", engine="reference")
+    20
     """
     with Aligner3(**options) as aligner:
         return aligner.score(a, b, c, table=True) if table else aligner.score(a, b, c)
@@ -73,7 +83,7 @@ def score3(
 def align3(
     a: OneSequence, b: OneSequence, c: OneSequence, **options: Unpack[Aligner3Options]
 ) -> Bio.Align.Alignment:
-    """Return the best local alignment: `Aligner3.align` of an `Aligner3` with these options.
+    """Return the best alignment: `Aligner3.align` of an `Aligner3` with these options.
 
     Examples
     --------
@@ -81,6 +91,11 @@ def align3(
     >>> alignment = align3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", engine="reference")
     >>> list(alignment)
     ['GAWGHEE', 'PAW-HEA', 'GAW-HEE']
+    >>> for row in align3("HEAGAWGHEE", "PAWHEAE", "GAWHEE", mode="global", engine="reference"):
+    ...     print(row)
+    HEAGAWGHE-E
+    ---PAW-HEAE
+    ---GAW-HE-E
     """
     with Aligner3(**options) as aligner:
         return aligner.align(a, b, c)
@@ -92,7 +107,7 @@ def alignments3(
     c: OneSequence,
     *,
     max_alignments: int | None = None,
-    min_score: float = 1,
+    min_score: float | None = None,
     progress: Progress | None = None,
     **options: Unpack[Aligner3Options],
 ) -> Iterator[Bio.Align.Alignment]:

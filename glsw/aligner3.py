@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from operator import methodcaller
@@ -18,7 +18,8 @@ from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
 from glsw.pair_collections import Scores
 from glsw.paths import Ends, Paths
-from glsw.results3 import alignment_of
+from glsw.results3 import alignment_of, alignments_of
+from glsw.scoring.gaps import Mode
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
 from glsw.search.tasks import in_order, run_tasks
@@ -42,6 +43,8 @@ class Aligner3(PoolUser):
     ----------
     scoring : Scoring3, optional
         The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given.
+    mode : {"local", "global", "semiglobal"}, optional
+        That of the scoring unless given, which is local unless set, see `Scoring3.in_mode`.
     engine : str
         A name in `glsw.engines.three.ENGINES3`.
     device : int, str, Device, or list of int or str, optional
@@ -58,7 +61,7 @@ class Aligner3(PoolUser):
     DeviceError
         If there is no such device, or none that the engine can use.
     ValueError
-        If there is no such engine, or ``unknown`` is not a letter of the alphabet.
+        If there is no such engine or mode, or ``unknown`` is not a letter of the alphabet.
 
     Notes
     -----
@@ -94,6 +97,7 @@ class Aligner3(PoolUser):
         self,
         scoring: Scoring3 | None = None,
         *,
+        mode: Mode | None = None,
         engine: str = "subtable",
         device: Devices = None,
         unknown: str | None = None,
@@ -102,6 +106,8 @@ class Aligner3(PoolUser):
         self.scoring = Scoring3.sum_of_pairs() if scoring is None else scoring
         if not isinstance(self.scoring, Scoring3):
             raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
+        if mode is not None:
+            self.scoring = self.scoring.in_mode(mode)
         self.unknown = unknown
         self._inputs = InputEncoder(self.scoring.alphabet, unknown, False, False)
         super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
@@ -114,7 +120,7 @@ class Aligner3(PoolUser):
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> Scores:
-        """Return the best local score of each triple of a batch.
+        """Return the best score of each triple of a batch.
 
         Parameters
         ----------
@@ -171,7 +177,7 @@ class Aligner3(PoolUser):
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> Ends:
-        """Return the best local score of each triple and where its alignment ends.
+        """Return the best score of each triple and where its alignment ends.
 
         Parameters, units, errors and warnings as in `scores`.
         """
@@ -186,7 +192,7 @@ class Aligner3(PoolUser):
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> Paths:
-        """Return the best local alignment of each triple, column by column.
+        """Return the best alignment of each triple, column by column.
 
         Parameters, units, errors and warnings as in `scores`.
         """
@@ -205,7 +211,7 @@ class Aligner3(PoolUser):
     def score(
         self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: bool = False
     ) -> int | float | tuple[int | float, Scores]:
-        """Return the best local score of three sequences; float with a decimal matrix.
+        """Return the best score of three sequences; float with a decimal matrix.
 
         Parameters
         ----------
@@ -240,8 +246,8 @@ class Aligner3(PoolUser):
         -------
         ndarray of int32, shape (l, m, n)
             Entry (i, j, k) is the best score of alignments that end with the residues i, j and k
-            of the three, counted from 0, or earlier than these with gaps: equation (2). It is 0
-            where none scores more. Units as in `scores`.
+            of the three, counted from 0, or earlier than these with gaps: equation (2). In mode
+            "local" it is 0 where none scores more. Units as in `scores`.
 
         Examples
         --------
@@ -255,7 +261,7 @@ class Aligner3(PoolUser):
             return self._shown(next(self.engine.tables(triples)))
 
     def align(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Bio.Align.Alignment:
-        """Return the best local alignment of three sequences.
+        """Return the best alignment of three sequences.
 
         Of several equally good ones it is always the same, see `glsw.engines.three.Engine3`.
 
@@ -267,7 +273,7 @@ class Aligner3(PoolUser):
             Of three rows in the order of the arguments, whose ``sequences`` are `SeqRecord` of
             the whole sequences. Its ``score`` is in units of the matrix; its
             ``column_annotations`` have the `marks` of the columns, which ``format("clustal")``
-            writes. An alignment of score 0 has no columns.
+            writes. A local alignment of score 0 has no columns.
 
         Examples
         --------
@@ -295,10 +301,10 @@ class Aligner3(PoolUser):
         c: OneSequence,
         *,
         max_alignments: int | None = None,
-        min_score: float = 1,
+        min_score: float | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Bio.Align.Alignment]:
-        """Return the local alignments of three sequences that have no column in common.
+        """Return the alignments of three sequences that have no column in common.
 
         First comes that of `align`, then the best of those in which no column of two or three
         residues ends in a cell where one of it does, then the best that has no such column of
@@ -308,9 +314,9 @@ class Aligner3(PoolUser):
         ----------
         a, b, c : sequence or path
         max_alignments : int or None
-            How many at most, None for all.
-        min_score : int or float
-            Least score of an alignment; those that score 0 or less never count.
+            How many at most, None for all. In mode "global" or "semiglobal" there is one.
+        min_score : int or float, optional
+            Least score of an alignment. In mode "local" 1 unless given, and never 0 or less.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
 
@@ -323,7 +329,8 @@ class Aligner3(PoolUser):
         Raises
         ------
         OSError, TypeError, ValueError
-            As `score`, at once; and if ``max_alignments`` is less than 1.
+            As `score`, at once; and if ``max_alignments`` is less than 1, or more than 1 in mode
+            "global" or "semiglobal".
 
         Examples
         --------
@@ -339,22 +346,15 @@ class Aligner3(PoolUser):
             raise ValueError(
                 f"max_alignments {max_alignments}: at least 1, or None for all, expected"
             )
+        if not self.scoring.local and max_alignments not in (None, 1):
+            raise ValueError(
+                f"max_alignments {max_alignments}: there is one global or semi-global alignment "
+                "of three sequences"
+            )
         triples, records = self._triple(a, b, c)
-        found = self._disjoint(triples, records, min_score, progress)
+        found = alignments_of(self.engine, triples, records, min_score, progress)
         single = ([each] for each in islice(found, max_alignments))
         return SharedIterator(single, self.engine)
-
-    def _disjoint(
-        self,
-        triples: Batch,
-        records: Sequence[Record],
-        min_score: float,
-        progress: Progress | None,
-    ) -> Iterator[Bio.Align.Alignment]:
-        for _, paths in self.engine.disjoint(triples, progress=progress):
-            if self.scoring.display(int(paths.ends.score[0])) < min_score:
-                return
-            yield alignment_of(paths, triples, records, self.scoring)
 
     def _triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Encode three sequences, and check that the engine can align them."""

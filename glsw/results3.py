@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from glsw.batch import Batch
+from glsw.engines.base import Progress
+from glsw.engines.three.base import Engine3
 from glsw.paths import Paths
 from glsw.results.alignment import biopython_alignment
 from glsw.scoring.three import Scoring3
@@ -29,6 +32,30 @@ def alignment_of(
     alignment = biopython_alignment(records, coordinates, score)
     alignment.column_annotations = {MARKS: marks(paths, triples, scoring)}  # type: ignore[attr-defined]
     return alignment
+
+
+def alignments_of(
+    engine: Engine3,
+    triples: Batch,
+    records: Sequence[Record],
+    min_score: float | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Bio.Align.Alignment]:
+    """Yield the alignments of one triple, those with common cells left out, the best first.
+
+    In mode "local" ``min_score`` is 1 unless given; in others there is one alignment.
+    """
+    scoring = engine.scoring
+    found: Iterable[tuple[int, Paths]]
+    if scoring.local:
+        found, least = engine.disjoint(triples, progress=progress), 1.0
+    else:
+        found, least = [(0, engine.paths(triples, progress=progress))], -math.inf
+    least = least if min_score is None else min_score
+    for _, paths in found:
+        if scoring.display(int(paths.ends.score[0])) < least:
+            return
+        yield alignment_of(paths, triples, records, scoring)
 
 
 def marks(paths: Paths, triples: Batch, scoring: Scoring3) -> str:

@@ -5,6 +5,7 @@
 layout(local_size_x = LANES, local_size_y = LANES) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
+#include "lib/ends3.glsl"
 #include "lib/scoring3.glsl"
 #include "lib/planes.glsl"
 
@@ -26,8 +27,10 @@ void main() {
     Cell here = cell(moves(cell_at(triple, i - 1, j - 1, k - 1), cell_at(triple, i - 1, j - 1, k),
                            cell_at(triple, i - 1, j, k - 1), cell_at(triple, i, j - 1, k - 1),
                            cell_at(triple, i - 1, j, k), cell_at(triple, i, j - 1, k),
-                           cell_at(triple, i, j, k - 1), s));
+                           cell_at(triple, i, j, k - 1), s),
+                     least_of(a, b, c));
     store_cell(triple, i, j, k, here);
     uint place = triple.best + uint(j * triple.n + k);
-    if (i == 0 || here.h > best_cells[place].x) best_cells[place] = ivec2(here.h, i);
+    int h = is_end(ivec3(triple.l - i, triple.m - j, triple.n - k)) ? here.h : 0;
+    if (i == 0 || h > best_cells[place].x) best_cells[place] = ivec2(h, i);
 }

@@ -8,6 +8,7 @@
 layout(local_size_x = WORKGROUP) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
+#include "lib/ends3.glsl"
 #include "lib/sides3.glsl"
 #include "lib/scoring3.glsl"
 #include "lib/best3.glsl"
@@ -42,8 +43,8 @@ void main() {
             for (int x = 0; x < DEEP; ++x) {
                 int row = at * DEEP + x;
                 load_borders(here, now, J, K, row);
-                bool inside = first_row() + row < triple.l;
-                int found = next_plane(lane, tile_letters[row], x, inside, before, here, words);
+                int ahead = triple.l - first_row() - row;
+                int found = next_plane(lane, tile_letters[row], x, ahead, before, here, words);
                 highest = max(highest, found);
                 store_borders(here, now, J, K, row);
                 store_cells(lane, first_row() + row, here);

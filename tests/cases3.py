@@ -55,7 +55,7 @@ class Case:
         for t in range(len(self.triples)):
             words = self.triples[t]
             whole = fill(*words, self.scoring)
-            tables.append(whole.h[1:, 1:, 1:])
+            tables.append(whole.h[1:, 1:, 1:] - self.scoring.score_offset(self.triples.lengths[t]))
             found.append(trace(*words, self.scoring, whole))
         score, end, moves = zip(*found, strict=True)
         ends = Ends(np.array(score, np.int32), np.array(end, np.int32))
@@ -308,6 +308,18 @@ CASES = {
         slice(seed % 2, None, 2) if name in CORE else slice(seed % 4, None, 4)
     )
     for seed, (name, scoring) in enumerate(scorings().items())
+}
+# The same in other modes.
+_WHOLE = {
+    "global": ("identity 1 1", "identity 3 1", "BLOSUM62 12 1", "BLOSUM62 8 8", "255 letters"),
+    "semiglobal": ("identity 3 1", "BLOSUM62 12 1", "pairs gain 3 3", "beyond 16 bits 9 1"),
+}
+WHOLE_CASES = {
+    f"{mode} {name}": _case(f"{mode} {name}", scorings()[name].in_mode(mode), seed).part(
+        slice(seed % 3, None, 3)
+    )
+    for mode, names in _WHOLE.items()
+    for seed, name in enumerate(names)
 }
 FEW = ("identity 1 1", "BLOSUM62 12 1")
 

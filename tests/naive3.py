@@ -1,4 +1,4 @@
-"""The oracle of three sequences: local alignment from the definition of what columns score.
+"""The oracle of three sequences: alignment from the definition of what columns score.
 
 Nothing here knows H with its affine companions: `columns_table` holds the best score of the
 alignments that end in a cell with one of the seven columns, found by trying each of the seven, or
@@ -16,6 +16,7 @@ from itertools import combinations, product
 import numpy as np
 
 COLUMNS = range(1, 8)
+NONE = -(2**30)
 # On the way back.
 PREFERRED = (7, 3, 5, 6, 1, 2, 4)
 
@@ -67,6 +68,15 @@ def alignment_score(words, end, moves, scoring):
     return total
 
 
+def may_begin(cell, scoring):
+    """Say whether an alignment may begin after a cell: before so many of the sequences."""
+    return cell.count(0) >= {"local": 0, "semiglobal": 1, "global": 3}[scoring.mode]
+
+
+def may_end(cell, words, scoring):
+    return may_begin(tuple(len(word) - at for word, at in zip(words, cell, strict=True)), scoring)
+
+
 def columns_table(words, scoring, forbidden=frozenset()):
     """Return by (cell, column) the best score of the alignments that end so.
 
@@ -79,35 +89,40 @@ def columns_table(words, scoring, forbidden=frozenset()):
             if min(p) < 0 or (cell in forbidden and column not in (1, 2, 4)):
                 continue
             letters = letters_at(words, cell)
-            table[cell, column] = max(
+            scores = [
                 table.get((p, previous), 0) + column_score(scoring, letters, column, previous)
                 for previous in (None, *COLUMNS)
-                if previous is None or (p, previous) in table
-            )
+                if (may_begin(p, scoring) if previous is None else (p, previous) in table)
+            ]
+            if scores:
+                table[cell, column] = max(scores)
     return table
 
 
-def heights(words, table):
+def heights(words, table, scoring):
     """Return H, shape (l + 1, m + 1, n + 1), of a `columns_table`."""
     h = np.zeros([len(word) + 1 for word in words], int)
+    for cell in np.ndindex(*h.shape):
+        h[cell] = 0 if may_begin(cell, scoring) else NONE
     for (cell, _), score in table.items():
         h[cell] = max(h[cell], score)
     return h
 
 
-def best_end(h):
+def best_end(h, words, scoring):
     """Return score and cell: the first by i + j + k, then i, then j; (0, 0, 0) without score."""
-    ends = sorted(map(tuple, np.argwhere(h == h.max()).tolist()), key=lambda c: (sum(c), c))
-    return int(h.max()), ends[0] if h.max() > 0 else (0, 0, 0)
+    ends = [cell for cell in np.ndindex(*h.shape) if may_end(cell, words, scoring)]
+    best = min(ends, key=lambda cell: (-h[cell], sum(cell), cell))
+    return int(h[best]), best if h[best] > 0 or scoring.mode != "local" else (0, 0, 0)
 
 
 def path(words, scoring, forbidden=frozenset()):
-    """Return score, end and columns of the best local alignment, by the rules of `Engine3`."""
+    """Return score, end and columns of the best alignment, by the rules of `Engine3`."""
     table = columns_table(words, scoring, forbidden)
-    h = heights(words, table)
-    score, end = best_end(h)
+    h = heights(words, table, scoring)
+    score, end = best_end(h, words, scoring)
     moves, cell, column = [], end, None
-    while column or h[cell] > 0:
+    while column or not (h[cell] == 0 and may_begin(cell, scoring)):
         if column is None:
             column = next(c for c in PREFERRED if table.get((cell, c)) == h[cell])
         value, letters = table[cell, column], letters_at(words, cell)
@@ -163,8 +178,6 @@ def enumerate_alignments(lengths):
 
 
 # Real sequences
-
-NONE = -(2**30)
 
 
 def best_of_pencils(words, scoring):

@@ -163,6 +163,38 @@ def oracle(words, scoring):
 
 
 @on_engines(TOYS, 1)
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_global_alignments_are_those_of_the_oracle(on, engine, scoring, mode):
+    verbs, scoring = on(engine, scoring, mode=mode), scoring.in_mode(mode)
+    for seed, length in ((0, 4), (1, 7)):
+        words = related(seed, scoring, length)
+        score, end, moves = naive3.path([scoring.alphabet.encode(word) for word in words], scoring)
+        expected = scoring.display(score), *rows_and_coordinates(words, end, moves)
+        assert shown(verbs.align(*words)) == expected
+        assert list(map(shown, verbs.alignments(*words))) == [expected]
+        assert list(verbs.alignments(*words, min_score=score + 1)) == []
+        assert verbs.score(*words) == score == score_of_rows(verbs.align(*words), scoring)
+        if mode == "global":
+            assert ["".join(row).replace("-", "") for row in expected[1]] == words
+
+
+def test_modes():
+    aligner = Aligner3(engine="reference", mode="global")
+    assert aligner.scoring.mode == "global"
+    assert Aligner3(aligner.scoring, engine="reference").scoring.mode == "global"
+    assert Aligner3(aligner.scoring, mode="local", engine="reference").score(*WORDS) == 65
+    assert (aligner.score(*WORDS), aligner.align(*WORDS).score) == (25, 25)
+    assert score3(*WORDS, mode="semiglobal", engine="reference") == 65
+    score, table = score3(*WORDS, mode="global", table=True, engine="reference")
+    assert score == table[-1, -1, -1] == 25
+    assert list(aligner.align("", "", "")) == ["", "", ""]
+    with pytest.raises(ValueError, match="mode 'overlap': 'local', 'global', 'semiglobal' exp"):
+        align3(*WORDS, mode="overlap", engine="reference")
+    with pytest.raises(ValueError, match="max_alignments 2: there is one global or semi-global"):
+        aligner.alignments(*WORDS, max_alignments=2)
+
+
+@on_engines(TOYS, 1)
 def test_alignments_are_those_of_the_oracle(on, engine, scoring):
     verbs = on(engine, scoring)
     for seed, length in ((0, 4), (1, 7)):

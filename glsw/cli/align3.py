@@ -20,6 +20,7 @@ from glsw.cli.words import alphabet
 from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
 from glsw.output.three import FORMATS3, Result3
+from glsw.scoring.gaps import MODES
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.records import Record, as_records
@@ -36,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", help="a file of one sequence")
     parser.add_argument("c", metavar="C", help="a file of one sequence")
     _add_scoring(parser)
-    add_several(parser, "column of two or three residues")
+    add_several(parser, "column of two or three residues", None, "1, with another --mode none")
     add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
     add_output(
         parser,
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_standard_input(*paths)
     a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
     scoring, note = _scoring_of(arguments, a)
+    scoring = scoring.in_mode(arguments.mode)
     for path, record in zip(paths[1:], (b, c), strict=True):
         check_kind(arguments, path, [record], scoring.pairs, bool(note))
     with (
@@ -97,7 +99,7 @@ def _disjoint(
         return Result3(records, rank, alignment, width, cells, seconds, *ran)
 
     for rank, alignment in enumerate(found, start=1):
-        yield result(rank, alignment)
+        yield result(rank, alignment if alignment.shape[1] else None)
         start = time.perf_counter()
     if not rank:
         yield result(1, None)
@@ -141,6 +143,14 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         choices=SCHEMES,
         default="sum-of-pairs",
         help="the scoring of a column (sum-of-pairs)",
+    )
+    group.add_argument(
+        "--mode",
+        choices=MODES,
+        default="local",
+        help="local: the alignment begins and ends anywhere; global: it contains all letters of "
+        "the three sequences; semiglobal: it begins with the first letter of at least one and ends "
+        "with the last letter of at least one (local)",
     )
     group.add_argument(
         "--alphabet",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.scoring.gaps import MODES, Mode
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, Alphabet
 
@@ -48,9 +49,14 @@ class Scoring3:
     pairs : Scoring
         Alphabet, substitution matrix and gap costs; with "identity" its match and mismatch are
         scores of three letters.
+    mode : {"local", "global", "semiglobal"}
+        See `in_mode`.
 
     Notes
     -----
+    Costs are negative scores: a scoring that minimises a cost has a matrix without positive
+    entries, and mode "global".
+
     With linear gaps, ``gap_open == gap_extend``, columns are independent. With affine gaps the
     score of a column depends on the one before (*quasi-natural* gap costs, Altschul 1989):
 
@@ -67,10 +73,18 @@ class Scoring3:
     Costs(opens=1, extends=1, mixed=1)
     >>> Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)).costs
     Costs(opens=24, extends=2, mixed=13)
+
+    The costs of PA-Star for DNA: transitions 2, transversions 5, gaps 5.
+
+    >>> matrix = [[0, -5, -2, -5], [-5, 0, -5, -2], [-2, -5, 0, -5], [-5, -2, -5, 0]]
+    >>> pairs = Scoring.from_array(matrix, "ACGT", gap_open=5, gap_extend=5)
+    >>> Scoring3.sum_of_pairs(pairs).in_mode("global").mode
+    'global'
     """
 
     scheme: Scheme
     pairs: Scoring
+    mode: Mode = "local"
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -78,6 +92,8 @@ class Scoring3:
             raise ValueError(f"scheme {self.scheme!r}: {names} expected")
         if not isinstance(self.pairs, Scoring):
             raise TypeError(f"pairs must be a Scoring, not {type(self.pairs).__name__}")
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r}: {', '.join(map(repr, MODES))} expected")
         if self.scheme == "identity" and self.match_and_mismatch[1] > 0:
             mismatch = self.display(self.match_and_mismatch[1])
             raise ValueError(f"mismatch {mismatch} must not be more than 0")
@@ -128,6 +144,39 @@ class Scoring3:
             ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs 11/1, unless given.
         """
         return cls("sum-of-pairs", Scoring.blast() if pairs is None else pairs)
+
+    def in_mode(self, mode: Mode) -> Scoring3:
+        """Return this scoring for local, global or semi-global alignment.
+
+        Parameters
+        ----------
+        mode : {"local", "global", "semiglobal"}
+            "local": the alignment begins and ends anywhere. "global": it contains all letters of
+            the three sequences. "semiglobal": it begins with the first letter of at least one
+            sequence and ends with the last letter of at least one; what the others have before and
+            after that is not aligned, and costs nothing.
+        """
+        return replace(self, mode=mode)
+
+    @property
+    def local(self) -> bool:
+        """Whether alignments may begin and end anywhere."""
+        return self.mode == "local"
+
+    @property
+    def whole(self) -> int:
+        """How many sequences an alignment contains from the first letter, and to the last one."""
+        return {"local": 0, "semiglobal": 1, "global": 3}[self.mode]
+
+    def score_offset(self, lengths: npt.NDArray[np.int64]) -> int:
+        """Return the number that engines add to H in tables of up to these lengths, shape (3,).
+
+        With it H is above 0 in every cell, even if all letters are opposite gaps, so that the 0 of
+        local alignment never counts. For local alignments it is 0.
+        """
+        if self.local:
+            return 0
+        return 1 + 3 * self.costs.opens + int(lengths.sum()) * self.costs.extends
 
     @property
     def match_and_mismatch(self) -> tuple[int, int]:
@@ -188,12 +237,18 @@ class Scoring3:
         return gain + self.pairs.maximum * (middle + low) if self.pairs_gain else gain
 
     def check(self, lengths: npt.NDArray[np.int64]) -> None:
-        """Raise ValueError if a triple of lengths, shape (N, 3), could score 2^23 or more."""
-        bounds = self.bounds(lengths)
-        if len(bounds) and bounds.max() > _MAX_SCORE:
+        """Raise ValueError if a triple of lengths, shape (N, 3), could score 2^23 or more.
+
+        Or, in mode "global" or "semiglobal", if the scores of cells could differ by as much.
+        """
+        if not len(lengths):
+            return
+        bounds = self.bounds(lengths) + self.score_offset(lengths.max(axis=0))
+        if bounds.max() > _MAX_SCORE:
             worst = int(bounds.argmax())
             raise ValueError(
-                f"lengths {', '.join(map(str, lengths[worst].tolist()))} could score "
+                f"lengths {', '.join(map(str, lengths[worst].tolist()))} could "
+                f"{'score' if self.local else 'have scores that differ by'} "
                 f"{bounds[worst]} with {self.name}, more than {_MAX_SCORE}"
             )
 

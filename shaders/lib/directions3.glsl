@@ -1,5 +1,5 @@
-// The last column of the best alignment that ends in a cell: 0 where H is 0, else the sum of 1 (a),
-// 2 (b), 4 (c): 3 bits. With affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a
+// The last column of the best alignment that ends in a cell: 0 where H is `least` (recurrence3.glsl),
+// else the sum of 1 (a), 2 (b), 4 (c): 3 bits. With affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a
 // column of a kind next to it, 3 one of its own kind. A sub-table has its bits side by side in
 // WORDS words, read by traceback3.comp. Without DIRECTIONS nothing is kept. Needs DEEP and SIDE,
 // and with DIRECTIONS Moves and Cell (recurrence3.glsl).
@@ -31,14 +31,14 @@ int column_before(int column, uint bits) {
 }
 
 #ifdef DIRECTIONS
-uint source(Moves d, int h) {
-    if (h == 0) return 0u;
+uint source(Moves d, int h, int least) {
+    if (h == least) return 0u;
     if (h == d.abc) return 7u;
     h += gap_cost();
     return h == d.ab ? 3u : h == d.ac ? 5u : h == d.bc ? 6u : h == d.a ? 1u : h == d.b ? 2u : 4u;
 }
 #ifdef LINEAR
-uint direction(Moves d, Cell c) { return source(d, c.h); }
+uint direction(Moves d, Cell c, int least) { return source(d, c.h, least); }
 #else
 uint followed(int x, int opened, int next, int other) {
 #ifdef IDENTITY
@@ -48,20 +48,21 @@ uint followed(int x, int opened, int next, int other) {
 #endif
 }
 
-uint direction(Moves d, Cell c) {
+uint direction(Moves d, Cell c, int least) {
     int x = c.h - opens;
-    return source(d, c.h) | followed(c.a, x, d.ab, d.ac) << 3 | followed(c.b, x, d.ab, d.bc) << 5 |
-           followed(c.ab, x, d.a, d.b) << 7 | followed(c.c, x, d.ac, d.bc) << 9 |
-           followed(c.ac, x, d.a, d.c) << 11 | followed(c.bc, x, d.b, d.c) << 13;
+    return source(d, c.h, least) | followed(c.a, x, d.ab, d.ac) << 3 |
+           followed(c.b, x, d.ab, d.bc) << 5 | followed(c.ab, x, d.a, d.b) << 7 |
+           followed(c.c, x, d.ac, d.bc) << 9 | followed(c.ac, x, d.a, d.c) << 11 |
+           followed(c.bc, x, d.b, d.c) << 13;
 }
 #endif
 
-void note(inout uint words[WORDS], int number, Moves d, Cell c) {
-    uint bits = direction(d, c);
+void note(inout uint words[WORDS], int number, Moves d, Cell c, int least) {
+    uint bits = direction(d, c, least);
     int at = number * BITS;
     words[at >> 5] |= bits << (at & 31);
     if ((at & 31) + BITS > 32) words[(at >> 5) + 1] |= bits >> (32 - (at & 31));
 }
 #else
-void note(inout uint words[WORDS], int number, Moves d, Cell c) {}
+void note(inout uint words[WORDS], int number, Moves d, Cell c, int least) {}
 #endif

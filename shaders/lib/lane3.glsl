@@ -1,6 +1,6 @@
 // An invocation's column of sub-tables, SIDE cells wide along j and k: its letters, the scores of
 // the pairs of b and c, and the next plane of cells from the one before. Needs triples.glsl,
-// recurrence3.glsl, scoring3.glsl, best3.glsl, directions3.glsl and mask3.glsl.
+// recurrence3.glsl, ends3.glsl, scoring3.glsl, best3.glsl, directions3.glsl and mask3.glsl.
 const int ACROSS = SIDE + 1;
 
 // `ahead`: letters of b and of c from the first one on.
@@ -20,7 +20,8 @@ Lane lane_at(Triple triple, int j, int k) {
 }
 
 // From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
-int next_plane(Lane lane, int a, int x, bool inside, Cell before[ACROSS * ACROSS],
+// `ahead`: letters of a from its own, `a`, on.
+int next_plane(Lane lane, int a, int x, int ahead, Cell before[ACROSS * ACROSS],
                inout Cell here[ACROSS * ACROSS], inout uint words[WORDS]) {
     int best = 0, ab[SIDE], ac[SIDE];
     for (int y = 0; y < SIDE; ++y) {
@@ -31,13 +32,15 @@ int next_plane(Lane lane, int a, int x, bool inside, Cell before[ACROSS * ACROSS
         for (int z = 0; z < SIDE; ++z) {
             int at = (y + 1) * ACROSS + z + 1, bc = lane.bc[y * SIDE + z];
             int number = (x * SIDE + y) * SIDE + z;
-            bool there = inside && y < lane.ahead.x && z < lane.ahead.y;
-            Column s = unless_forbidden(number, there, column(a, ab[y], ac[z], bc));
+            ivec3 left = ivec3(ahead, lane.ahead - ivec2(y, z));
+            bool inside = all(greaterThan(left, ivec3(0)));
+            Column s = unless_forbidden(number, inside, column(a, ab[y], ac[z], bc));
             Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
                             here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
-            here[at] = cell(d);
-            best = max(best, as_number(here[at].h, x, y, z));
-            note(words, number, d, here[at]);
+            int least = least_of(a, lane.b[y], lane.c[z]);
+            here[at] = cell(d, least);
+            if (is_end(left)) best = max(best, as_number(here[at].h, x, y, z));
+            note(words, number, d, here[at], least);
         }
     }
     return best;

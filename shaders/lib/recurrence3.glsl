@@ -3,7 +3,8 @@
 // only here. With t a column with gaps, p(t) the cell before it and s(t) the score of its letters:
 //   D_t(cell) = s(t) + X_t(p(t))
 //   X_t(cell) = max(H - opens, D_t - extends, D_u - mixed for the two u next to t)
-//   H(cell)   = max(0, s(abc) + H(p(abc)), D_t for all six t)
+//   H(cell)   = max(least, s(abc) + H(p(abc)), D_t for all six t)
+// where `least` is 0, or in global alignment that of ends3.glsl.
 // Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap
 // of one pair continues between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t
 // is H - opens. As H >= 0, no X inside the table is below -opens, which thus serves as minus
@@ -48,9 +49,9 @@ int after(int opened, int extended, int next, int other) {
 }
 #endif
 
-Cell cell(Moves d) {
+Cell cell(Moves d, int least) {
     int two = max(max(d.ab, d.ac), d.bc), one = max(max(d.a, d.b), d.c);
-    int h = max(max(d.abc, 0), max(two, one) - gap_cost());
+    int h = max(max(d.abc, least), max(two, one) - gap_cost());
 #ifdef LINEAR
     return Cell(h);
 #else

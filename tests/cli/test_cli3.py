@@ -25,7 +25,7 @@ from program import (
 )
 
 import glsw.cli.align3
-from glsw.align3 import Aligner3
+from glsw.align3 import Aligner3, align3
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines.three import ENGINES3
@@ -212,6 +212,22 @@ def test_codons_are_counted(run: Callable[..., SimpleNamespace], files: Path) ->
     done = run(f"{words} text")
     assert "identities 3/3 (100.0%), gaps 0/3 (0.0%)\n" in done.out
     assert "a 2 GCCAAATTT 4\nb 1 GCCAAATTT 3\nc 1 GCCAAATTT 3\n    *********\n" in done.out
+
+
+def test_modes(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    done = run(f"{ALIGN} --mode global")
+    expected = align3(*WORDS.values(), mode="global", engine="reference")
+    assert done.out.splitlines()[3].startswith(f"score {expected.score}, identities ")
+    assert [line.split()[2] for line in done.out.splitlines()[5:8]] == list(expected)
+    # Nothing is similar: a local alignment has no score, a global one a score below 0.
+    (files / "y.fasta").write_text(">y\nCCCC\n")
+    (files / "z.fasta").write_text(">z\nGG\n")
+    (row,) = rows(run(f"{DNA_FILES} --scheme identity --mode global --format tsv").out)
+    assert (row["score"], row["columns"]) == ("-13", "13")
+    assert run(f"{DNA_FILES} --mode global --max-alignments 2").status == 2
+    (files / "y.fasta").write_text(">y\n\n")
+    (files / "z.fasta").write_text(">z\n\n")
+    assert run(f"{DNA_FILES} --mode semiglobal").out == "x, y, z: no alignment\n\n"
 
 
 # scoring

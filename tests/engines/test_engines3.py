@@ -10,8 +10,9 @@ import cases3
 import naive3
 import numpy as np
 import pytest
+from Bio.Align import PairwiseAligner
 from cases import AB, array, codes, mutated
-from cases3 import CASES, Case, build, judge, label
+from cases3 import CASES, WHOLE_CASES, Case, build, judge, label
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -150,7 +151,10 @@ def test_oracle_equals_all_alignments(scoring):
         h = np.zeros([n + 1 for n in lengths], int)
         for end, moves in naive3.enumerate_alignments(lengths):
             h[end] = max(h[end], naive3.alignment_score(words, end, moves, scoring))
-        assert h.tolist() == naive3.heights(words, naive3.columns_table(words, scoring)).tolist()
+        assert (
+            h.tolist()
+            == naive3.heights(words, naive3.columns_table(words, scoring), scoring).tolist()
+        )
 
 
 @pytest.mark.parametrize("scoring", [each for each in oracle_scorings() if not each.linear][1:4:2])
@@ -173,7 +177,7 @@ def test_reference_equals_the_oracle(scoring):
         assert alignments(engine.paths(triples)) == [expected]
         ends = engine.ends(triples)
         assert (int(ends.score[0]), tuple(ends.end[0].tolist())) == expected[:2]
-        h = naive3.heights(words, naive3.columns_table(words, scoring))
+        h = naive3.heights(words, naive3.columns_table(words, scoring), scoring)
         assert next(engine.tables(triples)).tolist() == h[1:, 1:, 1:].tolist()
         assert naive3.best_of_pencils(words, scoring) == expected[:2]
         scores.append(expected[0])
@@ -600,3 +604,152 @@ def test_auto(device):
     for verb in (plane.paths, plane.disjoint):
         with pytest.raises(ValueError, match="'plane' computes scores, ends and tables only"):
             verb(case.triples)
+
+
+# Global and semi-global alignment
+
+MODES = ("global", "semiglobal")
+# The costs of PA-Star for DNA: transitions 2, transversions 5, gaps 5.
+COSTS = [[0, 5, 2, 5], [5, 0, 5, 2], [2, 5, 0, 5], [5, 2, 5, 0]]
+DNA_COSTS = Scoring.from_array(-np.array(COSTS), "ACGT", 5, 5)
+
+
+def least_cost(words, gap=5):
+    """Return the least cost of aligning three sequences from end to end: pairs of a column add up.
+
+    Cell by cell from the definition, costs rather than scores, and linear gaps only.
+    """
+    costs = np.full((5, 5), gap)
+    costs[:4, :4], costs[4, 4] = COSTS, 0
+    a, b, c = ([*word.tolist(), 4] for word in words)  # 4: a gap
+    best = np.full([len(word) + 1 for word in words], np.iinfo(int).max // 2)
+    best[0, 0, 0] = 0
+    steps = [step for step in product((0, 1), repeat=3) if any(step)]
+    for i, j, k in np.ndindex(*best.shape):
+        for di, dj, dk in steps:
+            if di <= i and dj <= j and dk <= k:
+                x, y, z = a[i - 1 if di else -1], b[j - 1 if dj else -1], c[k - 1 if dk else -1]
+                cost = costs[x, y] + costs[x, z] + costs[y, z]
+                best[i, j, k] = min(best[i, j, k], best[i - di, j - dj, k - dk] + cost)
+    return int(best[-1, -1, -1])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("scoring", ORACLE, ids=name_of)
+def test_reference_equals_the_oracle_in_other_modes(scoring, mode):
+    rng, scoring = np.random.default_rng(16), scoring.in_mode(mode)
+    engine = Reference3(scoring)
+    for lengths in rng.integers(0, 7, (15, 3)):
+        words = random_words(rng, scoring, lengths)
+        triples = Batch.of([words])
+        expected = naive3.path(words, scoring)
+        assert alignments(engine.paths(triples)) == [expected]
+        ends = engine.ends(triples)
+        assert (int(ends.score[0]), tuple(ends.end[0].tolist())) == expected[:2]
+        h = naive3.heights(words, naive3.columns_table(words, scoring), scoring)
+        assert next(engine.tables(triples)).tolist() == h[1:, 1:, 1:].tolist()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("scoring", ORACLE[::2], ids=name_of)
+def test_oracle_equals_all_alignments_in_other_modes(scoring, mode):
+    rng, scoring = np.random.default_rng(4), scoring.in_mode(mode)
+    for lengths in ((2, 2, 2), (3, 2, 1), (1, 3, 2), (3, 0, 3), (0, 2, 0), (0, 0, 0)):
+        words = random_words(rng, scoring, lengths)
+        scores = [0] if mode == "semiglobal" or not any(lengths) else []
+        for end, moves in naive3.enumerate_alignments(lengths):
+            start = end
+            for move in moves:
+                start = naive3.before(start, move)
+            if naive3.may_begin(start, scoring) and naive3.may_end(end, words, scoring):
+                scores.append(naive3.alignment_score(words, end, moves, scoring))
+        assert max(scores) == naive3.path(words, scoring)[0]
+
+
+@with_subtests("case", WHOLE_CASES.values())
+def test_equals_the_reference_in_other_modes(make, case):
+    judge(make(case.scoring), case)
+
+
+@with_subtests("case", list(WHOLE_CASES.values())[1::4])
+def test_small_chunks_in_other_modes(configuration, device, case):
+    more = cases3.CHUNKED.get(configuration[0], {})
+    judge(build(configuration, case.scoring, device, **more), case)
+    engine = build(configuration, case.scoring, device)
+    for t in range(0, len(case.triples), 4):
+        judge(engine, case.part(slice(t, t + 1)))
+
+
+@with_subtests("case", WHOLE_CASES.values())
+def test_columns_add_up_to_the_score_in_other_modes(usual, case):
+    for t, (score, end, moves) in enumerate(alignments(usual(case.scoring).paths(case.triples))):
+        words = case.triples[t]
+        assert naive3.alignment_score(words, end, moves, case.scoring) == score, case.describe(t)
+        start = end
+        for move in moves:
+            start = naive3.before(start, move)
+        assert naive3.may_begin(start, case.scoring)
+        assert naive3.may_end(end, words, case.scoring)
+
+
+def test_least_costs_of_dna(usual):
+    rng = np.random.default_rng(8)
+    lengths = [(0, 0, 0), (1, 0, 2), (9, 9, 9), (12, 5, 8), (20, 17, 23), (3, 21, 14)]
+    triples = Batch.of([rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in lengths)
+    engine = usual(Scoring3.sum_of_pairs(DNA_COSTS).in_mode("global"))
+    expected = [-least_cost(triples[t]) for t in range(len(triples))]
+    assert engine.scores(triples).tolist() == expected
+    for order in permutations(range(3)):
+        turned = Batch.of([triples[t][s] for s in order] for t in range(len(triples)))
+        assert engine.scores(turned).tolist() == expected
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_two_sequences_and_nothing(usual, mode):
+    """Each column then has a gap: the scores of pairs are lower by that, a gap costs double."""
+    rng, gap = np.random.default_rng(9), 3
+    engine = usual(Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, gap, gap)).in_mode(mode))
+    settings = {"match_score": 5 - 2 * gap, "mismatch_score": -4 - 2 * gap, "gap_score": -2 * gap}
+    biopython = PairwiseAligner(**settings)
+    for lengths in rng.integers(1, 40, (4, 2)):
+        a, b = (rng.integers(0, 4, n).astype(np.uint8) for n in lengths)
+        texts = ["".join("ACGT"[code] for code in word) for word in (a, b)]
+        expected = biopython.score(*texts) if mode == "global" else 0
+        for words in permutations([a, b, a[:0]]):
+            if [len(w) for w in words if len(w)] == [len(a), len(b)]:
+                assert engine.scores(Batch.of([words])).tolist() == [expected]
+
+
+def test_semi_global_by_hand(usual):
+    # CCACGT---   The ends of the first and second sequence, and all of the third, by identity.
+    # --ACGTGG-
+    # ---CGTGGT
+    scoring = Scoring3.identity(5, -4, 3, 1).in_mode("semiglobal")
+    words = [scoring.alphabet.encode(word) for word in ("CCACGT", "ACGTGG", "CGTGGT")]
+    found = alignments(usual(scoring).paths(Batch.of([words])))
+    assert found == [(15, (6, 4, 3), [7, 7, 7])] == [naive3.path(words, scoring)]
+
+
+def test_disjoint_alignments_are_local(usual):
+    engine = usual(Scoring3.identity().in_mode("global"))
+    with pytest.raises(ValueError, match=r"^mode 'global': disjoint alignments are local$"):
+        list(engine.disjoint(Batch.of([[np.zeros(3, np.uint8)] * 3])))
+
+
+def test_scores_too_far_apart(usual):
+    scoring = Scoring3.identity(1, -1, 10**6, 10**6)
+    engine = usual(scoring.in_mode("global"))
+    with pytest.raises(ValueError, match="could have scores that differ by 9000003 with"):
+        engine.scores(Batch.of([[np.zeros(2, np.uint8)] * 3]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_of_tables(device, name):
+    """Tables of one batch are not changed by work on another in between."""
+    available(name, device)
+    case, other = (WHOLE_CASES[f"{mode} BLOSUM62 12 1"] for mode in MODES)
+    engine = build((name, {}), case.scoring, device)
+    tables = engine.tables(case.triples)
+    for expected in case.tables:
+        assert next(tables).tolist() == expected.tolist()
+        assert engine.scores(other.triples.select(slice(0, 1))).shape == (1,)

@@ -25,7 +25,8 @@ class Engine3(AnyEngine):
     first of these columns that gives its score: three letters, first and second, first and third,
     second and third, first, second, third; a gap is closed rather than turned into one of the
     neighbouring kinds (the one with the smaller code first), and that rather than extended. The
-    way ends where H is 0.
+    way ends where H is 0. In global and semi-global alignment cells count only where alignments
+    may end, see `Scoring3.in_mode`; the way ends where one of this score may begin.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Engine3(AnyEngine):
         self.scoring = scoring
 
     def scores(self, triples: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
-        """Return the best local score of each triple.
+        """Return the best score of each triple.
 
         Parameters
         ----------
@@ -67,9 +68,9 @@ class Engine3(AnyEngine):
         return self.ends(triples, progress=progress).score.astype(np.int32, copy=False)
 
     def ends(self, triples: Batch, *, progress: Progress | None = None) -> Ends:
-        """Return the best local score of each triple and where it ends; as `scores`."""
+        """Return the best score of each triple and where it ends; as `scores`."""
         self.check(triples)
-        return ends_of(self.best(triples, progress or ignore))
+        return self.ends_of(self.best(triples, progress or ignore))
 
     @abstractmethod
     def best(self, triples: Batch, progress: Progress) -> BestCells:
@@ -85,7 +86,7 @@ class Engine3(AnyEngine):
         """
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each triple; parameters and errors as in `scores`."""
+        """Return the best alignment of each triple; parameters and errors as in `scores`."""
         raise self._aligns_not()
 
     def disjoint(
@@ -107,7 +108,14 @@ class Engine3(AnyEngine):
         super().check(batch)
         self.scoring.check(batch.lengths)
 
+    def check_disjoint(self, batch: Batch) -> None:
+        """Raise ValueError as `check`, and if alignments are not local."""
+        self.check(batch)
+        if not self.scoring.local:
+            raise ValueError(f"mode {self.scoring.mode!r}: disjoint alignments are local")
 
-def ends_of(best: BestCells) -> Ends:
-    """Return the ends of the alignments that end in the best cells."""
-    return Ends(best.score, np.where(best.score[:, None] > 0, best.cell, 0).astype(np.int32))
+    def ends_of(self, best: BestCells) -> Ends:
+        """Return the ends of the alignments that end in the best cells."""
+        if not self.scoring.local:
+            return Ends(best.score, best.cell)
+        return Ends(best.score, np.where(best.score[:, None] > 0, best.cell, 0).astype(np.int32))

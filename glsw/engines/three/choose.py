@@ -67,7 +67,7 @@ class Auto3(Engine3):
         return self._cells.tables(triples, progress=progress)
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each triple, see `Engine3.paths`."""
+        """Return the best alignment of each triple, see `Engine3.paths`."""
         return self._tracer.paths(triples, progress=progress)
 
     def disjoint(

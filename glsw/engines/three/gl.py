@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -66,8 +67,9 @@ def letter_count(scoring: Scoring3) -> int:
 class Compute3(Programs, Engine3):
     """Base of the engines of three sequences that need OpenGL 4.3.
 
-    Where two letters against a gap can gain, the cells with an index 0 are computed too: every
-    sequence then begins with a letter that aligns with none, see `DeviceTriples`.
+    Where two letters against a gap can gain, and in global and semi-global alignment, the cells
+    with an index 0 are computed too: every sequence then begins with a letter that aligns with
+    none, see `DeviceTriples`.
     """
 
     capabilities = Capabilities(requires=COMPUTE, tasks=("score", "ends", "alignment"), memory=True)
@@ -85,6 +87,8 @@ class Compute3(Programs, Engine3):
         self._uniforms: dict[str, Uniform] = dict(costs._asdict())
         if scoring.linear:
             self._defines["LINEAR"] = 1
+        if not scoring.local:
+            self._defines["WHOLE"] = scoring.whole
         if scoring.scheme == "identity":
             assert pairs.match_and_mismatch is not None
             match, mismatch = scoring.match_and_mismatch
@@ -98,8 +102,18 @@ class Compute3(Programs, Engine3):
 
     def device_triples(self, triples: Batch) -> DeviceTriples:
         """Return triples as the device gets them."""
-        nothing = self._defines["LETTERS"] - 1
-        return DeviceTriples.of(triples, nothing if self.scoring.pairs_gain else None)
+        borders = self.scoring.pairs_gain or not self.scoring.local
+        data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
+        if self.scoring.local or not len(triples):
+            return data
+        return replace(data, origin=self.scoring.score_offset(data.lengths.max(axis=0)))
+
+    def triples_program(self, name: str, data: DeviceTriples, **defines: int | None) -> Any:
+        """Return a compiled shader for these triples, see `Programs.program`."""
+        program = self.program(name, **defines)
+        if not self.scoring.local:
+            self.set(program, {"origin": data.origin})
+        return program
 
     def upload_triples(self, data: DeviceTriples) -> None:
         """Put the residues into their buffer, once."""
@@ -129,11 +143,14 @@ class DeviceTriples:
         As `Batch.pool`.
     before : int
         Letters before each sequence, 0 or 1.
+    origin : int
+        `Scoring3.score_offset`, by which H is higher.
     """
 
     sequences: Sequences
     index: npt.NDArray[np.int32]
     before: int
+    origin: int = 0
 
     @staticmethod
     def of(triples: Batch, nothing: int | None) -> DeviceTriples:
@@ -178,7 +195,7 @@ class DeviceTriples:
         order = np.lexsort((j, i, d, -score, owner))
         first = order[np.cumsum(counts) - counts]
         found = np.stack([i, j, d - i - j], axis=1)[first] + (1 - self.before)
-        return BestCells(np.maximum(score[first], 0), found.astype(np.int32))
+        return BestCells(score[first] - self.origin, found.astype(np.int32))
 
 
 def cut_by_memory(

@@ -82,7 +82,7 @@ class Plane(Compute3):
                 self.reserve(gl.DIRECTIONS, table.nbytes)
                 self._fill(data, np.array([t]), progress, TABLE=1)
                 self.download_into(gl.DIRECTIONS, table)
-            yield table[(slice(data.before, None),) * 3]
+            yield table[(slice(data.before, None),) * 3] - data.origin
 
     @property
     def _room(self) -> int:
@@ -126,7 +126,7 @@ class Plane(Compute3):
         self.upload(gl.TRIPLES, records)
         self.reserve(gl.SIDES, 4 * self._cell * int(sizes.sum()))
         self.reserve(gl.BEST, 8 * int(sizes.sum()))
-        program = self.program("plane.comp", **defines)
+        program = self.triples_program("plane.comp", data, **defines)
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
         cells = int((lengths - data.before).prod(axis=1).sum())

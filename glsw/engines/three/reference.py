@@ -78,10 +78,10 @@ class Reference3(Engine3):
         for t in range(len(triples)):
             h = fill(*_words(triples, t), self.scoring).h
             (progress or ignore)(_cells(triples, t))
-            yield h[1:, 1:, 1:].copy()
+            yield h[1:, 1:, 1:] - self.scoring.score_offset(triples.lengths[t])
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each triple, see `Engine3.paths`."""
+        """Return the best alignment of each triple, see `Engine3.paths`."""
         self.check(triples)
         found = []
         for t in range(len(triples)):
@@ -97,7 +97,7 @@ class Reference3(Engine3):
 
         See `Engine3.disjoint`. The whole table is filled anew for each.
         """
-        self.check(triples)
+        self.check_disjoint(triples)
         for t in range(len(triples)):
             words = _words(triples, t)
             forbidden = np.zeros([len(word) + 1 for word in words], np.bool_)
@@ -120,11 +120,12 @@ def planes(
     has a letter in it. With ``opens``, ``extends`` and ``mixed`` of `Scoring3.costs`::
 
         D_t = score(t) + max(H(p) - opens, D_t(p) - extends, D_s(p) - mixed)   t with gaps
-        H = max(0, H(p) + score(7), D_1, ..., D_6)
+        H = max(least, H(p) + score(7), D_1, ..., D_6)
 
-    where s are the `NEIGHBOURS` of t. With linear gaps ``H(p) - opens`` is the only term. What is
-    outside the table is minus infinity; so are, in cells that are forbidden, the columns of two
-    and three letters.
+    where s are the `NEIGHBOURS` of t, and ``least`` is 0 unless an alignment that is not local
+    begins there: H of such tables is higher by `Scoring3.score_offset`, and so above 0. With linear
+    gaps ``H(p) - opens`` is the only term. What is outside the table is minus infinity; so are, in
+    cells that are forbidden, the columns of two and three letters.
 
     Parameters
     ----------
@@ -147,6 +148,7 @@ def planes(
         np.full((0 if scoring.linear else 7, *shape), MINUS_INFINITY, np.int32),
     )
     earlier = [nothing, nothing, nothing]
+    origin = scoring.score_offset(np.array([i_last, j_last, k_last]))
     for d in range(i_last + j_last + k_last + 1):
         # A box around the cells of the plane.
         rows = slice(max(0, d - j_last - k_last), min(i_last, d) + 1)
@@ -157,7 +159,7 @@ def planes(
         outside = (k < 0) | (k > k_last)
         k = k.clip(0, k_last)
         here = Tables(nothing.h.copy(), nothing.gaps.copy())
-        h = np.zeros(k.shape, np.int32)
+        h = np.where(_at(scoring, i == 0, j == 0, k == 0), np.int32(origin), np.int32(0))
         score = column_scores(x[rows], y[:, columns], z[k], scoring)
         closed = None if forbidden is None else forbidden[i, j, k]
         for t, (da, db, dc) in STEPS.items():
@@ -233,11 +235,20 @@ def fill(
 def best_cell(a: _Codes, b: _Codes, c: _Codes, scoring: Scoring3) -> tuple[int, int, int, int]:
     """Return score, i, j and k of the best cell: with the smallest i + j + k, then i, then j."""
     best = 0, 0, 0, 0
+    rows, columns = np.ogrid[: len(a) + 1, : len(b) + 1]
     for d, plane in enumerate(planes(a, b, c, scoring)):
-        i, j = map(int, np.unravel_index(plane.h.argmax(), plane.h.shape))
-        if plane.h[i, j] > best[0]:
-            best = int(plane.h[i, j]), i, j, d - i - j
-    return best
+        last = rows == len(a), columns == len(b), d - rows - columns == len(c)
+        h = np.where(_at(scoring, *last), plane.h, MINUS_INFINITY)
+        i, j = map(int, np.unravel_index(h.argmax(), h.shape))
+        if h[i, j] > best[0]:
+            best = int(h[i, j]), i, j, d - i - j
+    return best[0] - scoring.score_offset(np.array([len(a), len(b), len(c)])), *best[1:]
+
+
+def _at(scoring: Scoring3, i: _Bool, j: _Bool, k: _Bool) -> _Bool:
+    """Return where enough of the sequences have ended, or not begun, for an alignment to do so."""
+    count = i.astype(np.int8) + j + k
+    return count >= scoring.whole
 
 
 def trace(
@@ -248,22 +259,32 @@ def trace(
     tables: Tables,
     forbidden: _Bool | None = None,
 ) -> tuple[int, _Cell, _Codes]:
-    """Return score, end and columns of the best local alignment, by the rules of `Engine3`."""
+    """Return score, end and columns of the best alignment, by the rules of `Engine3`."""
     letters = _padded(a), _padded(b), _padded(c)
-    best = np.argwhere(tables.h == tables.h.max())
+    shape = tables.h.shape
+    grid = np.ogrid[: shape[0], : shape[1], : shape[2]]
+    last = [at == size - 1 for at, size in zip(grid, shape, strict=True)]
+    h = np.where(_at(scoring, *last), tables.h, MINUS_INFINITY)
+    best = np.argwhere(h == h.max())
     i, j, k = best[np.lexsort((best[:, 1], best[:, 0], best.sum(axis=1)))[0]].tolist()
     end = i, j, k
-    score = int(tables.h[end])
-    if score == 0:
+    origin = scoring.score_offset(np.array(shape) - 1)
+    score = int(tables.h[end]) - origin
+    if score == 0 and scoring.local:
         return 0, (0, 0, 0), np.empty(0, np.uint8)
     cell, column, moves = end, 0, []
-    while column or tables.h[cell] > 0:
+    while column or not _begins(scoring, cell, int(tables.h[cell]), origin):
         if not column:
             column = _last_column(letters, scoring, tables, cell, forbidden)
         moves.append(column)
         cell = _before(cell, column)
         column = _column_before(tables, column, cell, scoring)
     return score, end, np.array(moves[::-1], np.uint8)
+
+
+def _begins(scoring: Scoring3, cell: _Cell, h: int, origin: int) -> bool:
+    """Return whether the best alignment that ends in a cell has no column."""
+    return h == origin and cell.count(0) >= scoring.whole
 
 
 def _last_column(

@@ -11,7 +11,6 @@ from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
 from glsw.engines.three import gl
-from glsw.engines.three.base import ends_of
 from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
 from glsw.engines.three.tiles import Chunk, TileForm, TileRange, TileShape
 from glsw.paths import BestCells, Paths
@@ -110,12 +109,12 @@ class Subtable(Compute3):
                     part = TileRange(first, min(first + slab, chunk.tiles))
                     self._fill(chunk, part, TABLE=1, progress=progress)
                     self.download_into(gl.DIRECTIONS, slab_rows)
-            yield table[(slice(data.before, None),) * 3]
+            yield table[(slice(data.before, None),) * 3] - data.origin
 
     # alignments
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each triple, traced back on the device."""
+        """Return the best alignment of each triple, traced back on the device."""
         self.check(triples)
         data = self.device_triples(triples)
         found = BestCells.zeros(len(triples), 3)
@@ -126,13 +125,13 @@ class Subtable(Compute3):
             found.put(chunk.chosen, best)
             for t, path in zip(chunk.chosen, traced, strict=True):
                 runs[t] = path
-        return Paths.of(ends_of(found), runs)
+        return Paths.of(self.ends_of(found), runs)
 
     def disjoint(
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
-        self.check(triples)
+        self.check_disjoint(triples)
         return self._disjoint(triples, progress or ignore)
 
     def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
@@ -148,7 +147,7 @@ class Subtable(Compute3):
                 best, runs = self._traced(chunk, progress)
                 if not best.score[0]:
                     break
-                yield t, Paths.of(ends_of(best), runs)
+                yield t, Paths.of(self.ends_of(best), runs)
 
     def _traced(
         self, chunk: Chunk, progress: Progress
@@ -160,7 +159,7 @@ class Subtable(Compute3):
         best = self._best(chunk)
         traces = np.zeros(len(chunk.chosen), _TRACE)
         traces["at"] = best.cell + chunk.data.before
-        traces["over"] = best.score == 0
+        traces["over"] = self.scoring.local & (best.score == 0)
         self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
         while not traces["over"].all():
             first = 0
@@ -214,7 +213,7 @@ class Subtable(Compute3):
         if len(order) == 1:
             yield self._chunk(data, order, trace=trace)
             return
-        form = self._forms.of(data.lengths[order], trace)
+        form = self._forms.of(data, order, trace)
         everything = Chunk(data, order, form, trace)
         each = np.zeros(len(data.index), np.int64)
         each[order] = everything.each
@@ -237,7 +236,7 @@ class Subtable(Compute3):
         masked: bool = False,
     ) -> Chunk:
         """Choose form and spacing; the table of a single triple may need parts."""
-        form = form or self._forms.of(data.lengths[chosen], trace)
+        form = form or self._forms.of(data, chosen, trace)
         chunk = Chunk(data, chosen, form, trace, masked)
         if self._spacing and trace:
             chunk = chunk.spaced(self._spacing)
@@ -278,7 +277,8 @@ class Subtable(Compute3):
         **defines: int | None,
     ) -> None:
         """Compute a part of the tiles, or all of them."""
-        program = self.program("subtable.comp", AGAIN=AGAIN, **chunk.form.defines, **defines)
+        defines |= {"AGAIN": AGAIN, **chunk.form.defines}
+        program = self.triples_program("subtable.comp", chunk.data, **defines)
         part = part or chunk.everything
         patches, deep = chunk.most_patches(part), part.stop - part.first
         self.set(
@@ -330,10 +330,11 @@ class _TileForms:
         for trace in (False, True):
             self._form(trace, packed is not False, depth or 1)
 
-    def of(self, lengths: npt.NDArray[np.int64], trace: bool) -> TileForm:
-        """Return the form for triples of these lengths, shape (N, 3)."""
+    def of(self, data: DeviceTriples, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+        """Return the form for some triples."""
+        lengths = data.lengths[chosen]
         first = int(lengths[:, 0].max())
-        bound = int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
+        bound = data.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
         if self._packed and bound >= 2**16:
             raise ValueError(f"packed sides need scores below 65536, {bound} is possible")
         packed = bound < 2**16 and self._packed is not False

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         align,
         align_pairs,
         alignments,
+        neighbors,
         score,
         score_matrix,
         score_pairs,
@@ -71,6 +72,7 @@ __all__ = [
     "alignments",
     "devices",
     "makedb",
+    "neighbors",
     "read",
     "score",
     "score_matrix",
@@ -95,7 +97,7 @@ _HOMES = {
     "sequences.database": "Database makedb",
     "sequences.encoded": "Sequences",
     "sequences.records": "Record read",
-    "verbs": "align align_pairs alignments score score_matrix score_pairs search",
+    "verbs": "align align_pairs alignments neighbors score score_matrix score_pairs search",
 }
 """The public names that each module has; it is imported when one of them is first used."""
 

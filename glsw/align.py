@@ -11,7 +11,8 @@ from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneSequence, Targets
-from glsw.pair_collections import PairCollections, Scores
+from glsw.neighbors import Neighbors
+from glsw.pair_collections import Scores
 from glsw.paths import Ends
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _SETTINGS = SearchSettings()
 
 
-class Aligner(PairCollections):
+class Aligner(Neighbors):
     """A scoring, an engine and a device, ready to align.
 
     Parameters

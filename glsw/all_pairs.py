@@ -1,10 +1,11 @@
-"""Score matrices: every sequence of one collection against every one of another, or of itself."""
+"""All pairs of two collections, or of one: cut into tiles, and their score matrix."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,95 @@ from glsw.search.tasks import in_order, run_tasks
 from glsw.search.workers import Workers
 from glsw.sequences.encoded import Sequences
 
-_BLOCKS_OF_SYMMETRIC_MATRIX = 16
-"""Blocks of queries: each meets itself and shorter ones, so that nearly half is saved."""
+_STEPS = 16
+"""Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
+_MAX_TARGETS = 2**16  # of a piece: they stay on the device while all queries meet them
+_MAX_SCORES = 2**25  # of a tile
+
+_Scores = npt.NDArray[np.int32]
+
+
+class Piece(NamedTuple):
+    """A rectangle of the table of all pairs: some queries and the targets that they meet."""
+
+    queries: slice
+    targets: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of queries and targets."""
+        return self.queries.stop - self.queries.start, self.targets.stop - self.targets.start
+
+    def cut(self, queries: int) -> Iterator[Piece]:
+        """Yield the same in pieces of at most so many queries."""
+        start, stop = self.queries.start, self.queries.stop
+        for first in range(start, stop, queries):
+            yield Piece(slice(first, min(first + queries, stop)), self.targets)
+
+    def tiles(self) -> Iterator[Piece]:
+        """Yield the same in pieces of a bounded number of scores."""
+        return self.cut(max(1, _MAX_SCORES // max(1, self.shape[1])))
+
+
+def pieces(
+    queries: Sequences, targets: Sequences, residues: int, *, symmetric: bool
+) -> Iterator[Piece]:
+    """Yield pieces that have every pair, of symmetric ones every pair in one order at least.
+
+    Parameters
+    ----------
+    queries, targets : Sequences
+    residues : int
+        Most of the targets of a piece, unless one alone has more.
+    symmetric : bool
+        Whether the queries are the targets too, and of two orders of a pair one is enough: that
+        with the lesser number first. Near the diagonal a piece may have both.
+
+    Examples
+    --------
+    >>> four = Sequences.of([np.zeros(9, np.uint8)] * 4)
+    >>> [(each.queries, each.targets.start) for each in pieces(four, four, 99, symmetric=True)][:2]
+    [(slice(0, 1, None), 0), (slice(1, 2, None), 1)]
+    """
+    every = slice(0, len(queries))
+    for part in targets.parts(max(1, residues)):
+        for start in range(part.start, part.stop, _MAX_TARGETS):
+            some = slice(start, min(start + _MAX_TARGETS, part.stop))
+            if not symmetric:
+                yield Piece(every, some)
+                continue
+            if start:
+                yield Piece(slice(0, start), some)
+            for first, stop in pairwise(_equal_cuts(targets, some, _STEPS)):
+                yield Piece(slice(first, stop), slice(first, some.stop))
+
+
+def _equal_cuts(sequences: Sequences, part: slice, count: int) -> list[int]:
+    """Return where to cut a part, its ends included, into at most so many of equal residues."""
+    bounds = sequences.offsets[part.start : part.stop + 1]
+    shares = bounds[0] + (bounds[-1] - bounds[0]) * np.arange(1, count) / count
+    cuts = part.start + np.searchsorted(bounds, shares)
+    return sorted({part.start, *cuts.tolist(), part.stop})
+
+
+def pieces_of_workers(
+    every: list[Piece], queries: Sequences, targets: Sequences, workers: Workers
+) -> list[Piece]:
+    """Return the same in more pieces: several for each worker, of about equal cells."""
+    cells = [cells_of(each, queries, targets) for each in every]
+    most = sum(cells) / (_STEPS * task_count(workers))
+    return [
+        part
+        for each, size in zip(every, cells, strict=True)
+        for part in each.cut(max(1, int(each.shape[0] * most / max(1, size))))
+    ]
+
+
+def cells_of(piece: Piece, queries: Sequences, targets: Sequences) -> int:
+    """Return the cells of the tables of a piece."""
+    sides = ((queries, piece.queries), (targets, piece.targets))
+    first, second = (int(one.offsets[of.stop] - one.offsets[of.start]) for one, of in sides)
+    return first * second
 
 
 def score_matrix(
@@ -24,9 +112,13 @@ def score_matrix(
     queries: Sequences,
     targets: Sequences | None = None,
     *,
+    workers: Workers | None = None,
+    out: npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
-) -> npt.NDArray[np.int32]:
+) -> npt.NDArray[Any]:
     """Return the score of each query with each target, in integer units.
+
+    Besides the result it takes memory for a tile of 2**25 scores.
 
     Parameters
     ----------
@@ -34,77 +126,75 @@ def score_matrix(
     queries, targets : Sequences
         N and M of them. Without targets the queries are compared with each other, each pair once
         if the scoring does not depend on the order of a pair.
+    workers : Workers, optional
+        Compute the tiles instead of this engine.
+    out : ndarray, shape (N, M), optional
+        For the result; a memory map too.
     progress : callable, optional
         As in `Engine.scan`.
 
     Returns
     -------
     ndarray of int32, shape (N, M)
+        Or ``out``.
 
     Raises
     ------
     ValueError
-        As `Engine.scores`.
+        As `Engine.scores`; for an array of another shape.
     """
-    if targets is not None:
-        order = np.argsort(-targets.lengths, kind="stable")
-        found = np.empty((len(queries), len(targets)), np.int32)
-        (found[:, order],) = engine.scan(queries, [targets.select(order)], progress=progress)
-        return found
-    order = np.argsort(-queries.lengths, kind="stable")
-    ordered = queries.select(order)
-    if not (engine.scoring.symmetric and len(queries)):
-        return score_matrix(engine, queries, queries, progress=progress)
-    found = np.empty((len(queries), len(queries)), np.int32)
-    # The longest first: each block meets itself and all shorter ones.
-    cells = np.cumsum(ordered.lengths)
-    bounds = np.searchsorted(
-        cells, cells[-1] * np.arange(1, _BLOCKS_OF_SYMMETRIC_MATRIX) / _BLOCKS_OF_SYMMETRIC_MATRIX
-    ).tolist()
-    bounds = sorted({0, *bounds, len(queries)})
-    for start, stop in pairwise(bounds):
-        block, rest = ordered.part(slice(start, stop)), ordered.part(slice(start, None))
-        (scores,) = engine.scan(block, [rest], progress=progress)
-        found[np.ix_(order[start:stop], order[start:])] = scores
-        found[np.ix_(order[start:], order[start:stop])] = scores.T
+    symmetric = targets is None and engine.scoring.symmetric
+    others = queries if targets is None else targets
+    shape = len(queries), len(others)
+    found = np.empty(shape, np.int32) if out is None else out
+    if found.shape != shape:
+        raise ValueError(f"out has the shape {found.shape}, {shape} expected")
+    every = list(pieces(queries, others, engine.part, symmetric=symmetric))
+    if workers:
+        every = pieces_of_workers(every, queries, others, workers)
+    tiles = [tile for each in every for tile in each.tiles()]
+    for tile, scores in _scores_of(tiles, engine, queries, others, workers, progress):
+        found[tile.queries, tile.targets] = scores
+        if symmetric:
+            found[tile.targets, tile.queries] = scores.T
     return found
 
 
-def score_matrix_by(
-    workers: Workers,
+def _scores_of(
+    tiles: list[Piece],
     engine: Engine,
     queries: Sequences,
-    targets: Sequences | None = None,
-    *,
-    progress: Progress | None = None,
-) -> npt.NDArray[np.int32]:
-    """Return what `score_matrix` does, computed by workers: blocks of queries, a task each."""
-    own = targets is None and engine.scoring.symmetric
-    others = queries if targets is None else targets
-    order = np.argsort(-queries.lengths, kind="stable")
-    ordered = queries.select(order)
-    found = np.empty((len(queries), len(others)), np.int32)
-    cells = np.cumsum(ordered.lengths)
-    count = _BLOCKS_OF_SYMMETRIC_MATRIX * task_count(workers) if len(queries) else 0
-    cut = np.searchsorted(cells, cells[-1:] * np.arange(1, count) / max(count, 1))
-    bounds = np.unique([0, *cut, len(queries)]).tolist()
-    blocks = list(pairwise(bounds))
-    tasks = [
-        _Block(ordered.part(slice(*each)), ordered.part(slice(each[0], None)) if own else others)
-        for each in blocks
-    ]
-    for k, worker, answer in run_tasks(in_order(tasks), workers, engine, "matrix", len(tasks)):
-        start, stop = blocks[k]
-        if own:
-            found[np.ix_(order[start:stop], order[start:])] = answer.value
-            found[np.ix_(order[start:], order[start:stop])] = answer.value.T
-        else:
-            found[order[start:stop]] = answer.value
-        done = len(tasks[k].queries.residues) * len(tasks[k].targets.residues)
-        worker.measured(done, answer)
+    targets: Sequences,
+    workers: Workers | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Piece, _Scores]]:
+    """Yield each tile and its scores, in any order if there are workers."""
+    part = Parts(targets)
+    if not workers:
+        tasks = ((queries.part(each.queries), part.of(each.targets)) for each in tiles)
+        yield from zip(tiles, engine.scan_each(tasks, progress=progress), strict=True)
+        return
+    blocks = [_Block(queries.part(each.queries), part.of(each.targets)) for each in tiles]
+    for k, worker, answer in run_tasks(in_order(blocks), workers, engine, "matrix", len(blocks)):
+        cells = cells_of(tiles[k], queries, targets)
+        worker.measured(cells, answer)
+        yield tiles[k], answer.value
         if progress:
-            progress(done)
-    return found
+            progress(cells)
+
+
+class Parts:
+    """Parts of sequences: the same object as long as the same part is asked for."""
+
+    def __init__(self, sequences: Sequences) -> None:
+        self._sequences = sequences
+        self._last: tuple[slice, Sequences] | None = None
+
+    def of(self, part: slice) -> Sequences:
+        """Return a part."""
+        if self._last is None or self._last[0] != part:
+            self._last = part, self._sequences.part(part)
+        return self._last[1]
 
 
 @dataclass(frozen=True)
@@ -114,5 +204,5 @@ class _Block:
     queries: Sequences
     targets: Sequences
 
-    def __call__(self, engine: Any) -> npt.NDArray[np.int32]:
-        return score_matrix(engine, self.queries, self.targets)
+    def __call__(self, engine: Any) -> _Scores:
+        return next(engine.scan_each([(self.queries, self.targets)]))

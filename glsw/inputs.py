@@ -132,15 +132,6 @@ class InputEncoder:
             records, codes = [each.record for each in contexts], [each.codes for each in contexts]
         return Collection(Sequences.of(codes), records, None, what, self._alphabet)
 
-    def sequences(self, queries: Source, targets: Source | None) -> list[Sequences]:
-        """Return the codes of one or two files or lists of sequences."""
-        sides = [(queries, "query"), *([] if targets is None else [(targets, "target")])]
-        with self._counted() as found:
-            return [
-                Sequences.of(self._encode(each, found) for each in self._records(source, what))
-                for source, what in sides
-            ]
-
     def search(
         self, query: Source, database: Targets, strand: Strand | None, genetic_code: int | None
     ) -> tuple[list[Query], Database]:

@@ -14,9 +14,9 @@ from glsw.inputs import InputEncoder
 from glsw.many_pairs import Index
 from glsw.results import PairAlignments
 from glsw.scoring.scoring import Scoring
-from glsw.search.pool import AnyExecutor, PoolUser, workers_of
+from glsw.search.pool import AnyExecutor, PoolUser
 from glsw.sequences.collections import Collection, ManySequences
-from glsw.sequences.records import Source
+from glsw.sequences.encoded import Sequences
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
@@ -32,8 +32,8 @@ class PairCollections(PoolUser):
 
     def score_matrix(
         self,
-        queries: Source,
-        targets: Source | None = None,
+        queries: ManySequences,
+        targets: ManySequences | None = None,
         *,
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
@@ -42,8 +42,8 @@ class PairCollections(PoolUser):
 
         Parameters
         ----------
-        queries, targets : path or list of sequences
-            Without targets, the queries are compared with each other, each pair once if the
+        queries, targets : path, list or array of sequences
+            As for `score_pairs`. Without targets, the queries are compared with each other, each pair once if the
             scoring does not depend on the order of a pair.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
@@ -68,14 +68,18 @@ class PairCollections(PoolUser):
                [17, 44, 22],
                [17, 22, 22]], dtype=int32)
         """
-        sides = self._inputs.sequences(queries, targets)
+        sides = self._sides(queries, targets)
         with self.engine.turn:
-            if executor is None:
-                scores = all_pairs.score_matrix(self.engine, *sides, progress=progress)
-            else:
-                workers = workers_of(executor, self._pool.spec)
-                scores = all_pairs.score_matrix_by(workers, self.engine, *sides, progress=progress)
+            workers = self._pool.workers(executor)
+            scores = all_pairs.score_matrix(self.engine, *sides, workers=workers, progress=progress)
         return self.scoring.in_matrix_units(scores)
+
+    def _sides(
+        self, queries: ManySequences, targets: ManySequences | None
+    ) -> tuple[Sequences, Sequences | None]:
+        """Return the codes of one or two collections."""
+        first, second = self._inputs.collections(queries, targets)
+        return first.sequences, None if targets is None else second.sequences
 
     def score_pairs(
         self,

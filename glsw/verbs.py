@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from glsw.align import Aligner
+from glsw.distances import Distance
 from glsw.engines.base import Progress, Ties
 from glsw.inputs import OneSequence, Targets
 from glsw.many_pairs import Index
@@ -19,6 +20,7 @@ from glsw.sequences.collections import ManySequences
 from glsw.sequences.records import Single, Source
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
     from typing_extensions import Unpack
 
 
@@ -60,8 +62,8 @@ def score(
 
 
 def score_matrix(
-    queries: Source,
-    targets: Source | None = None,
+    queries: ManySequences,
+    targets: ManySequences | None = None,
     *,
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
@@ -123,6 +125,99 @@ def align_pairs(
     with Aligner(**options) as aligner:
         return aligner.align_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
+        )
+
+
+def neighbors(
+    sequences: ManySequences,
+    other: ManySequences | None = None,
+    *,
+    cutoff: float,
+    k: int | None = None,
+    distance: Distance = "score",
+    min_score: float | None = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+    **options: Unpack[AlignerOptions],
+) -> csr_array:
+    """Return the pairs of sequences that are near enough, of all pairs, as a sparse matrix.
+
+    All pairs are computed, exactly; only those that pass take memory. It needs SciPy, the extra
+    ``glsw[sparse]``.
+
+    Parameters
+    ----------
+    sequences : path, list or array of sequences
+        The rows of the matrix, given as for `score_pairs`.
+    other : path, list or array of sequences, optional
+        The columns; without it the sequences themselves. Then each pair is computed once if the
+        scoring does not depend on the order of a pair.
+    cutoff : float
+        The least score or identity, or the largest difference or E-value.
+    k : int, optional
+        The number of pairs to keep of each row, the best by their values; of equal ones those with
+        the lowest columns. Without ``other`` a sequence itself is not counted.
+    distance : {"score", "self", "identity", "evalue"}
+        The value of a pair. ``"score"``: its best score. ``"self"``: the lesser of the scores of
+        both with themselves, minus its score, the distance of scirpy. ``"identity"``: the equal
+        columns of its best alignment, divided by all columns, from 0 to 1. ``"evalue"``: that of a
+        search with the sequence of the row in a database of all columns, with the published
+        constants of the scoring.
+    min_score : float, optional
+        The least score of a pair, whatever its value; only pairs that reach it are aligned for
+        their identities. For local identities it is 1 unless given.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Computes parts of the table of all pairs, as in `search`.
+    **options
+        Of `Aligner`. Of a list of devices all compute.
+
+    Returns
+    -------
+    scipy.sparse.csr_array, shape (sequences, other)
+        The values of the pairs that pass, with sorted indices. Scores and differences are int32, or
+        float64 if the matrix or the gap costs have decimals; identities and E-values float64.
+        ``scipy.sparse.csr_matrix(found)`` is the same as a matrix.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If SciPy is not installed.
+    ValueError
+        As in `score`; for a ``cutoff`` that no pair or every pair has, and E-values without
+        published constants for the scoring.
+
+    Notes
+    -----
+    The diagonal: without ``other`` each sequence is a pair with itself like any other, so it is
+    there if it passes. Its value is that of its alignment with itself.
+
+    A difference of 0 is stored as 0. SciPy keeps such entries until `eliminate_zeros` is called,
+    but some operations drop them. scirpy stores distances plus 1, so that 0 means no entry:
+    ``found.data += 1`` gives that form.
+
+    Without ``other`` and with a symmetric scoring, the identity of a pair is in both places that of
+    the alignment whose query has the lower number.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> words = ["CASSLGQAYEQYF", "CASSLGQGYEQYF", "CASSPTGGYEQYF"]
+    >>> found = glsw.neighbors(words, cutoff=10, distance="self")
+    >>> found.indices.tolist(), found.indptr.tolist(), found.data.tolist()
+    ([0, 1, 0, 1, 2], [0, 2, 4, 5], [0, 4, 4, 0, 0])
+    """
+    with Aligner(**options) as aligner:
+        return aligner.neighbors(
+            sequences,
+            other,
+            cutoff=cutoff,
+            k=k,
+            distance=distance,
+            min_score=min_score,
+            progress=progress,
+            executor=executor,
         )
 
 

@@ -39,9 +39,12 @@ ORDER = [
     "engines",
     "search",
     "all_pairs",
+    "distances",
+    "near_pairs",
     "many_pairs",
     "inputs",
     "pair_collections",
+    "neighbors",
     "align",
     "verbs",
     "pairwise",
@@ -199,7 +202,7 @@ def test_public_names() -> None:
         Aligner Aligner3 Alignment Alphabet Batch DNA Database Device DeviceError DeviceInfo
         DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner Record Scoring
         Scoring3 SearchResult Sequences ShaderError __version__ align align3 align_pairs
-        alignments devices makedb read score score_matrix score_pairs search write
+        alignments devices makedb neighbors read score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)
@@ -224,6 +227,7 @@ LATE = [
     "numpy.random",
     "pandas",
     "platform",
+    "scipy",
     "secrets",
     "tempfile",
     "tqdm",

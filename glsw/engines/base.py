@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -224,6 +226,25 @@ class Engine(AnyEngine):
             for q, query in enumerate(queries):
                 found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
             yield found
+
+    def passing(
+        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+    ) -> Iterator[Passing]:
+        """Yield the pairs of each tile that score enough, tile by tile.
+
+        The next tile may be asked for while one is being computed. This form computes all scores
+        and then selects; engines on a device may keep there what does not pass. Otherwise as
+        `scan_each`.
+        """
+        begun: deque[Tile] = deque()
+
+        def tasks() -> Iterator[tuple[Sequences, Sequences]]:
+            for tile in tiles:
+                begun.append(tile)
+                yield tile.queries, tile.targets
+
+        for scores in self.scan_each(tasks(), progress=progress):
+            yield Passing.of(begun.popleft(), scores)
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the largest buffer that one pair of m and n letters needs."""

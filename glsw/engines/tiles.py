@@ -1,0 +1,65 @@
+"""Tiles of the table of all pairs, and those of their pairs that score enough."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.encoded import Sequences
+
+_Int32 = npt.NDArray[np.int32]
+
+ALWAYS, NEVER = -(2**31) + 1, 2**31 - 1
+"""Bounds that every score reaches, and none."""
+
+
+class Tile(NamedTuple):
+    """Some queries and targets, each with each; a pair passes if it reaches the lesser bound.
+
+    Parameters
+    ----------
+    queries, targets : Sequences
+    query_bounds : ndarray of int32, shape (queries,)
+        In integer units of the scoring, from `ALWAYS` to `NEVER`.
+    target_bounds : ndarray of int32, shape (targets,)
+    """
+
+    queries: Sequences
+    targets: Sequences
+    query_bounds: _Int32
+    target_bounds: _Int32
+
+
+class Passing(NamedTuple):
+    """The pairs of a tile that pass, in the order of the queries, then the targets.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (N,)
+        Their numbers in the tile.
+    score : ndarray of int32, shape (N,)
+        In integer units.
+    """
+
+    query: _Int32
+    target: _Int32
+    score: _Int32
+
+    @classmethod
+    def of(cls, tile: Tile, scores: _Int32) -> Passing:
+        """Return those that pass of all scores of a tile, shape (queries, targets).
+
+        Examples
+        --------
+        >>> nothing = Sequences.of([])
+        >>> bounds = np.array([5, 3], np.int32), np.array([9, 4, 9], np.int32)
+        >>> found = Passing.of(Tile(nothing, nothing, *bounds), np.array([[5, 4, 4], [3, 3, 2]]))
+        >>> [values.tolist() for values in found]
+        [[0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 3]]
+        """
+        bounds = np.minimum(tile.query_bounds[:, None], tile.target_bounds)
+        query, target = np.nonzero(scores >= bounds)
+        found = scores[query, target].astype(np.int32)
+        return cls(query.astype(np.int32), target.astype(np.int32), found)

@@ -1,0 +1,234 @@
+"""Sparse matrices of all pairs: they equal what is selected from all scores."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import glsw
+from glsw import Aligner, Scoring, all_pairs, near_pairs
+from glsw.distances import DISTANCES
+from glsw.engines import ENGINES
+from glsw.statistics import for_search
+
+DNA = Scoring.match_mismatch(2, -1, 1, 1)
+UNEVEN = Scoring.from_array([[2, -1], [-3, 4]], "ab", 3, 1)
+CUTOFFS = {"score": 25, "self": 30, "identity": 0.7, "evalue": 0.5}
+
+
+def words(lengths, letters="ARNDCQEGHILKMFPSTWYV", seed=3):
+    """Random words, every third of them a changed copy of the one before."""
+    random = np.random.default_rng(seed)
+    made = ["".join(random.choice(list(letters), n)) for n in lengths]
+    for k in range(1, len(made), 3):
+        made[k] = made[k - 1][: len(made[k])].replace("A", "G") + made[k][len(made[k - 1]) :]
+    return made
+
+
+LENGTHS = (31, 28, 7, 40, 44, 1, 7, 12, 39, 3, 28, 33, 0, 16, 16, 25, 30, 9)
+WORDS = words(LENGTHS)
+OTHERS = [*WORDS[::4], *words(LENGTHS[::2], seed=4)]
+
+
+def brute_force(rows, columns, distance, cutoff, least=None, engine="reference", **options):
+    """The values of all pairs as a dense array, NaN where a pair does not pass."""
+    scores = glsw.score_matrix(rows, columns, engine=engine, **options)
+    values = scores.astype(float)
+    enough = np.full(scores.shape, True)
+    if distance == "self":
+        own = [
+            [glsw.score(w, w, engine="reference", **options) for w in s] for s in (rows, columns)
+        ]
+        values = np.minimum(np.array(own[0])[:, None], np.array(own[1])) - scores
+    elif distance == "identity":
+        local = options.get("mode", "local") == "local"
+        enough = scores >= (1 if local else -(2**40))
+        for i, j in np.argwhere(enough):
+            pair = (rows[i], columns[j]) if rows is not columns or i <= j else (rows[j], columns[i])
+            values[i, j] = glsw.align(*pair, engine="reference", **options).identity
+    elif distance == "evalue":
+        m, n = (np.array(list(map(len, side))) for side in (rows, columns))
+        statistics = for_search(Scoring.blast(), int(m.max()), len(n), int(n.sum()))
+        enough = scores > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = statistics.evalue(scores, m[:, None], n)
+    good = values <= cutoff if distance in ("self", "evalue") else values >= cutoff
+    if least is not None:
+        enough &= scores >= least
+    return np.where(good & enough, values, np.nan)
+
+
+def dense(found):
+    assert found.has_sorted_indices
+    made = np.full(found.shape, np.nan)
+    rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    made[rows, found.indices] = found.data
+    return made
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("columns", [None, OTHERS])
+def test_as_brute_force(distance, columns, monkeypatch):
+    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    monkeypatch.setattr(all_pairs, "_MAX_TARGETS", 11)
+    monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 7)
+    cutoff = CUTOFFS[distance]
+    found = glsw.neighbors(WORDS, columns, cutoff=cutoff, distance=distance, engine="reference")
+    expected = brute_force(WORDS, WORDS if columns is None else columns, distance, cutoff)
+    assert 10 < np.isfinite(expected).sum() < expected.size * 0.7
+    np.testing.assert_allclose(dense(found), expected, rtol=1e-12)
+    assert found.dtype == (np.int32 if distance in ("score", "self") else np.float64)
+
+
+@pytest.mark.parametrize("name", sorted(set(ENGINES) - {"reference"}))
+def test_engines_agree(device, name):
+    chosen = None if ENGINES[name].capabilities.requires is None else device
+    with Aligner(engine=name, device=chosen) as aligner:
+        for columns in (None, OTHERS):
+            found = aligner.neighbors(WORDS, columns, cutoff=30, distance="self")
+            expected = brute_force(WORDS, WORDS if columns is None else columns, "self", 30)
+            np.testing.assert_array_equal(dense(found), expected)
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+@pytest.mark.parametrize(("distance", "cutoff"), [("self", 45), ("identity", 0.3), ("score", 9)])
+def test_other_modes(mode, distance, cutoff):
+    given = WORDS[:12]
+    found = glsw.neighbors(given, cutoff=cutoff, distance=distance, mode=mode, engine="reference")
+    expected = brute_force(given, given, distance, cutoff, mode=mode)
+    np.testing.assert_allclose(dense(found), expected)
+    assert 12 < found.nnz < 144
+
+
+def test_a_scoring_that_is_not_symmetric():
+    given = words((9, 8, 7, 12), "ab")
+    options = {"scoring": UNEVEN, "engine": "reference"}
+    found = glsw.neighbors(given, cutoff=8, **options)
+    scores = glsw.score_matrix(given, given, **options)
+    np.testing.assert_array_equal(dense(found), np.where(scores >= 8, scores, np.nan))
+    assert (scores != scores.T).any()
+
+
+def test_each_pair_is_computed_once(monkeypatch):
+    pairs = []
+    reference = ENGINES["reference"]
+    best = reference.best
+    monkeypatch.setattr(
+        reference, "best", lambda s, b, *a, **o: pairs.append(len(b)) or best(s, b, *a, **o)
+    )
+    glsw.neighbors(WORDS, cutoff=30, engine="reference")
+    assert sum(pairs) < 0.65 * len(WORDS) ** 2
+
+
+@pytest.mark.parametrize("distance", ["score", "self"])
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_best_of_each_row(distance, k, monkeypatch):
+    """Of equal ones those with the lowest columns; the diagonal is not counted."""
+    monkeypatch.setattr(near_pairs, "_PENDING", 20)
+    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    given = [*WORDS, WORDS[0], WORDS[3]]
+    every = brute_force(given, given, distance, CUTOFFS[distance])
+    expected = np.full_like(every, np.nan)
+    for i, row in enumerate(every):
+        keys = row if distance == "self" else -row
+        others = [j for j in np.argsort(keys, kind="stable") if j != i and np.isfinite(row[j])][:k]
+        for j in (i, *others):
+            expected[i, j] = row[j]
+    found = glsw.neighbors(given, cutoff=CUTOFFS[distance], distance=distance, k=k, engine="cpu")
+    np.testing.assert_array_equal(dense(found), expected)
+
+
+def test_the_least_score():
+    options = {"distance": "identity", "cutoff": 0.4}
+    found = glsw.neighbors(WORDS, min_score=20, engine="reference", **options)
+    np.testing.assert_allclose(dense(found), brute_force(WORDS, WORDS, "identity", 0.4, 20))
+    fewer = glsw.neighbors(WORDS, min_score=60, engine="reference", **options)
+    assert 0 < fewer.nnz < found.nnz
+
+
+def test_decimals():
+    gonnet = Scoring.named("GONNET1992", 10, 0.5)
+    pair = ["HEAGAWGHEE", "PAWHEAE"]
+    (score,) = glsw.score([pair[0]], [pair[1]], scoring=gonnet, engine="reference")
+    options = {"scoring": gonnet, "engine": "reference"}
+    assert glsw.neighbors(*([x] for x in pair), cutoff=score, **options).data == [score]
+    assert glsw.neighbors(*([x] for x in pair), cutoff=score + 0.1, **options).nnz == 0
+    own = min(glsw.score(word, word, **options) for word in pair)
+    found = glsw.neighbors(pair, cutoff=own - score, distance="self", **options)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found[[0], [1]], own - score)
+
+
+def test_as_scirpy_stores_it():
+    """Distances plus 1: explicit zeros stay until then."""
+    found = glsw.neighbors(["CASSF", "CASSF"], cutoff=10, distance="self", engine="reference")
+    assert found.nnz == 4
+    found.data += 1
+    assert found.toarray().tolist() == [[1, 1], [1, 1]]
+
+
+def test_an_executor_and_progress():
+    cells = []
+    expected = glsw.neighbors(WORDS, cutoff=0.4, distance="identity", engine="reference")
+    with ThreadPoolExecutor(2) as executor:
+        found = glsw.neighbors(
+            WORDS,
+            cutoff=0.4,
+            distance="identity",
+            engine="reference",
+            executor=executor,
+            progress=cells.append,
+        )
+    np.testing.assert_array_equal(dense(found), dense(expected))
+    assert sum(cells) >= sum(LENGTHS) ** 2 / 2
+    serial = []
+    glsw.neighbors(WORDS, OTHERS, cutoff=40, engine="reference", progress=serial.append)
+    assert sum(serial) == sum(LENGTHS) * sum(map(len, OTHERS))
+
+
+def test_nothing():
+    for given, other, shape in (([], None, (0, 0)), ([], ["WHE"], (0, 1)), (["WHE"], [], (1, 0))):
+        for distance in DISTANCES:
+            options = {"cutoff": CUTOFFS[distance], "distance": distance, "engine": "reference"}
+            assert glsw.neighbors(given, other, **options).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"distance": "far"}, r"distance 'far': 'score', 'self', 'identity', 'evalue' expected"),
+        ({"k": 0}, "k 0: at least 1, or None for all, expected"),
+        ({"cutoff": float("nan")}, "cutoff nan: a finite number expected"),
+        ({"distance": "self", "cutoff": -1}, "cutoff -1: 0 or more expected for distance 'self'"),
+        ({"distance": "evalue", "cutoff": 0}, "cutoff 0: more than 0 expected for distance 'eva"),
+        ({"distance": "identity"}, "cutoff 5: a fraction from 0 to 1 expected"),
+        ({"distance": "evalue", "mode": "global"}, "E-values exist for local alignments only"),
+        ({"distance": "evalue", "scoring": Scoring.named("PAM30", 9, 9)}, "no E-values: "),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        glsw.neighbors(["WHE"], **{"cutoff": 5, "engine": "reference"} | options)
+
+
+def test_without_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    with pytest.raises(ModuleNotFoundError, match=r"need scipy: pip install glsw\[sparse\]"):
+        glsw.neighbors(["WHE"], cutoff=1, engine="reference")
+
+
+@pytest.mark.slow
+def test_3000_short_proteins():
+    random = np.random.default_rng(17)
+    letters = np.array(list("ARNDCQEGHILKMFPSTWYV"))
+    given = ["".join(random.choice(letters, n)) for n in random.integers(10, 60, 3000)]
+    scores = glsw.score_matrix(given, given, engine="cpu")
+    own = scores.diagonal()
+    for distance, cutoff, values, good in (
+        ("score", 35, scores, scores >= 35),
+        ("self", 40, d := np.minimum(own[:, None], own) - scores, d <= 40),
+    ):
+        found = glsw.neighbors(given, cutoff=cutoff, distance=distance, engine="cpu")
+        np.testing.assert_array_equal(dense(found), np.where(good, values, np.nan))
+        assert len(given) < found.nnz < scores.size / 10

@@ -43,8 +43,8 @@ class PairCollections(PoolUser):
         Parameters
         ----------
         queries, targets : path, list or array of sequences
-            As for `score_pairs`. Without targets, the queries are compared with each other, each pair once if the
-            scoring does not depend on the order of a pair.
+            As for `score_pairs`. Without targets, the queries are compared with each other, each
+            pair once if the scoring does not depend on the order of a pair.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor or distributed.Client, optional

@@ -32,7 +32,7 @@ void main() {
     Number zero = number(0, 0), best = zero;
     uint strips = 1u, first_strip = 0u;
     for (uint s = 0u; s < strips; ++s) {
-        load_query_profile(int(gl_WorkGroupID.y + s));
+        load_query_profile(slot, int(gl_WorkGroupID.y + s));
         uvec4 strip = query_profile_head();
         strips = strip.z;
         if (s == 0u) first_strip = strip.x;

@@ -1,6 +1,6 @@
 // The query profile: for each strip and letter the scores of the rows of each lane, where the
 // device reads them fastest (QUERY_PROFILE): 0 two numbers, letters match or do not; 1 a uniform
-// block; 2 shared memory; 3 the storage buffer. A word has the scores of two rows with 16-bit
+// block; 2 shared memory; 3 the storage buffer; 4 the same, with a query of each target. A word has the scores of two rows with 16-bit
 // floats, those of a row of TWO_QUERIES, else that of a row. Four words of a lane lie together,
 // those of the lanes of a chain side by side: the eight lanes that shared memory serves at once
 // never meet in a bank. Before them stand the number of the strip, of all strips, and of those that
@@ -9,39 +9,10 @@
 #if QUERY_PROFILE == 0
 #include "lib/query_profile_compare.glsl"
 #else
-const bool HALVES = NUMBER == 1 && TARGETS == 2;
-const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD), SIZE = 1 + (LETTERS + 1) * STRIDE;
-#if QUERY_PROFILE == 1
-layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile { uvec4 query_profile[SIZE]; };
+#include "lib/query_profile_layout.glsl"
+#include "lib/query_profile_memory.glsl"
 
-void load_query_profile(int strip) {}
-
-uvec4 query_profile_at(int k) { return query_profile[k]; }
-#else
-layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer QueryProfile {
-    uvec4 query_profile[];
-};
-#if QUERY_PROFILE == 2
-shared uvec4 strip_query_profile[SIZE];
-
-void load_query_profile(int strip) {
-    barrier();
-    for (int k = int(gl_LocalInvocationIndex); k < SIZE; k += WORKGROUP)
-        strip_query_profile[k] = query_profile[strip * SIZE + k];
-    barrier();
-}
-
-uvec4 query_profile_at(int k) { return strip_query_profile[k]; }
-#else
-int first_word;
-
-void load_query_profile(int strip) { first_word = strip * SIZE; }
-
-uvec4 query_profile_at(int k) { return query_profile[first_word + k]; }
-#endif
-#endif
-
-uvec4 query_profile_head() { return query_profile_at(0); }
+uvec4 query_profile_head() { return query_profile_at(0, 0); }
 
 // The scores of the rows of a lane with the letters of its targets in a column.
 struct Scores { uvec4 words[TARGETS * PARTS]; };
@@ -51,7 +22,7 @@ Scores scores_of(ivec2 letters) {
     for (int k = 0; k < TARGETS; ++k)
         for (int part = 0; part < PARTS; ++part)
             s.words[k * PARTS + part] =
-                query_profile_at(1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
+                query_profile_at(k, 1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
     return s;
 }
 

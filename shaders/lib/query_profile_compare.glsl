@@ -11,7 +11,7 @@ struct Scores { ivec2 letters; };
 
 int query[ROWS];  // in registers, and not -1 where a letter may match
 
-void load_query_profile(int strip) {
+void load_query_profile(int slot, int strip) {
     for (int r = 0; r < ROWS; ++r) query[r] = int(query_letters[r / 4][r % 4]);
 }
 

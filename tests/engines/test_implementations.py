@@ -121,7 +121,7 @@ MASKED = ({}, {"MASKED": 1})
 AGAIN, RESTART = ([{name: flag} for flag in (0, 1)] for name in ("AGAIN", "RESTART"))
 PRUNE = ({}, {"PRUNE": 1})
 NUMBERS, QUERY_PROFILES = (
-    [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 4))
+    [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 5))
 )
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
@@ -177,9 +177,13 @@ OWN_PERMUTATIONS = {
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
             **CHAINS | COLUMNS,
         )
-        if (defines["NUMBER"] and defines["QUERY_PROFILE"]) or "TWO_QUERIES" not in defines
+        if (defines["NUMBER"] and defines["QUERY_PROFILE"] in (1, 2, 3))
+        or "TWO_QUERIES" not in defines
     ],
     "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
+    "lanes_profiles.comp": permutations(
+        NUMBERS, SCORES, **CHAINS, WORKGROUP=64, LEAST_SCORE=-(2**30)
+    ),
     "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
     "subtable.comp": permutations(
         LINEAR,

@@ -11,6 +11,7 @@ from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
 from glsw.engines.lanes import geometry
+from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import (
@@ -264,9 +265,9 @@ def test_many_short_queries_in_one_dispatch(device, number, options, monkeypatch
     info = replace(device.info, software=False)
     engine.geometries = Geometries(BLOSUM62, info, number, **options)
     ran = []
-    slices = Lanes._slices
+    slices = Lanes.slices_of
     monkeypatch.setattr(
-        Lanes, "_slices", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
+        Lanes, "slices_of", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
     )
     queries = Sequences.of([*database(21, 60, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
@@ -293,3 +294,39 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
             assert engine.scores(other).tolist() == want
     assert k == len(tasks) - 1
     assert found.max() > LIMIT
+
+
+@pytest.mark.parametrize("scoring", [BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)])
+@pytest.mark.parametrize("options", [{}, {"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 8}])
+def test_pairs_that_each_have_their_own_query(device, number, options, scoring, monkeypatch):
+    monkeypatch.setattr(Lanes, "on_software", False)
+    engine = Lanes(scoring, device, number=number, **options)
+    info = replace(device.info, software=False)
+    engine.geometries = Geometries(scoring, info, number, **options)
+    letters = len(scoring.alphabet.letters)
+    queries = Sequences.of([*database(41, 50, 70, letters), *database(42, 3, 400, letters)])
+    every = [*database(43, 40, 90, letters), *database(44, 3, 300, letters)]
+    if number == "f32" and scoring is BLOSUM62:  # a score beyond the floats
+        every.append(np.full(250, 17, np.uint8))
+        queries = Sequences.of([*queries, np.full(260, 17, np.uint8)])
+    targets = Sequences.of(every)
+    rng = np.random.default_rng(45)
+    index = rng.integers(0, (len(queries), len(targets)), (150, 2)).astype(np.int32)
+    index[-1] = len(queries) - 1, len(targets) - 1
+    batch = Batch((queries, targets), index)
+    monkeypatch.setattr(lanes_pairs, "_MAX_PROFILE_BYTES", 2**16)
+    together = []
+    profiles = lanes_pairs._profiles
+    monkeypatch.setattr(
+        lanes_pairs, "_profiles", lambda *what: together.append(len(what[2])) or profiles(*what)
+    )
+    done = []
+    found = engine.scores(batch, progress=done.append)
+    assert max(together) > 1
+    assert found.tolist() == Cpu(scoring).scores(batch).tolist()
+    assert sum(done) == batch.cells
+    assert not engine.packed_targets
+    if number == "f32" and scoring is BLOSUM62:
+        assert found[-1] > LIMIT
+    monkeypatch.setattr(lanes, "_MIN_PAIRS_PER_QUERY", 0)
+    assert engine.scores(batch).tolist() == found.tolist()

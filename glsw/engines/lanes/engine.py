@@ -17,12 +17,16 @@ from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
 from glsw.engines.lanes.jobs import Job, Round, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
+from glsw.engines.lanes.pairs import scores_of_pairs
 from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
     MAX_TARGET_LENGTH,
+    OWN_QUERIES,
+    QUERY_LETTERS,
+    STRIPS,
     SortedTargets,
     Targets,
 )
@@ -35,6 +39,7 @@ _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slice
 _MAX_BORDER_BYTES = 2**30  # per slice of time
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
+_MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
@@ -83,7 +88,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, SUBSTITUTION)
+    bindings = (*BINDINGS, OWN_QUERIES, STRIPS, QUERY_LETTERS, SUBSTITUTION)
 
     def __init__(
         self,
@@ -153,9 +158,16 @@ class Lanes(PackingEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        for q in (
-            np.unique(batch.query_index) if len(batch.queries) > 1 else range(min(1, len(batch)))
-        ):
+        used = np.unique(batch.query_index) if len(batch.queries) > 1 else range(min(1, len(batch)))
+        if self.scores_pairs and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
+            short = np.flatnonzero(batch.target_lengths <= MAX_TARGET_LENGTH)
+            some = batch.select(short)
+            found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
+            if len(short) < len(batch) and self.rest is not None:
+                long = np.flatnonzero(batch.target_lengths > MAX_TARGET_LENGTH)
+                found.score[long] = self.rest(batch.select(long), progress)
+            return found
+        for q in used:
             chosen = np.flatnonzero(batch.query_index == q)
             targets = self.targets_of(batch.targets, batch.target_index[chosen])
             done = self.round_of([[batch.queries[q]]], targets, progress)
@@ -170,6 +182,14 @@ class Lanes(PackingEngine):
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local scores of each task, see `Engine.scan_each` and `Pipeline`."""
         return Pipeline(self, tasks, progress or ignore).run()
+
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether pairs that each have their own query are computed together.
+
+        Renderers of software take a dispatch per strip, and few targets at once.
+        """
+        return not self.on_software
 
     @property
     def on_software(self) -> bool:
@@ -191,7 +211,7 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self._job(stack, share, geometry))
-        return Round(groups, targets, jobs, owners, self._slices(jobs, progress), progress)
+        return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
 
     def queue_ahead(self, following: Round) -> None:
         """Queue the first slices of a round, so that the device has work."""
@@ -202,7 +222,7 @@ class Lanes(PackingEngine):
         """Return for each group of a round its scores, shape (queries, targets)."""
         groups, targets = done.groups, done.targets
         found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
-        every_scores = self._download(done.jobs)
+        every_scores = self.scores_of(done.jobs)
         for job, numbers, scores in zip(done.jobs, done.owners, every_scores, strict=True):
             for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
                 found[k][:, job.targets.positions] = part
@@ -244,12 +264,11 @@ class Lanes(PackingEngine):
                     jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))
-        for _ in self._slices(jobs, ignore):
+        for _ in self.slices_of(jobs, ignore):
             pass
-        for job, scores, found in zip(jobs, owners, self._download(jobs), strict=True):
+        for job, scores, found in zip(jobs, owners, self.scores_of(jobs), strict=True):
             scores[job.targets.positions] = found[0]
-            for key in [key for key, packed in self.packed_targets.items() if packed is job.packed]:
-                self.packed_targets.pop(key).release()
+            self.forget(job.packed)
         self._leave(rows, left, targets, ignore)
 
     def _leave(
@@ -298,7 +317,7 @@ class Lanes(PackingEngine):
             scores=self.buffer(4 * packed.results(geometry) * len(groups)),
         )
 
-    def _slices(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
+    def slices_of(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
         if self._ahead:  # a slice of another round uses the same borders
             self.device.ctx.finish()
@@ -320,7 +339,7 @@ class Lanes(PackingEngine):
             yield
         self._ahead = False
 
-    def _download(self, jobs: Sequence[Job]) -> list[_Scores]:
+    def scores_of(self, jobs: Sequence[Job]) -> list[_Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
         if not jobs:
             return []

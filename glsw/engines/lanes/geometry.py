@@ -13,7 +13,7 @@ from glsw.scoring.scoring import Scoring
 
 INT32, F16, F32 = range(3)
 """Number types, as number.glsl has them."""
-COMPARE, BLOCK, SHARED, STORAGE = range(4)
+COMPARE, BLOCK, SHARED, STORAGE, OF_PAIRS = range(5)
 """Kinds of memory of the query profile, as query_profile.glsl has them."""
 LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
@@ -43,7 +43,8 @@ class Geometry:
     workgroup : int
         Lanes of a work group.
     profile_memory : int
-        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`.
+        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`; `OF_PAIRS` if each target
+        has its own query.
     queries : int
         Queries at once; two of them share a pair of floats.
     at_once : bool
@@ -210,6 +211,10 @@ class Geometries:
         if key not in self._chosen:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
+
+    def of_pairs(self, m: int, number: int) -> Geometry:
+        """Return the geometry for pairs that each have their own query, of m letters."""
+        return replace(self.of(m, number), profile_memory=OF_PAIRS, at_once=True)
 
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
         """Yield the numbers of queries, given their lengths, to compute at once: one or two."""

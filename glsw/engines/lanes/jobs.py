@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
 from glsw.engines.lanes.targets import (
     GROUPS,
+    OWN_QUERIES,
     QUERY_PROFILE,
     SCORES,
     PackedTargets,
@@ -45,6 +46,8 @@ class Job:
     useful : int
         Cells without padding.
     profile, borders, scores : moderngl.Buffer
+    own_queries : moderngl.Buffer, optional
+        If each target has its own query: the first strip of it in the profile.
     """
 
     queries: int
@@ -60,17 +63,21 @@ class Job:
     profile: moderngl.Buffer
     borders: moderngl.Buffer
     scores: moderngl.Buffer
+    own_queries: moderngl.Buffer | None = None
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
         """What it takes on the device beside its targets."""
-        return self.profile, self.borders, self.scores
+        own = () if self.own_queries is None else (self.own_queries,)
+        return self.profile, self.borders, self.scores, *own
 
     def bind(self) -> None:
         """Bind its buffers, but for the profile."""
         self.packed.bind()
         self.borders.bind_to_storage_buffer(GROUPS.number)
         self.scores.bind_to_storage_buffer(SCORES.number)
+        if self.own_queries is not None:
+            self.own_queries.bind_to_storage_buffer(OWN_QUERIES.number)
 
     def bind_strip(self, strip: int) -> None:
         """Bind the profile of a strip, or of all of them."""

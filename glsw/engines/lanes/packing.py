@@ -51,7 +51,7 @@ class PackingEngine(ComputeEngine):
         self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
     ) -> SortedTargets:
         """Return targets by descending length, uploaded; the last ones if they are the same."""
-        self._upload_letters(sequences)
+        self.upload_letters(sequences)
         last = self._sorted_targets
         apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
         same = last is not None and last.sequences is sequences and last.queries == queries
@@ -61,7 +61,7 @@ class PackingEngine(ComputeEngine):
             self._sorted_targets = last
         return last
 
-    def _upload_letters(self, sequences: Sequences) -> None:
+    def upload_letters(self, sequences: Sequences) -> None:
         """Put residues into their buffer, unless they are there or have been prefetched."""
         if self._uploaded.get(LETTERS) is sequences:
             return
@@ -73,6 +73,11 @@ class PackingEngine(ComputeEngine):
             self.upload(LETTERS, sequences.residues)
         self._spare = None
         self._uploaded[LETTERS] = sequences
+
+    def forget(self, packed: PackedTargets) -> None:
+        """Release packed targets that are not used again."""
+        for key in [key for key, each in self.packed_targets.items() if each is packed]:
+            self.packed_targets.pop(key).release()
 
     def _forget(self) -> None:
         """Release the packed targets."""

@@ -11,7 +11,8 @@ from glsw.engines.lanes.geometry import COMPARE, F16, HEAD, INT32, LIMIT, Geomet
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, padded
 
-_PADDING = -(2**30)  # score of padding with any letter
+PADDING = -(2**30)
+"""Score of rows below a query, and of no letter, with any letter."""
 _NO_LETTER = 255
 
 
@@ -60,7 +61,7 @@ def _table(
 ) -> npt.NDArray[np.generic]:
     """Return the scores by strip, letter, part, lane of the chain, row of the part, and query."""
     letters = len(scoring.alphabet)
-    matrix = np.full((letters + 1, letters + 1), _PADDING, np.int64)
+    matrix = np.full((letters + 1, letters + 1), PADDING, np.int64)
     matrix[1:, 1:] = scoring.matrix
     if geometry.number == INT32:
         stored: npt.NDArray[np.generic] = matrix.astype(np.int32)

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.gl import numbered
+from glsw.engines.gl import Binding, numbered
 from glsw.engines.lanes.geometry import Geometry
 from glsw.sequences.encoded import Sequences
 
@@ -18,6 +18,12 @@ BINDINGS = numbered(
 )
 QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDINGS
 """Storage buffers; the query profile may be a uniform block instead."""
+OWN_QUERIES, STRIPS, QUERY_LETTERS = (
+    Binding("OWN_QUERIES", LETTERS.number),  # which `lanes` itself does not read
+    Binding("STRIPS", SLOTS.number),
+    Binding("QUERY_LETTERS", COLUMNS.number),
+)
+"""Of pairs that each have their own query."""
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
 _TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy while the last ones end

@@ -32,12 +32,13 @@ _COMMANDS = {
     "merge": "merge the shards of a search into its results",
     "align": "align two sequences",
     "align3": "align three sequences",
+    "neighbors": "list the pairs of sequences within a cutoff, of all pairs",
     "motifs": "rank similar segments across the channels of a recording",
     "makedb": "index sequences, for searches that start at once",
     "verify": "read a whole database of makedb and compare it with its checksums",
     "devices": "list the OpenGL devices",
 }
-_OPENING = ("search", "merge", "align", "align3", "motifs", "devices")
+_OPENING = ("search", "merge", "align", "align3", "neighbors", "motifs", "devices")
 """The commands that open a device, or several."""
 _NOT_EARLY = ("-h", "--help", "--device", "--engine")
 """The options with which a command may open none, or another one."""

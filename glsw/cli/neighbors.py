@@ -1,0 +1,147 @@
+"""The command ``glsw neighbors``: of all pairs of sequences those within a cutoff."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from glsw.cli.cluster import executor_of
+from glsw.cli.inputs import FILES, check_kind, check_standard_input
+from glsw.cli.messages import progress_bar, say
+from glsw.cli.options import add_output, add_running
+from glsw.cli.outputs import check_output, destination
+from glsw.cli.pairs import aligner_for
+from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
+from glsw.cli.words import count, number
+from glsw.distances import DISTANCES
+from glsw.near_pairs import scipy_sparse
+from glsw.output.sparse import SPARSE_FORMATS
+from glsw.scoring.scoring import Scoring
+from glsw.search.pool import AnyExecutor
+from glsw.sequences.records import Record, Records, as_records, read_all
+
+_Records = list[Record] | Records
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument("sequences", metavar="FASTA", help=f"the rows: {FILES}")
+    parser.add_argument(
+        "other",
+        metavar="FASTA2",
+        nargs="?",
+        help="the columns; without it all sequences of FASTA are compared with each other, and "
+        "every pair is listed in both orders, and each sequence with itself if that passes",
+    )
+    group = parser.add_argument_group("pairs")
+    group.add_argument(
+        "--cutoff",
+        metavar="C",
+        type=number,
+        required=True,
+        help="the least score or identity, or the largest difference or E-value",
+    )
+    group.add_argument(
+        "--distance",
+        choices=DISTANCES,
+        default=DISTANCES[0],
+        help="score; self: the lesser of the scores of both with themselves, minus their score; "
+        "identity: equal columns of the best alignment, divided by all, 0 to 1; evalue: of a "
+        "search of all columns with the row (score)",
+    )
+    group.add_argument(
+        "--top",
+        metavar="K",
+        type=count,
+        default=0,
+        help="the K best of each row, a sequence itself not counted, 0 for all (0)",
+    )
+    group.add_argument(
+        "--min-score",
+        metavar="S",
+        type=number,
+        help="pairs of at least this score; only these are aligned for their identities",
+    )
+    add_scoring(parser)
+    add_masks(parser)
+    add_running(
+        parser, several="; also numbers such as 0,1, or all, to use several GPUs", cluster=True
+    )
+    add_output(
+        parser,
+        SPARSE_FORMATS,
+        "tsv: names of row and column, and the value; mtx: Matrix Market, by numbers from 1",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compare all pairs, then write those that pass; cheap checks come first."""
+    scoring_of(arguments)  # raises errors of options
+    try:
+        scipy_sparse()
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    with executor_of(arguments) as executor:
+        _run(arguments, executor)
+
+
+def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
+    paths = [arguments.sequences, *[arguments.other] * (arguments.other is not None)]
+    check_output(arguments.output, *paths)
+    check_standard_input(*paths)
+    records, *others = map(_read, paths)
+    scoring, note = scoring_for(arguments, records)
+    for path, each in zip(paths[1:], others, strict=True):
+        check_kind(arguments, path, each, scoring, bool(note))
+    sides = [records, *others]
+    cells = _residues(sides[0], scoring) * _residues(sides[-1], scoring)
+    if not others and scoring.symmetric:
+        cells = cells * 17 // 32  # each pair once
+    start = time.perf_counter()
+    done = 0
+    with aligner_for(arguments, scoring) as aligner, progress_bar(arguments, cells) as bar:
+
+        def progress(cells: int) -> None:
+            nonlocal done
+            done += cells
+            bar.update(cells)
+
+        found = aligner.neighbors(
+            *sides,
+            cutoff=arguments.cutoff,
+            k=arguments.top or None,
+            distance=arguments.distance,
+            min_score=arguments.min_score,
+            progress=progress,
+            executor=executor,
+        )
+        seconds = time.perf_counter() - start
+        bar.close()
+        names = [_names(side) for side in sides]
+        lines = SPARSE_FORMATS[arguments.format](found, arguments.distance, names[0], names[-1])
+        with destination(arguments) as to:
+            for text in lines:
+                to.stream.write(text)
+        rate = done / seconds / 1e9 if seconds else 0
+        engine = aligner.engine
+        say(
+            f"{found.nnz} of {found.shape[0] * found.shape[1]} pairs, {done} cells in "
+            f"{seconds:.2f} s, {rate:.3g} GCUPS, engine {engine.label} on {aligner.where}{note}"
+        )
+
+
+def _read(path: str) -> _Records:
+    return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
+
+
+def _residues(side: _Records, scoring: Scoring) -> int:
+    letters = len(side.letters) if isinstance(side, Records) else sum(map(len, side))
+    return letters // scoring.alphabet.width
+
+
+def _names(side: _Records) -> Sequence[str]:
+    return (
+        [title for title, _ in side.titles] if isinstance(side, Records) else [r.id for r in side]
+    )

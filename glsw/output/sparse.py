@@ -1,0 +1,70 @@
+"""Sparse matrices of pairs as text: a line for each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from glsw.output.format import named
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_ENTRIES_TOGETHER = 2**16
+
+Lines: TypeAlias = "Callable[[csr_array, str, Sequence[str], Sequence[str]], Iterator[str]]"
+"""``lines(matrix, distance, rows, columns)``: the text, of the names of rows and columns."""
+
+
+def tsv(
+    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str]
+) -> Iterator[str]:
+    r"""Yield a header, and the names of row and column and the value of each entry.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> "".join(tsv(csr_array([[0, 7], [0, 0]]), "score", ["a", "b"], ["c", "d e"]))
+    'query\ttarget\tscore\na\td e\t7\n'
+    """
+    rows, columns = named(rows), named(columns)
+    yield f"query\ttarget\t{distance}\n"
+    show = str if matrix.dtype.kind == "i" else "{:.6g}".format
+    for part in _entries(matrix):
+        yield "".join(f"{rows[i]}\t{columns[j]}\t{show(value)}\n" for i, j, value in part)
+
+
+def matrix_market(
+    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str]
+) -> Iterator[str]:
+    r"""Yield the coordinate form of Matrix Market, which counts rows and columns from 1.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> print("".join(matrix_market(csr_array([[0, 7], [0, 0]]), "score", "ab", "cd")), end="")
+    %%MatrixMarket matrix coordinate integer general
+    % score
+    2 2 1
+    1 2 7
+    """
+    whole = matrix.dtype.kind == "i"
+    yield f"%%MatrixMarket matrix coordinate {'integer' if whole else 'real'} general\n"
+    yield f"% {distance}\n{matrix.shape[0]} {matrix.shape[1]} {matrix.nnz}\n"
+    for part in _entries(matrix):
+        yield "".join(f"{i + 1} {j + 1} {value!r}\n" for i, j, value in part)
+
+
+SPARSE_FORMATS: dict[str, Lines] = {"tsv": tsv, "mtx": matrix_market}
+
+
+def _entries(matrix: csr_array) -> Iterator[Iterator[tuple[int, int, Any]]]:
+    """Yield groups of entries: row, column and value."""
+    for start in range(0, matrix.nnz, _ENTRIES_TOGETHER):
+        some = slice(start, start + _ENTRIES_TOGETHER)
+        values, columns = matrix.data[some].tolist(), matrix.indices[some].tolist()
+        at = np.arange(start, start + len(values))
+        rows = np.searchsorted(matrix.indptr, at, "right") - 1
+        yield zip(rows.tolist(), columns, values, strict=True)

@@ -300,7 +300,7 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
 @pytest.mark.parametrize("options", [{}, {"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 8}])
 def test_pairs_that_each_have_their_own_query(device, number, options, scoring, monkeypatch):
     monkeypatch.setattr(Lanes, "on_software", False)
-    engine = Lanes(scoring, device, number=number, **options)
+    engine = Lanes(scoring, device, number=number, own_queries=True, **options)
     info = replace(device.info, software=False)
     engine.geometries = Geometries(scoring, info, number, **options)
     letters = len(scoring.alphabet.letters)

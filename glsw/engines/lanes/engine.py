@@ -76,6 +76,9 @@ class Lanes(PackingEngine):
         those that waste least.
     query_profile : {"block", "shared", "storage"}, optional
         Memory of the query profile: a uniform block, shared memory, a buffer.
+    own_queries : bool
+        Whether pairs of many queries are computed together, each with the profile of its query; not
+        on software renderers, which take a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
     """
@@ -100,10 +103,12 @@ class Lanes(PackingEngine):
         rows: int | None = None,
         chain: int | None = None,
         query_profile: Literal["block", "shared", "storage"] | None = None,
+        own_queries: bool = False,
         memory: int = 2**32,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
+        self._own_queries = own_queries and not self.on_software
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -159,7 +164,7 @@ class Lanes(PackingEngine):
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         used = np.unique(batch.query_index) if len(batch.queries) > 1 else range(min(1, len(batch)))
-        if self.scores_pairs and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
+        if self._own_queries and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
             short = np.flatnonzero(batch.target_lengths <= MAX_TARGET_LENGTH)
             some = batch.select(short)
             found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
@@ -182,14 +187,6 @@ class Lanes(PackingEngine):
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local scores of each task, see `Engine.scan_each` and `Pipeline`."""
         return Pipeline(self, tasks, progress or ignore).run()
-
-    @property
-    def scores_pairs(self) -> bool:
-        """Whether pairs that each have their own query are computed together.
-
-        Renderers of software take a dispatch per strip, and few targets at once.
-        """
-        return not self.on_software
 
     @property
     def on_software(self) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glsw.batch import Batch
     from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
     from glsw.device.shader import ShaderError
+    from glsw.edit import edit_distance, edit_distance_matrix
     from glsw.output import write
     from glsw.pairwise import PairwiseAligner
     from glsw.paths import Ends
@@ -71,6 +72,8 @@ __all__ = [
     "align_pairs",
     "alignments",
     "devices",
+    "edit_distance",
+    "edit_distance_matrix",
     "makedb",
     "neighbors",
     "read",
@@ -87,6 +90,7 @@ _HOMES = {
     "batch": "Batch",
     "device.device": "Device DeviceError DeviceInfo DeviceMemoryError devices",
     "device.shader": "ShaderError",
+    "edit": "edit_distance edit_distance_matrix",
     "output": "write",
     "pairwise": "PairwiseAligner",
     "paths": "Ends",

@@ -17,6 +17,7 @@ from glsw.engines import ENGINES, engine_of
 from glsw.engines.reference import Reference, rows
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.traceback import trace
@@ -43,7 +44,13 @@ OPTIONS = {
         {"number": "f32", "rows": 8, "workgroup": 4, "query_profile": "shared"},
         {"rows": 8, "chain": 4, "workgroup": 8, "query_profile": "storage"},
     ),
+    "bit_parallel": ({}, {"words": 1, "columns": 32, "workgroup": 4}, {"words": 2, "memory": 999}),
 }
+# Engines of any scoring, and those of edit distances only.
+GENERAL, OF_EDITS = (
+    [name for name, kind in ENGINES.items() if kind.capabilities.unit_costs == only]
+    for only in (False, True)
+)
 # The same for engines that trace back; little memory keeps rows (and columns) for a second pass.
 PATH_OPTIONS = {
     "diagonal": (
@@ -122,11 +129,11 @@ class Case:
         return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
 
 
-def configurations():
+def configurations(names=GENERAL):
     """Return (name, options) of every engine to be judged."""
     return [
         (name, options)
-        for name in ENGINES
+        for name in names
         if name != Reference.name
         for options in OPTIONS.get(name, ({},))
     ]
@@ -203,6 +210,7 @@ def judge_device(device, names, once=()):
     """
     judged, judged_by = set(), {(judge, "auto"), (judge_paths, "auto")}
     everything = [(judge, each) for each in configurations()]
+    everything += [(judge, each) for each in configurations(OF_EDITS)]
     if device.info.compute:
         everything += [(judge_paths, each) for each in path_configurations(2)]
     for judgement, configuration in everything:
@@ -211,8 +219,9 @@ def judge_device(device, names, once=()):
             continue
         first = (judgement, configuration[0]) not in judged_by
         judged_by.add((judgement, configuration[0]))
-        for name in (*names, *once) if first else names:
-            case = quick(configuration, (CASES | END_CASES)[name])
+        chosen = (*names, *once) if first else names
+        for name in EDIT_CASES if configuration[0] in OF_EDITS else chosen:
+            case = quick(configuration, (CASES | END_CASES | EDIT_CASES)[name])
             if not takes(configuration, case.scoring):
                 continue
             try:
@@ -432,6 +441,12 @@ def end_scorings():
 END_CASES = {
     name: _case(name, scoring, seed).part(slice(seed % 3, None, 3))
     for seed, (name, scoring) in enumerate(end_scorings().items())
+}
+EDIT_CASES = {
+    name: _case(name, unit_costs(alphabet, infix="infix" in name), seed)
+    for seed, (name, alphabet) in enumerate(
+        [("edit distance", DNA), ("edit distance, infix", AB), ("edit distance of 24", PROTEIN)]
+    )
 }
 # For other implementations of OpenGL: every kind of program. For the slowest: one or two.
 CORE = (

@@ -6,6 +6,7 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
+from cases import GENERAL
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -119,7 +120,7 @@ def pairs_of(coordinates):
 # Engines.
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=GENERAL)
 def aligner(request, device):
     """``aligner(scoring)``: the public verb on each engine in turn."""
     requires = ENGINES[request.param].capabilities.requires

@@ -41,6 +41,7 @@ ORDER = [
     "all_pairs",
     "distances",
     "near_pairs",
+    "edit",
     "many_pairs",
     "inputs",
     "pair_collections",
@@ -202,7 +203,8 @@ def test_public_names() -> None:
         Aligner Aligner3 Alignment Alphabet Batch DNA Database Device DeviceError DeviceInfo
         DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner Record Scoring
         Scoring3 SearchResult Sequences ShaderError __version__ align align3 align_pairs
-        alignments devices makedb neighbors read score score_matrix score_pairs search write
+        alignments devices edit_distance edit_distance_matrix makedb neighbors read score
+        score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
+from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
 from glsw.engines.choose import Auto, engine_of
 from glsw.engines.cpu import Cpu
@@ -25,6 +26,7 @@ ENGINES: dict[str, type[Engine]] = {
         Blocked,
         Scan,
         Wavefront,
+        BitParallel,
     )
 }
 
@@ -32,6 +34,7 @@ __all__ = [
     "ENGINES",
     "TIES",
     "Auto",
+    "BitParallel",
     "Blocked",
     "Capabilities",
     "Cpu",

@@ -17,6 +17,7 @@ from glsw.device.device import Device
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
 
 Ties = Literal["conventional", "any"]
@@ -47,6 +48,8 @@ class Capabilities:
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
         Whether gaps in queries may cost something else than gaps in targets.
+    unit_costs : bool
+        Whether the engine computes edit distances only, see `glsw.scoring.unit_costs`.
     memory : bool
         Whether the engine takes ``memory``, a limit in bytes.
     number_types : tuple of str
@@ -61,12 +64,15 @@ class Capabilities:
     modes: tuple[Mode, ...] = ("local",)
     masks: bool = False
     separate_gaps: bool = False
+    unit_costs: bool = False
     memory: bool = False
     number_types: tuple[NumberType, ...] = ("int32",)
     workloads: tuple[Workload, ...] = ("pairs",)
 
     def takes(self, scoring: Scoring) -> bool:
         """Tell whether the engine takes such a scoring."""
+        if self.unit_costs:
+            return has_unit_costs(scoring)
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
         )
@@ -141,6 +147,11 @@ class Engine(AnyEngine):
         self.scoring = scoring
         if not scoring.local and len(self.capabilities.modes) == 1:
             raise ValueError(f"engine {self.name!r} aligns locally only")
+        if self.capabilities.unit_costs and not has_unit_costs(scoring):
+            raise ValueError(
+                f"engine {self.name!r} computes edit distances only: match 0, mismatch -1, gaps at "
+                "a cost of 1, global or semi-global with free ends of the target"
+            )
         if not self.capabilities.takes(scoring):
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
 

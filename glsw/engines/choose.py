@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
+from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
 from glsw.engines.costs import Kind, Shape, seconds
 from glsw.engines.diagonal import Diagonal
@@ -26,6 +27,7 @@ from glsw.engines.windowed import Windowed
 from glsw.engines.windows import longest_spans, shortest_cut
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
 
 MANY, SOFTWARE_MANY = 2048, 8
@@ -56,7 +58,8 @@ class Auto(Engine):
     and of those none whose buffers exceed the device. ``windows`` are those of `Windowed`. Software
     renderers also have ``fragment`` for scores and ends. Without compute shaders (macOS)
     ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
-    locally only; the first two have one cost for gaps in queries and targets.
+    locally only; the first two have one cost for gaps in queries and targets. Scores that are
+    negative edit distances are computed by ``bit_parallel``.
 
     Parameters
     ----------
@@ -102,14 +105,16 @@ class Auto(Engine):
         self._cutting: Windowed | None = None
         self.cuts_targets = True
         self._scanner: type[Engine] | None = scores_by
+        self._scans_all = scores_by is not None
         if scores_by is not None:
             if scores_by.capabilities.memory:
                 options |= self._memory
             self._engines[scores_by] = scores_by(scoring, device, **options)
             self._engines[scores_by].rest = self._rest
+        elif self._compute and has_unit_costs(scoring):
+            self._scanner, self._scans_all = BitParallel, True
         elif self.device.info.version >= (scanner.capabilities.requires or (0, 0)):
             self._scanner = scanner if scanner.capabilities.takes(scoring) else None
-        self._scans_all = scores_by is not None
 
     @property
     def label(self) -> str:

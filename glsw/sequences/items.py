@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences
 from glsw.sequences.letters import LARGEST
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
@@ -18,13 +19,15 @@ Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 _WILDCARD, _ONLY_IN_QUERY, _ONLY_IN_TARGET, _SHARED = range(4)
 
 
-def items_of(sequence: Any) -> Items:
+def items_of(sequence: Any, *, empty: bool = False) -> Items:
     """Return the items of a sequence.
 
     Parameters
     ----------
     sequence : str, bytes, Seq, MutableSeq, SeqRecord, array of integers, or iterable
         An array is any object with a buffer.
+    empty : bool
+        Whether the sequence may be empty.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def items_of(sequence: Any) -> Items:
         items = str(letters)
     else:
         items = _array(letters)
-    if not len(items):
+    if not (len(items) or empty):
         raise ValueError("sequence has zero length")
     return items
 
@@ -123,6 +126,62 @@ def _pair(
             code[side == unknown] = _WILDCARD
         codes.append(code.astype(np.uint8))
     return codes[0], codes[1], count
+
+
+def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], int]:
+    """Return codes of the sequences of one or two sides, and how many codes there are.
+
+    Equal items have equal codes, in all sequences. Of two sides, items of one only share a code.
+
+    Raises
+    ------
+    ValueError
+        If there are more different items than codes, 255.
+
+    Examples
+    --------
+    >>> (queries, targets), count = codes_together([["αβγ", "γ"], ["xγα"]])
+    >>> queries.residues.tolist(), queries.lengths.tolist(), targets.residues.tolist(), count
+    ([0, 2, 1, 1], [3, 1], [3, 1, 0], 4)
+    """
+    if any(isinstance(item, list) for side in sides for item in side):
+        numbers: dict[Hashable, int] = {}
+        joined: list[npt.NDArray[np.integer]] = [
+            np.array(
+                [
+                    numbers.setdefault(each, len(numbers))
+                    for item in side
+                    for each in _objects(item)
+                ],
+                np.int64,
+            )
+            for side in sides
+        ]
+    else:
+        joined = [_joined_points(side) for side in sides]
+    letters = [np.unique(each) for each in joined]
+    shared = np.intersect1d(letters[0], letters[-1])
+    count = len(shared)
+    coded = []
+    for side, numbers_of_side, own in zip(sides, joined, letters, strict=True):
+        alone = count
+        codes_of_own = np.searchsorted(shared, own)
+        if (strange := ~np.isin(own, shared)).any():
+            codes_of_own[strange] = alone
+            count += 1
+        lengths = [len(each) for each in side]
+        if count > LARGEST:
+            raise ValueError(f"{len(shared)} different letters: at most {LARGEST} expected")
+        codes = codes_of_own.astype(np.uint8)[np.searchsorted(own, numbers_of_side)]
+        coded.append(Sequences(codes, np.cumsum([0, *lengths], dtype=np.int64)))
+    return coded, count
+
+
+def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
+    """Return the numbers of all sequences of a side."""
+    if all(isinstance(each, str) for each in side):
+        return points("".join(map(str, side)))
+    return np.concatenate([points(each) for each in side if not isinstance(each, list)])
 
 
 def points(items: str | npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:

@@ -41,9 +41,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.traceback import trace
 
-ABLE = [name for name, engine in ENGINES.items() if "global" in engine.capabilities.modes]
+ABLE = [name for name in cases.GENERAL if "global" in ENGINES[name].capabilities.modes]
 # Those that need no CPU library; the first alone has no OpenGL.
-LOCAL_ONLY = sorted(set(ENGINES) - {*ABLE, "cpu"})
+LOCAL_ONLY = sorted({*cases.GENERAL} - {*ABLE, "cpu"})
 # What is pruned is local: the last of `blocked` is as the one before.
 CONFIGURATIONS = [
     each for each in cases.configurations() if each[0] in ABLE and "prune" not in each[1]
@@ -433,7 +433,7 @@ def test_cpu_aligns_locally_only():
 
 
 def test_engines_named_are_all():
-    assert {*ABLE, *LOCAL_ONLY, "cpu"} == set(ENGINES)
+    assert {*ABLE, *LOCAL_ONLY, "cpu", *cases.OF_EDITS} == set(ENGINES)
     for configuration in cases.configurations():
         assert takes(configuration, GLOBAL) == (configuration[0] in ABLE)
 

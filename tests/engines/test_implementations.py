@@ -11,6 +11,7 @@ import pytest
 from cases import (
     CASES,
     CORE,
+    EDIT_CASES,
     END_CASES,
     END_FEW,
     FEW,
@@ -184,6 +185,12 @@ OWN_PERMUTATIONS = {
     "lanes_profiles.comp": permutations(
         NUMBERS, SCORES, **CHAINS, WORKGROUP=64, LEAST_SCORE=-(2**30)
     ),
+    "bit_parallel.comp": permutations(
+        ({}, {"INFIX": 1}),
+        [{"WORDS": 1}, {"WORDS": 16}],
+        [{"PLANES": 1}, {"PLANES": 5}],
+        WORKGROUP=64,
+    ),
     "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
     "subtable.comp": permutations(
         LINEAR,
@@ -283,7 +290,7 @@ def test_permutations_are_of_shaders():
 def engines_named(name, case, device):
     """Return the engine with the first options, in two cases also the last ones."""
     chosen = []
-    for every in (configurations(), path_configurations()):
+    for every in (configurations(ENGINES), path_configurations()):
         own = [each for each in every if each[0] == name and takes(each, case.scoring)]
         chosen += own[:1] + own[1:][-1:] * (case.name in (FEW[0], END_FEW[0]))
     return [build(configuration, case.scoring, device) for configuration in chosen]
@@ -306,6 +313,7 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
     monkeypatch.setattr(glsw.device.shader, "render", watched_render)
     some = [CASES[each].part(slice(100, 103)) for each in (*FEW, "two letters 2 1", "255 letters")]
     some += [END_CASES[each].part(slice(30, 33)) for each in (*END_FEW, "insertions, linear")]
+    some += [case.part(slice(100, 103)) for case in EDIT_CASES.values()]
     for case in some:
         for engine in engines_named(name, case, device):
             engine.scores(case.batch)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import moderngl
 import pytest
+from cases import GENERAL
 
 import glsw
 import glsw.device.device
 from glsw.device.context import routes
 from glsw.device.device import Device, DeviceError, DeviceMemoryError, open_device
-from glsw.engines import ENGINES
 
 ROOT = Path(__file__).parents[2]
 HANGS_AFTER = 3600  # seconds
@@ -112,7 +112,7 @@ def test_errors_of_moderngl_do_not_leave_a_block(device: Device) -> None:
 
 
 @pytest.mark.parametrize("limit", [2**12, 64])
-@pytest.mark.parametrize("engine", [name for name, kind in ENGINES.items() if name != "reference"])
+@pytest.mark.parametrize("engine", [name for name in GENERAL if name != "reference"])
 def test_a_device_of_little_memory(
     device: Device, engine: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,255 @@
+"""Edit distances of sequences of any letters: `edit_distance` and `edit_distance_matrix`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.all_pairs import score_matrix
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceError, open_device
+from glsw.engines.base import Progress
+from glsw.engines.bit_integers import edit_distances
+from glsw.engines.bit_parallel import BitParallel, Distances
+from glsw.engines.gl import COMPUTE
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
+from glsw.sequences.records import Record, Single, Source, is_single, read_all
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+EditMode: TypeAlias = Literal["global", "infix"]
+EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
+
+
+class EditOptions(TypedDict, total=False):
+    """The options that `edit_distance` and `edit_distance_matrix` share."""
+
+    mode: EditMode
+    engine: EditEngine
+    device: int | str | Device | None
+    progress: Progress | None
+
+
+@overload
+def edit_distance(  # type: ignore[overload-overlap]
+    queries: Single,
+    targets: Single,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> int: ...
+@overload
+def edit_distance(
+    queries: Source,
+    targets: Source,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> npt.NDArray[np.int32]: ...
+@overload
+def edit_distance(
+    queries: Source, targets: Source, *, ends: Literal[True], **options: Unpack[EditOptions]
+) -> Distances: ...
+def edit_distance(
+    queries: Source,
+    targets: Source,
+    *,
+    mode: EditMode = "global",
+    ends: bool = False,
+    engine: EditEngine = "auto",
+    device: int | str | Device | None = None,
+    progress: Progress | None = None,
+) -> int | npt.NDArray[np.int32] | Distances:
+    """Return the edit distance of each pair (Levenshtein): changed, inserted and deleted letters.
+
+    Parameters
+    ----------
+    queries, targets : sequence, path or list of sequences
+        One query and one target, one query and many targets, or as many queries as targets. A
+        sequence is text of any letters, bytes, an array of integers, a `Record` or one of
+        Biopython's; letters are equal or not, upper and lower case differ. A path is that of a
+        FASTA or FASTQ file.
+    mode : {"global", "infix"}
+        "global": of whole sequences. "infix": of the whole query and that part of the target which
+        is nearest to it, mode HW of edlib.
+    ends : bool
+        Whether to return where the nearest part of the target ends.
+    engine : {"auto", "bit_parallel", "host"}
+        "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
+        takes the first where it can.
+    device : int, str or Device, optional
+        As for `glsw.Aligner`.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+
+    Returns
+    -------
+    int, or ndarray of int32, shape (N,)
+        A number for one query and one target. With ``ends`` two of these, as a named tuple
+        (``distance``, ``target_end``): the end is the number of target letters before it. Of
+        several parts with the same distance the one that ends first counts (the first of edlib's
+        ``locations``, plus 1); in global mode the end is that of the target.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If sequences are of another kind, their numbers differ, or they have more than 255 different
+        letters in common.
+    DeviceError
+        If the device has no compute shaders.
+
+    Warns
+    -----
+    RuntimeWarning
+        If ``engine="auto"`` finds no OpenGL 4.3 and computes on the host.
+
+    Notes
+    -----
+    For alignments give the scoring `glsw.scoring.unit_costs.unit_costs` to `glsw.Aligner`: its
+    scores are negative distances.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.edit_distance("kitten", "sitting")
+    3
+    >>> glsw.edit_distance("ACGT", ["ACT", "AGGT", ""])
+    array([1, 1, 4], dtype=int32)
+    >>> glsw.edit_distance("ACGT", "TTTACTTTTTACGTTT", mode="infix", ends=True)
+    Distances(distance=0, target_end=14)
+    """
+    _check(mode, engine)
+    single = is_single(queries), is_single(targets)
+    (left, right), count = _coded([queries, targets])
+    if single[0]:
+        batch = Batch.one_to_many(left[0], right)
+    elif len(left) != len(right):
+        raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
+    else:
+        batch = Batch.pairwise(left, right)
+    if (chosen := _engine(mode, engine, device, count)) is None:
+        values = edit_distances(
+            map(batch.pair, range(len(batch))), mode == "infix", progress=progress
+        )
+        found = Distances(values[:, 0], values[:, 1])
+    else:
+        with chosen.turn:
+            found = chosen.distances(batch, progress=progress)
+    if all(single):
+        found = Distances(*(int(each[0]) for each in found))
+    return found if ends else found.distance
+
+
+@overload
+def edit_distance_matrix(
+    queries: Source,
+    targets: Source | None = None,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> npt.NDArray[np.int32]: ...
+@overload
+def edit_distance_matrix(
+    queries: Source,
+    targets: Source | None = None,
+    *,
+    ends: Literal[True],
+    **options: Unpack[EditOptions],
+) -> Distances: ...
+def edit_distance_matrix(
+    queries: Source,
+    targets: Source | None = None,
+    *,
+    mode: EditMode = "global",
+    ends: bool = False,
+    engine: EditEngine = "auto",
+    device: int | str | Device | None = None,
+    progress: Progress | None = None,
+) -> npt.NDArray[np.int32] | Distances:
+    """Return the edit distance of each query with each target.
+
+    Without targets the queries are compared with each other. Parameters and errors as
+    `edit_distance`.
+
+    Returns
+    -------
+    ndarray of int32, shape (M, N)
+        With ``ends`` two of these, as a named tuple (``distance``, ``target_end``).
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.edit_distance_matrix(["ACGT", "AGT", "TTTT"])
+    array([[0, 1, 3],
+           [1, 0, 3],
+           [3, 3, 0]], dtype=int32)
+    """
+    _check(mode, engine)
+    sides, count = _coded([queries] if targets is None else [queries, targets])
+    left, right = sides[0], sides[-1]
+    if (chosen := _engine(mode, engine, device, count)) is None:
+        pairs = ((query, target) for query in left for target in right)
+        values = edit_distances(pairs, mode == "infix", progress=progress)
+        found = Distances(*values.T.reshape(2, len(left), len(right)))
+        return found if ends else found.distance
+    with chosen.turn:
+        if ends:
+            return chosen.distances_of_each(left, right, progress=progress)
+        return -score_matrix(chosen, *sides, progress=progress)
+
+
+def _check(mode: object, engine: object) -> None:
+    """Raise ValueError if there is no such mode or engine."""
+    for name, value, known in (("mode", mode, EditMode), ("engine", engine, EditEngine)):
+        if value not in get_args(known):
+            expected = ", ".join(map(repr, get_args(known)))
+            raise ValueError(f"{name} {value!r}: {expected} expected")
+
+
+def _engine(
+    mode: EditMode, engine: EditEngine, device: int | str | Device | None, count: int
+) -> BitParallel | None:
+    """Return the engine for sequences of so many codes, None for the host."""
+    if engine == "host":
+        return None
+    try:
+        opened = device if isinstance(device, Device) else open_device(device, require=COMPUTE)
+    except DeviceError as error:
+        if engine != "auto" or device is not None:
+            raise
+        warnings.warn(f"edit distances are computed in Python: {error}", RuntimeWarning, 3)
+        return None
+    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
+    with opened:
+        return BitParallel(scoring, opened)
+
+
+def _coded(sources: list[Source]) -> tuple[list[Sequences], int]:
+    """Return the codes of sequences or lists of them, and how many codes there are."""
+    names = ("queries", "targets")
+    return codes_together([_items(*each) for each in zip(sources, names, strict=False)])
+
+
+def _items(source: Any, name: str) -> list[Items]:
+    """Return the items of each sequence of a source."""
+    if isinstance(source, os.PathLike):
+        records = read_all(source)
+        return [record.letters for record in records]
+    sequences = [source] if is_single(source) else source
+    if not isinstance(sequences, Iterable):
+        raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")
+    found = []
+    for number, each in enumerate(sequences, start=1):
+        letters = each.letters if isinstance(each, Record) else each
+        if not is_single(letters) and not hasattr(letters, "__iter__"):
+            raise TypeError(f"{name}: sequence {number} is of type {type(each).__name__}")
+        found.append(items_of(letters, empty=True))
+    return found

@@ -1,0 +1,71 @@
+"""Edit distances on the host, where there are no compute shaders: columns as Python's integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.base import Progress, ignore
+
+_Codes = npt.NDArray[np.uint8]
+
+
+def edit_distances(
+    pairs: Iterable[tuple[_Codes, _Codes]], infix: bool, *, progress: Progress | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the edit distance of each pair, and the target letters before its end.
+
+    An integer has the differences of a whole column (Myers 1999; Hyyrö 2003).
+
+    Parameters
+    ----------
+    pairs : iterable of (ndarray of uint8, ndarray of uint8)
+    infix : bool
+        The ends of targets are free; the first end counts.
+    progress : callable, optional
+        As in `Engine.scores`.
+
+    Returns
+    -------
+    ndarray of int32, shape (N, 2)
+
+    Examples
+    --------
+    >>> query, target = np.array([1, 2, 3], np.uint8), np.array([0, 1, 3, 0], np.uint8)
+    >>> edit_distances([(query, target)], infix=True).tolist()
+    [[1, 3]]
+    """
+    report = progress or ignore
+    found = []
+    for query, target in pairs:
+        found.append(_of_pair(query, target, infix))
+        report(len(query) * len(target))
+    return np.array(found, np.int32).reshape(-1, 2)
+
+
+def _of_pair(query: _Codes, target: _Codes, infix: bool) -> tuple[int, int]:
+    m, n = len(query), len(target)
+    if not m:
+        return (0, 0) if infix else (n, n)
+    matches = [0] * 256
+    for code in np.unique(query).tolist():
+        bits = np.packbits(query == code, bitorder="little")
+        matches[code] = int.from_bytes(bits.tobytes(), "little")
+    everywhere, last, above = (1 << m) - 1, m - 1, int(not infix)
+    plus, minus, distance = everywhere, 0, m
+    least, end = m, 0
+    for j, code in enumerate(target.tolist(), start=1):
+        equal = matches[code]
+        vertical = equal | minus
+        horizontal = (((equal & plus) + plus) ^ plus) | equal
+        up = (minus | ~(horizontal | plus)) & everywhere
+        down = plus & horizontal
+        distance += (up >> last) - (down >> last & 1)
+        if distance < least:
+            least, end = distance, j
+        up, down = up << 1 | above, down << 1
+        plus = (down | ~(vertical | up)) & everywhere
+        minus = up & vertical & everywhere
+    return (least, end) if infix else (distance, n)

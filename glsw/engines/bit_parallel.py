@@ -1,0 +1,352 @@
+"""Engine ``bit_parallel``: edit distances, 32 rows of a column in a word (Myers 1999)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.engines.base import Capabilities, Progress, Ties, ignore
+from glsw.engines.bit_planes import BITS, Strips, bit_planes, first_words, in_whole_words
+from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
+from glsw.engines.throttle import Throttle
+from glsw.paths import BestCells
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import is_infix
+from glsw.sequences.encoded import Sequences
+
+BINDINGS = numbered("QUERIES", "ROWS", "TARGETS", "SLOTS", "DIFFERENCES", "WORDS", "DISTANCES")
+QUERIES, ROWS, TARGETS, SLOTS, DIFFERENCES, WORDS, DISTANCES = BINDINGS
+_SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
+_MAX_WORDS = 16  # of a strip: with more, compilers do not unroll the loops
+_REGISTERS = 80  # of differences and planes in a lane
+_COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
+_CELLS_PER_DISPATCH, _SOFTWARE_CELLS_PER_DISPATCH = 2**34, 2**27
+_MAX_PAIRS_PER_TILE = 2**22
+_LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes idle
+
+_Int64 = npt.NDArray[np.int64]
+
+
+class Distances(NamedTuple):
+    """Edit distances of N pairs, and where the alignments end.
+
+    Attributes
+    ----------
+    distance : ndarray of int32, shape (N,), or int
+    target_end : ndarray of int32, shape (N,), or int
+        Target letters before the end: all in global alignment, else the fewest that have this
+        distance.
+    """
+
+    distance: Any
+    target_end: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Pairs that are computed together: each of some queries with each slot, or slots alone.
+
+    Parameters
+    ----------
+    cut : Strips
+    queries : ndarray of int
+        Numbers of the queries.
+    slots : ndarray of `_SLOT`, shape (N,)
+        The longest targets first; their queries count from the first one of a row.
+    rows : int
+        The number of queries, or 1 if each slot has its own query.
+    """
+
+    cut: Strips
+    queries: npt.NDArray[np.integer]
+    slots: npt.NDArray[np.void]
+    rows: int
+
+
+class BitParallel(ComputeEngine):
+    """Edit distances: global, or of whole queries with any part of their targets ("infix").
+
+    A lane computes a pair, column by column; a word has the differences of 32 rows of a column
+    (Myers 1999), and the highest row of a word passes its horizontal difference on to the next
+    word (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+    distances"). Which rows match a letter is computed from bit planes of the query's letters, not
+    read from a table: so each lane may have a query of its own, and any pairs run at the speed of
+    each with each. Scores only: ends and alignments come from other engines.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        Of `glsw.scoring.unit_costs.unit_costs`.
+    workgroup : int, optional
+        Invocations of a work group.
+    words : int, optional
+        Words of a strip at most, up to 16.
+    columns : int, optional
+        Columns of a dispatch, a multiple of 32.
+    memory : int
+        Bytes of device memory for the pairs that are computed together, sequences not counted.
+    """
+
+    name = "bit_parallel"
+    capabilities = Capabilities(
+        requires=COMPUTE,
+        tasks=("score",),
+        modes=("global", "semiglobal"),
+        memory=True,
+        unit_costs=True,
+        workloads=(),
+    )
+    bindings = BINDINGS
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        workgroup: int | None = None,
+        words: int | None = None,
+        columns: int | None = None,
+        memory: int = 2**28,
+    ) -> None:
+        super().__init__(scoring, device, workgroup=workgroup)
+        self._defines, self._uniforms = {}, {}
+        if words is not None and not 1 <= words <= _MAX_WORDS:
+            raise ValueError(f"words {words}: 1 to {_MAX_WORDS} expected")
+        if columns is not None and (columns < BITS or columns % BITS):
+            raise ValueError(f"columns {columns}: a multiple of {BITS} expected")
+        software = self.device.info.software
+        self._group = workgroup or (8 if software else 64)
+        self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
+        self._cells = _SOFTWARE_CELLS_PER_DISPATCH if software else _CELLS_PER_DISPATCH
+        self._memory = memory
+        self._throttle = Throttle(self.device, first=4)
+        self._matching = (scoring.match_and_mismatch or (0, 0, 0))[2]
+        self._planes = max(1, (len(scoring.alphabet) - 1).bit_length())
+        self._words = words or max(1, min(_MAX_WORDS, _REGISTERS // (self._planes + 2)))
+        self._infix = is_infix(scoring)
+
+    def _upload_scores(self) -> int:
+        """Upload nothing: letters are equal or not."""
+        return 0
+
+    @property
+    def cells_at_once(self) -> int:
+        """Cells of queries and a part that `scan` should compute before it yields, about."""
+        return 64 * self._cells
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> BestCells:
+        """Return the scores of the pairs, see `Engine.best`."""
+        m, n = batch.query_lengths, batch.target_lengths
+        offset = self.scoring.score_offset(m, n)
+        left = np.zeros(len(batch), bool)
+        if self.rest is not None and len(batch) <= _FEW_PAIRS:
+            left = m * n >= _LARGE_PAIR_CELLS
+        score = np.zeros(len(batch), np.int64)
+        if left.any() and self.rest is not None:
+            score[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
+        chosen = np.flatnonzero(~left)
+        found = self.distances(batch.select(chosen), progress=progress)
+        score[chosen] = offset[chosen] - found.distance
+        return BestCells.of(score, m, n)
+
+    def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
+        """Return the edit distances of pairs, and the first places where the alignments end.
+
+        Parameters and errors as `Engine.scores`.
+        """
+        self.check(batch)
+        m, n = batch.query_lengths, batch.target_lengths
+        found = self._without_letters(m, n)
+        cuts = self._cuts(m)
+        todo = np.flatnonzero((m > 0) & (n > 0))
+        order = todo[np.lexsort((-n[todo], cuts[todo]))]
+        for group in _runs_of_equals(cuts[order]):
+            pairs = order[group]
+            cut = self._cut(int(cuts[pairs[0]]))
+            while len(pairs):
+                part = pairs[: self._slots(cut, n[pairs])]
+                numbers, own = np.unique(batch.query_index[part], return_inverse=True)
+                slots = _slots(batch.targets, batch.target_index[part], own)
+                tile = Tile(cut, numbers, slots, 1)
+                self._compute(tile, batch.queries, batch.targets, progress or ignore)
+                self._collect(tile, found, part[None])
+                pairs = pairs[len(part) :]
+        return found
+
+    def distances_of_each(
+        self, queries: Sequences, targets: Sequences, *, progress: Progress | None = None
+    ) -> Distances:
+        """Return the edit distances of each query with each target, arrays of shape (M, N).
+
+        Parameters and errors as `Engine.scores`.
+        """
+        self.device.activate()
+        m, n = queries.lengths, targets.lengths
+        self.scoring.check(int(m.max(initial=0)), int(n.max(initial=0)))
+        found = self._without_letters(m[:, None], n[None])
+        cuts = self._cuts(m)
+        todo = np.flatnonzero(m > 0)
+        order = todo[np.argsort(cuts[todo], kind="stable")]
+        longest_first = np.argsort(-n, kind="stable")[: np.count_nonzero(n)]
+        for group in _runs_of_equals(cuts[order]):
+            numbers = order[group]
+            cut = self._cut(int(cuts[numbers[0]]))
+            at = 0
+            while at < len(longest_first):
+                which = longest_first[at : at + self._slots(cut, n[longest_first[at:]])]
+                at += len(which)
+                slots = _slots(targets, which, 0)
+                rows = self._rows(cut, slots)
+                for first in range(0, len(numbers), rows):
+                    part = numbers[first : first + rows]
+                    tile = Tile(cut, part, slots, len(part))
+                    self._compute(tile, queries, targets, progress or ignore)
+                    self._collect(tile, found, part[:, None] * len(n) + which)
+        return found
+
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the scores of each task, see `Engine.scan_each`."""
+        for queries, part in tasks:
+            yield -self.distances_of_each(queries, part, progress=progress).distance
+
+    def _without_letters(self, m: _Int64, n: _Int64) -> Distances:
+        """Return arrays with the distances of pairs in which a sequence is empty."""
+        distance = m + 0 * n if self._infix else np.maximum(m, n)
+        end = 0 * (m + n) if self._infix else n + 0 * m
+        return Distances(distance.astype(np.int32), end.astype(np.int32))
+
+    def _cuts(self, m: _Int64) -> _Int64:
+        """Return a number for each query that tells how it is cut, see `_cut`."""
+        words = np.maximum(1, -(-m // BITS))
+        strips = -(-words // self._words)
+        numbers: _Int64 = strips * (_MAX_WORDS + 1) + -(-words // strips)
+        return numbers
+
+    @staticmethod
+    def _cut(number: int) -> Strips:
+        return Strips(*divmod(number, _MAX_WORDS + 1))
+
+    def _bytes(self, cut: Strips, longest: int) -> int:
+        """Return the bytes that a pair needs in the largest buffer."""
+        differences = 8 * -(-longest // BITS) if cut.strips > 1 else 0
+        words = 8 * cut.words if longest > self._columns else 0
+        return max(differences, words, 12)
+
+    def _pairs(self, cut: Strips, longest: int) -> int:
+        """Return how many pairs a tile may have."""
+        room = min(self._memory, self.device.info.limits["max_storage_block"])
+        return max(1, min(_MAX_PAIRS_PER_TILE, room // self._bytes(cut, longest)))
+
+    def _slots(self, cut: Strips, lengths: _Int64) -> int:
+        """Return how many of the targets of these lengths, the longest first, are a tile."""
+        most = min(self._pairs(cut, int(lengths[0])), MAX_PAIRS_PER_DISPATCH * self._group)
+        cells = np.cumsum(np.minimum(lengths[:most], self._columns)) * (BITS * cut.words)
+        return max(1, int(np.searchsorted(cells, self._cells, "right")))
+
+    def _rows(self, cut: Strips, slots: npt.NDArray[np.void]) -> int:
+        """Return how many queries are a tile with these slots."""
+        most = self._pairs(cut, int(slots["columns"][0])) // len(slots)
+        planes = 4 * cut.strips * cut.words * (self._planes + 1)
+        block = self.device.info.limits["max_storage_block"]
+        return max(1, min(most, block // planes, MAX_PAIRS_PER_DISPATCH))
+
+    def _compute(
+        self, tile: Tile, queries: Sequences, targets: Sequences, progress: Progress
+    ) -> None:
+        """Upload a tile and compute it."""
+        cut, columns = tile.cut, tile.slots["columns"].astype(np.int64)
+        longest, pairs = int(columns[0]), tile.rows * len(columns)
+        planes = bit_planes(queries, tile.queries, cut, self._planes, self._matching)
+        if self._uploaded.get(TARGETS) is not targets:
+            self.upload(TARGETS, in_whole_words(targets))
+            self._uploaded[TARGETS] = targets
+        self.upload(QUERIES, planes)
+        self.upload(ROWS, queries.lengths[tile.queries].astype(np.int32))
+        self.upload(SLOTS, tile.slots)
+        sizes = {
+            TARGETS: 0,
+            DIFFERENCES: 8 * pairs * -(-longest // BITS) if cut.strips > 1 else 0,
+            WORDS: 8 * pairs * cut.words if longest > self._columns else 0,
+            DISTANCES: (12 if self._infix else 4) * pairs,
+        }
+        for binding, size in sizes.items():
+            self.reserve(binding, size)
+        self.memory_used = max(self.memory_used, sum(sizes.values()) + planes.nbytes)
+        program = self.program(
+            "bit_parallel.comp",
+            WORKGROUP=self._group,
+            WORDS=cut.words,
+            PLANES=planes.shape[2],
+            INFIX=1 if self._infix else None,
+        )
+        given = {"slot_count": len(columns), "pair_count": pairs, "strips": cut.strips}
+        self.set(program, {key: given[key] for key in given if key in program})
+        program["columns"] = self._columns
+        parts = -(-longest // self._columns)
+        at_once = int(np.minimum(columns, self._columns).sum()) * BITS * cut.words
+        rows = max(1, min(tile.rows, self._cells // at_once))
+        turns = -(-tile.rows // rows)
+
+        def step(k: int) -> None:
+            strip, part, turn = k // (parts * turns), k // turns % parts, k % turns
+            first = part * self._columns
+            program["strip"], program["first_column"] = strip, first
+            program["first_row"] = turn * rows
+            slots = int(np.searchsorted(-columns, -first))
+            program.run(-(-slots // self._group), min(rows, tile.rows - turn * rows))
+            if turn == turns - 1:  # the next strip or part takes what these have left
+                self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
+
+        letters = int(queries.lengths[tile.queries].sum())
+        if tile.rows == 1:
+            letters, columns_each = 1, queries.lengths[tile.queries][tile.slots["query"]]
+            cells = int((columns_each * columns).sum())
+        else:
+            cells = letters * int(columns.sum())
+        self._throttle.run(cut.strips * parts * turns, step, cells=cells, progress=progress)
+        self.device.ctx.memory_barrier()
+        self.device.check(f"computing with engine {self.name!r}")
+
+    def _collect(self, tile: Tile, found: Distances, places: npt.NDArray[np.int64]) -> None:
+        """Put the results of a tile into flat places, shape (rows, slots)."""
+        pairs = tile.rows * len(tile.slots)
+        if self._infix:
+            results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*places.shape, 3)
+            found.distance.reshape(-1)[places] = results[..., 1]
+            found.target_end.reshape(-1)[places] = results[..., 2]
+        else:
+            results = self.download(DISTANCES, np.int32, pairs).reshape(places.shape)
+            found.distance.reshape(-1)[places] = results
+
+
+def _slots(
+    targets: Sequences, which: npt.NDArray[np.integer], queries: npt.ArrayLike
+) -> npt.NDArray[np.void]:
+    """Return slots of these targets, and of the queries of these numbers in their tile."""
+    slots = np.zeros(len(which), _SLOT)
+    slots["query"] = queries
+    slots["target"] = first_words(targets)[which]
+    slots["columns"] = targets.lengths[which]
+    return slots
+
+
+def _runs_of_equals(values: _Int64) -> list[slice]:
+    """Return the slices of equal values in an array that is sorted.
+
+    >>> _runs_of_equals(np.array([3, 3, 5]))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    bounds = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+    return [slice(start, stop) for start, stop in pairwise(bounds) if stop > start]

@@ -1,0 +1,196 @@
+"""Engine ``bit_parallel`` and the distances of the host, judged by the reference and by edlib."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import cases
+import edlib
+import numpy as np
+import pytest
+from cases import EDIT_CASES, build, judge, label
+
+from glsw.align import Aligner
+from glsw.batch import Batch
+from glsw.engines import Auto, BitParallel, engine_of
+from glsw.engines.bit_integers import edit_distances
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import has_unit_costs, unit_costs
+from glsw.sequences.alphabet import DNA, custom
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.items import code_alphabet
+
+ACGT = custom("ACGT")
+EDGES = (0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 129)
+
+
+def by_edlib(query, target, infix):
+    """Return the distance and the target letters before the first end."""
+    sides = (bytes(side).decode("latin-1") for side in (query, target))
+    found = edlib.align(*sides, mode="HW" if infix else "NW")
+    distance, ends = found["editDistance"], found["locations"]
+    if infix and distance == len(query):
+        return distance, 0  # edlib leaves this end out if the length is a multiple of 64
+    return distance, ends[0][1] + 1
+
+
+def some_pairs(rng, count, longest, letters):
+    """Return unrelated pairs, and relatives inside or outside of others."""
+    found = []
+    for _ in range(count):
+        m, n = rng.integers(1, longest, 2)
+        query, target = (rng.integers(0, letters, each).astype(np.uint8) for each in (m, n))
+        kind = rng.integers(0, 4)
+        if kind == 1:
+            target = cases.mutated(rng, letters, query)
+        if kind == 2:
+            target = np.concatenate([target[: n // 2], cases.mutated(rng, letters, query)])
+        if kind == 3:
+            query = target[n // 3 : n // 2]
+        found.append((query, target))
+    return found
+
+
+def assert_as_edlib(pairs, found, infix):
+    for k, (query, target) in enumerate(pairs):
+        expected = by_edlib(query, target, infix)
+        assert (found.distance[k], found.target_end[k]) == expected, (k, query, target)
+
+
+@pytest.mark.parametrize("configuration", cases.configurations(cases.OF_EDITS), ids=label)
+def test_equals_the_reference(device, configuration, subtests):
+    for name, case in EDIT_CASES.items():
+        with subtests.test(name):
+            judge(build(configuration, case.scoring, device), case)
+
+
+@pytest.mark.parametrize("infix", [False, True])
+@pytest.mark.parametrize("letters", [2, 4, 20, 250])
+def test_equals_edlib(device, letters, infix):
+    pairs = some_pairs(np.random.default_rng(letters), 150, 300, letters)
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    engine = BitParallel(unit_costs(code_alphabet(letters), infix=infix), device)
+    cells = []
+    found = engine.distances(batch, progress=cells.append)
+    assert_as_edlib(pairs, found, infix)
+    assert sum(cells) == batch.cells
+    host = edit_distances(pairs, infix)
+    assert np.array_equal(host, np.stack(found, axis=1))
+
+
+@pytest.mark.parametrize("infix", [False, True])
+def test_lengths_around_words_and_strips(device, infix):
+    rng = np.random.default_rng(5)
+    pairs = [
+        tuple(rng.integers(0, 3, each).astype(np.uint8) for each in lengths)
+        for lengths in product(EDGES, EDGES)
+    ]
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    for words, columns in ((1, 32), (2, 64), (3, 2048)):
+        engine = BitParallel(unit_costs(ACGT, infix=infix), device, words=words, columns=columns)
+        assert_as_edlib(pairs, engine.distances(batch), infix)
+    sides = [Sequences.of(side) for side in zip(*pairs, strict=True)]
+    each = engine.distances_of_each(*sides)
+    for k in range(len(pairs)):
+        assert (each.distance[k, k], each.target_end[k, k]) == by_edlib(*pairs[k], infix)
+
+
+@pytest.mark.parametrize("infix", [False, True])
+def test_long_targets(device, infix):
+    """Software renderers end loops after 65535 rounds; columns are cut before."""
+    rng = np.random.default_rng(6)
+    target = rng.integers(0, 4, 70_000).astype(np.uint8)
+    queries = [target[60_000:60_500], target[10:20], rng.integers(0, 4, 2000).astype(np.uint8)]
+    pairs = [(query, target) for query in queries]
+    engine = BitParallel(unit_costs(ACGT, infix=infix), device)
+    found = engine.distances(Batch.pairwise(*zip(*pairs, strict=True)))
+    assert_as_edlib(pairs, found, infix)
+
+
+@pytest.mark.parametrize("infix", [False, True])
+def test_each_with_each_in_many_tiles(device, infix):
+    rng = np.random.default_rng(7)
+    sides = [
+        Sequences.of(rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(0, 90, count))
+        for count in (14, 16)
+    ]
+    scoring = unit_costs(ACGT, infix=infix)
+    expected = BitParallel(scoring, device).distances_of_each(*sides)
+    small = BitParallel(scoring, device, words=1, memory=2000).distances_of_each(*sides)
+    assert np.array_equal(expected, small)
+    by_reference = next(Reference(scoring).scan(sides[0], [sides[1]]))
+    assert np.array_equal(-expected.distance, by_reference)
+    (scanned,) = engine_of(BitParallel, scoring, device).scan(sides[0], [sides[1]])
+    assert np.array_equal(scanned, by_reference)
+
+
+def test_ambiguous_letters_never_match(device):
+    batch = Batch.pairwise([DNA.encode("ANGT")], [DNA.encode("ANGT")])
+    assert BitParallel(unit_costs(), device).scores(batch).tolist() == [-1]
+
+
+def test_large_pairs_are_left_to_the_rest(device, monkeypatch):
+    monkeypatch.setattr("glsw.engines.bit_parallel._LARGE_PAIR_CELLS", 2000)
+    rng = np.random.default_rng(8)
+    pairs = [tuple(rng.integers(0, 4, (2, n)).astype(np.uint8)) for n in (10, 90)]
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    engine, left = BitParallel(unit_costs(ACGT), device), []
+
+    def rest(batch, progress):
+        left.append(len(batch))
+        return Reference(engine.scoring).best(batch, False, progress).score
+
+    engine.rest = rest
+    expected = [-by_edlib(*pair, False)[0] for pair in pairs]
+    assert engine.scores(batch).tolist() == expected
+    assert left == [1]
+    routed = engine_of(BitParallel, engine.scoring, device)
+    assert routed.scores(batch).tolist() == expected
+
+
+def test_auto_takes_it_and_others_align(device):
+    scoring = unit_costs(ACGT)
+    assert engine_of(Auto, scoring, device).label == "bit_parallel"
+    with Aligner(scoring, device=device) as aligner:
+        assert aligner.score("ACGT", ["ACT", "AGGT", ""]).tolist() == [-1, -1, -4]
+        found = aligner.align("ACGTT", "AGTC")
+        assert (found.score, found.cigar) == (-2, "1=1I2=1X")
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        Scoring.match_mismatch(1, -1, 1, 1).in_mode("global"),
+        unit_costs().in_mode("local"),
+        unit_costs().in_mode("semiglobal"),
+        unit_costs().in_mode("semiglobal", free="query"),
+        Scoring.named("BLOSUM62", 12, 1),
+    ],
+)
+def test_other_scorings_are_refused(device, scoring):
+    assert not has_unit_costs(scoring)
+    with pytest.raises(ValueError, match=r"^engine 'bit_parallel' computes edit distances only: "):
+        BitParallel(scoring, device)
+
+
+@pytest.mark.parametrize("options", [{"words": 0}, {"words": 17}, {"columns": 33}])
+def test_wrong_options(device, options):
+    (name,) = options
+    with pytest.raises(ValueError, match=f"^{name} {options[name]}: "):
+        BitParallel(unit_costs(), device, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("infix", [False, True])
+def test_many_pairs_equal_edlib(device, infix):
+    rng = np.random.default_rng(9)
+    engine = BitParallel(unit_costs(ACGT, infix=infix), device)
+    for _ in range(10):
+        lengths = np.exp(rng.uniform(0, np.log(5000), (10_000, 2))).astype(int)
+        lengths[:300] = rng.integers(1, 5001, (300, 2))
+        pairs = [
+            tuple(rng.integers(0, 4, each).astype(np.uint8) for each in both) for both in lengths
+        ]
+        found = engine.distances(Batch.pairwise(*zip(*pairs, strict=True)))
+        assert_as_edlib(pairs, found, infix)

@@ -1,0 +1,114 @@
+"""Edit distances of anything: the functions `edit_distance` and `edit_distance_matrix`."""
+
+from __future__ import annotations
+
+import warnings
+
+import edlib
+import numpy as np
+import pytest
+
+import glsw
+import glsw.edit
+from glsw.device.device import DeviceError
+
+ENGINES = ("auto", "bit_parallel", "host")
+
+
+@pytest.fixture(params=ENGINES)
+def options(request, device):
+    """Each engine, those on a device with the device."""
+    return {"engine": request.param} | ({} if request.param == "host" else {"device": device})
+
+
+def test_one_pair_many_and_pairs(options):
+    assert glsw.edit_distance("kitten", "sitting", **options) == 3
+    assert isinstance(glsw.edit_distance("", "", **options), int)
+    many = glsw.edit_distance("ACGT", ["ACT", "AGGT", ""], **options)
+    assert (many.tolist(), many.dtype) == ([1, 1, 4], np.int32)
+    assert glsw.edit_distance(["ACGT", "A"], ["", "TTA"], **options).tolist() == [4, 2]
+    assert glsw.edit_distance([], [], **options).shape == (0,)
+
+
+def test_infix_and_ends(options):
+    text = "TTTACTTTTTACGTTT"
+    found = glsw.edit_distance("ACGT", text, mode="infix", ends=True, **options)
+    assert found == (0, 14)
+    found = glsw.edit_distance("AAT", ["CAATAAT", "", "CC"], mode="infix", ends=True, **options)
+    assert (found.distance.tolist(), found.target_end.tolist()) == ([0, 3, 3], [4, 0, 0])
+    found = glsw.edit_distance("", [text, ""], mode="infix", ends=True, **options)
+    assert np.array(found).tolist() == [[0, 0], [0, 0]]
+    assert glsw.edit_distance("AC", "ACC", ends=True, **options) == (1, 3)
+
+
+def test_any_letters(options):
+    assert glsw.edit_distance("αβγ𝄞", "βγ𝄞x", **options) == 2
+    assert glsw.edit_distance(b"abc", "abC", **options) == 1
+    numbers = np.array([10**6, -3, 7])
+    assert glsw.edit_distance(numbers, [numbers[1:], numbers[::-1]], **options).tolist() == [1, 2]
+    words = [("the", "old", "man"), ("the", "man"), np.array([7])]
+    assert glsw.edit_distance(words[:2], words[1:], **options).tolist() == [1, 2]
+    record = glsw.Record("name", "", "ACGT")
+    assert glsw.edit_distance(record, [record, "ACG"], **options).tolist() == [0, 1]
+
+
+def test_files(options, tmp_path):
+    path = tmp_path / "some.fasta"
+    path.write_text(">a\nACGT\n>b\nACCT\n")
+    assert glsw.edit_distance("ACGT", path, **options).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("mode", ["global", "infix"])
+def test_matrix(options, mode):
+    rng = np.random.default_rng(1)
+    texts = ["".join(rng.choice([*"abcde"], n)) for n in rng.integers(0, 90, 30)]
+    expected = np.array(
+        [
+            [
+                edlib.align(a, b, mode="NW" if mode == "global" else "HW")["editDistance"]
+                for b in texts
+            ]
+            for a in texts
+        ]
+    )
+    found = glsw.edit_distance_matrix(texts, mode=mode, **options)
+    assert np.array_equal(found, expected)
+    found = glsw.edit_distance_matrix(texts[:7], texts, mode=mode, ends=True, **options)
+    assert np.array_equal(found.distance, expected[:7])
+    assert found.target_end.shape == (7, 30)
+    assert glsw.edit_distance_matrix([], texts, **options).shape == (0, 30)
+
+
+def test_letters_of_one_side_need_few_codes(options):
+    everything = "".join(map(chr, range(97, 997)))
+    assert glsw.edit_distance("abcd", everything, mode="infix", **options) == 0
+    with pytest.raises(ValueError, match="900 different letters: at most 255 expected"):
+        glsw.edit_distance_matrix([everything, everything[1:]], **options)
+
+
+def test_errors(options):
+    with pytest.raises(ValueError, match=r"^2 queries and 3 targets: one or as many expected$"):
+        glsw.edit_distance(["A", "C"], ["A", "C", "G"], **options)
+    with pytest.raises(ValueError, match=r"^mode 'local': 'global', 'infix' expected$"):
+        glsw.edit_distance("A", "C", mode="local", **options)
+    with pytest.raises(TypeError, match=r"^targets: a sequence or several expected, got int$"):
+        glsw.edit_distance("A", 5, **options)
+    with pytest.raises(TypeError, match=r"^queries: sequence 2 is of type int$"):
+        glsw.edit_distance(["A", 5], ["A", "C"], **options)
+    with pytest.raises(ValueError, match=r"^engine 'best': 'auto', 'bit_parallel', 'host' expect"):
+        glsw.edit_distance("A", "C", engine="best")
+
+
+def test_without_compute_shaders_the_host_computes(monkeypatch):
+    def refuse(*arguments, **options):
+        raise DeviceError("no OpenGL")
+
+    monkeypatch.setattr(glsw.edit, "open_device", refuse)
+    with pytest.warns(RuntimeWarning, match="^edit distances are computed in Python: no OpenGL$"):
+        assert glsw.edit_distance("ACGT", "AGT") == 1
+    for options in ({"engine": "bit_parallel"}, {"device": 0}):
+        with pytest.raises(DeviceError, match="no OpenGL"):
+            glsw.edit_distance("ACGT", "AGT", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert glsw.edit_distance("ACGT", "AGT", engine="host") == 1

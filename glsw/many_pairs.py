@@ -19,6 +19,7 @@ from glsw.search.tasks import in_order, run_tasks
 from glsw.search.workers import Workers
 
 _MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
+_MAX_RANGE_PER_PAIR = 2  # sequences of a chunk from the first to the last that are kept together
 Index: TypeAlias = npt.ArrayLike
 """Numbers of the sequences of pairs, see `index_of`."""
 
@@ -190,6 +191,17 @@ def _computed(
 
 
 def _compact(batch: Batch, chunk: slice) -> Batch:
-    """Return some pairs, and no other sequences."""
-    whole = (chunk.start, chunk.stop) == (0, len(batch))
-    return batch if whole else batch.select(chunk).compact()
+    """Return some pairs, and few other sequences; neighbours are not copied."""
+    if (chunk.start, chunk.stop) == (0, len(batch)):
+        return batch
+    some = batch.select(chunk)
+    first, last = some.index.min(axis=0), some.index.max(axis=0)
+    if batch.sequences[0] is batch.sequences[1]:
+        first, last = np.full(2, first.min()), np.full(2, last.max())
+    if (last - first >= _MAX_RANGE_PER_PAIR * len(some)).any():
+        return some.compact()
+    parts = {
+        sequences: sequences.part(slice(a, b + 1))
+        for sequences, a, b in zip(batch.sequences, first.tolist(), last.tolist(), strict=True)
+    }
+    return Batch(tuple(parts[each] for each in batch.sequences), some.index - first)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from glsw.engines.gl import COMPUTE
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
 from glsw.engines.scan import Scan
+from glsw.engines.tiles import Passing, Tile
 from glsw.engines.windowed import Windowed
 from glsw.engines.windows import longest_spans, shortest_cut
 from glsw.paths import BestCells, Paths
@@ -38,6 +39,7 @@ _KINDS: dict[str, type[Engine]] = {
     kind.name: kind for kind in (Diagonal, Blocked, Scan, Fragment, Lanes)
 }
 _WINDOWS = Windowed.name
+TaskT = TypeVar("TaskT", bound="tuple[Sequences, Sequences] | Tile")
 
 
 class Auto(Engine):
@@ -173,21 +175,38 @@ class Auto(Engine):
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local scores of each task, see `Engine.scan_each`."""
-        remaining = iter(tasks)
-        first = next(remaining, None)
-        if first is None:
-            return
-        tasks = chain([first], remaining)
-        queries, part = first
-        together = 1 if self.device.info.software else len(queries)
-        few = len(part) * together < self._many
-        if not self._scanner or (few and not self._scans_all):
+        scanner, tasks = self._scanning(tasks)
+        if scanner is None:
             yield from super().scan_each(tasks, progress=progress)
             return
-        scanner = self._use(self._scanner)
         for found in scanner.scan_each(tasks, progress=progress):
             self.memory_used = max(self.memory_used, scanner.memory_used)
             yield found
+
+    def passing(
+        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+    ) -> Iterator[Passing]:
+        """Yield the pairs of each tile that pass, see `Engine.passing`."""
+        scanner, tiles = self._scanning(tiles)
+        if scanner is None:
+            yield from super().passing(tiles, progress=progress)
+            return
+        for found in scanner.passing(tiles, progress=progress):
+            self.memory_used = max(self.memory_used, scanner.memory_used)
+            yield found
+
+    def _scanning(self, tasks: Iterable[TaskT]) -> tuple[Engine | None, Iterable[TaskT]]:
+        """Return the engine for tasks with so many targets as the first, None for few; and all."""
+        remaining = iter(tasks)
+        first = next(remaining, None)
+        if first is None:
+            return None, ()
+        queries, part, *_ = first
+        together = 1 if self.device.info.software else len(queries)
+        few = len(part) * together < self._many
+        if not self._scanner or (few and not self._scans_all):
+            return None, chain([first], remaining)
+        return self._use(self._scanner), chain([first], remaining)
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain as joined
 from itertools import islice
 from typing import Literal
 
@@ -14,11 +13,13 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import COMPUTE, SUBSTITUTION
+from glsw.engines.lanes.compaction import BINDINGS as COMPACTION
+from glsw.engines.lanes.compaction import Selecting
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
 from glsw.engines.lanes.jobs import Job, Round, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import scores_of_pairs
-from glsw.engines.lanes.pipeline import Pipeline
+from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
     BINDINGS,
@@ -31,6 +32,7 @@ from glsw.engines.lanes.targets import (
     Targets,
 )
 from glsw.engines.throttle import Throttle
+from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -91,7 +93,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, OWN_QUERIES, STRIPS, QUERY_LETTERS, SUBSTITUTION)
+    bindings = (*BINDINGS, OWN_QUERIES, STRIPS, QUERY_LETTERS, *COMPACTION, SUBSTITUTION)
 
     def __init__(
         self,
@@ -185,8 +187,14 @@ class Lanes(PackingEngine):
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local scores of each task, see `Engine.scan_each` and `Pipeline`."""
-        return Pipeline(self, tasks, progress or ignore).run()
+        """Yield the best local scores of each task, see `Engine.scan_each`."""
+        return Matrices(self, tasks, progress or ignore).run()
+
+    def passing(
+        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+    ) -> Iterator[Passing]:
+        """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
+        return (each.all(self) for each in Selecting(self, tiles, progress or ignore).run())
 
     @property
     def on_software(self) -> bool:
@@ -342,11 +350,7 @@ class Lanes(PackingEngine):
             return []
         self.device.ctx.memory_barrier()
         self.device.check("computing lanes")
-        owned = [each.buffers for each in jobs] + [
-            each.buffers for each in self.packed_targets.values()
-        ]
-        used = sum(buffer.size for buffer in joined(self._buffers.values(), *owned))
-        self.memory_used = max(self.memory_used, used)
+        self.count_memory(each for job in jobs for each in job.buffers)
         found = [job.download() for job in jobs]
         self.device.check("reading scores")
         for job in jobs:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 
 import moderngl
 import numpy as np
@@ -126,6 +127,17 @@ class PackingEngine(ComputeEngine):
                 program.run(min(MAX_GROUPS_PER_DISPATCH, lanes - start))
             self.device.check("packing targets")
         return self.packed_targets[key]
+
+    def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
+        """Note what the device holds at present: these buffers and the engine's own."""
+        packed = [each.buffers for each in self.packed_targets.values()]
+        used = sum(buffer.size for buffer in chain(self._buffers.values(), *packed, buffers))
+        self.memory_used = max(self.memory_used, used)
+
+    @property
+    def no_macros(self) -> dict[str, int | None]:
+        """Its macros, left undefined, for shaders that look at none."""
+        return dict.fromkeys(self._defines)
 
     def buffer_of(self, content: npt.NDArray[np.uint32]) -> moderngl.Buffer:
         """Return a new buffer with this content."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 _MAX_SCORE_BYTES = 2**28
 _MAX_QUERY_GROUPS = 1024
+FoundT = TypeVar("FoundT")
 
 
-class _Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work(Generic[FoundT]):
     """Queries of a task that are computed together.
 
     Parameters
@@ -31,8 +35,8 @@ class _Work(NamedTuple):
     stacked : int
         About how many groups one dispatch takes: the same for all tasks with one part, so that its
         targets are packed once.
-    found : ndarray of int32, shape (queries, targets)
-        For the scores of the task.
+    found : object
+        What the task yields.
     last : bool
         Whether these are the last queries of the task.
     """
@@ -41,11 +45,11 @@ class _Work(NamedTuple):
     part: Sequences
     groups: list[list[int]]
     stacked: int
-    found: npt.NDArray[np.int32]
+    found: FoundT
     last: bool
 
 
-class Pipeline:
+class Pipeline(ABC, Generic[FoundT]):
     """Computes tasks one after the other, and prepares the next one meanwhile.
 
     While a round of queries is being computed, the jobs of the next one are made, or its targets
@@ -57,10 +61,18 @@ class Pipeline:
     ) -> None:
         self._engine, self._progress = engine, progress
         self._works = self._work_of(tasks)
-        self._next: tuple[_Work | None, Round | None] = None, None
+        self._next: tuple[Work[FoundT] | None, Round | None] = None, None
 
-    def run(self) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of each task."""
+    @abstractmethod
+    def room(self, queries: Sequences, part: Sequences) -> FoundT:
+        """Return what is to be filled by a task."""
+
+    @abstractmethod
+    def keep(self, work: Work[FoundT], done: Round) -> None:
+        """Take what some queries of a task have found."""
+
+    def run(self) -> Iterator[FoundT]:
+        """Yield what each task has found."""
         engine = self._engine
         work = next(self._works, None)
         current = self._begin(work) if work else None
@@ -70,8 +82,7 @@ class Pipeline:
             for _ in current.slices:
                 engine.do_meanwhile()
             engine.do_meanwhile()  # unless something was computed
-            for numbers, scores in zip(work.groups, engine.finish(current), strict=True):
-                work.found[numbers] = scores
+            self.keep(work, current)
             following, current = self._next
             if following and not current:
                 current = self._begin(following)
@@ -94,7 +105,7 @@ class Pipeline:
             self._engine.prefetch(following.part)
         self._next = following, prepared
 
-    def _begin(self, work: _Work) -> Round:
+    def _begin(self, work: Work[FoundT]) -> Round:
         """Make the jobs of some queries; nothing is queued yet but the packing of targets."""
         engine = self._engine
         engine.device.activate()
@@ -102,11 +113,11 @@ class Pipeline:
         targets = engine.targets_of(work.part, every, work.stacked)
         return engine.round_of(_codes(work.queries, work.groups), targets, self._progress)
 
-    def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[_Work]:
+    def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
         last, stacked = None, 1
         for queries, part in tasks:
             self._engine.check_lengths(queries, part)
-            found = np.zeros((len(queries), len(part)), np.int32)
+            found = self.room(queries, part)
             groups = list(self._engine.geometries.together(queries.lengths))
             most = min(_MAX_SCORE_BYTES // (8 * max(1, len(part))), _MAX_QUERY_GROUPS)
             most = 1 if self._engine.on_software else max(1, most)
@@ -116,7 +127,20 @@ class Pipeline:
             starts = range(0, max(1, len(groups)), most)
             for start in starts:
                 some = groups[start : start + most]
-                yield _Work(queries, part, some, stacked, found, start == starts[-1])
+                yield Work(queries, part, some, stacked, found, start == starts[-1])
+
+
+class Matrices(Pipeline[npt.NDArray[np.int32]]):
+    """Computes all scores of each task, shape (queries, targets)."""
+
+    def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
+        """Return room for all scores."""
+        return np.zeros((len(queries), len(part)), np.int32)
+
+    def keep(self, work: Work[npt.NDArray[np.int32]], done: Round) -> None:
+        """Put the scores in place."""
+        for numbers, scores in zip(work.groups, self._engine.finish(done), strict=True):
+            work.found[numbers] = scores
 
 
 def _codes(queries: Sequences, groups: list[list[int]]) -> list[list[npt.NDArray[np.uint8]]]:

@@ -1,0 +1,219 @@
+"""Scores of engine ``lanes`` that never leave the device: only the pairs that pass are read."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.gl import Binding
+from glsw.engines.lanes.geometry import INT32, LIMIT
+from glsw.engines.lanes.pipeline import Pipeline, Work
+from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS
+from glsw.engines.tiles import NEVER, Passing, Tile
+from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from glsw.engines.base import Progress
+    from glsw.engines.lanes.engine import Lanes
+    from glsw.engines.lanes.jobs import Job, Round
+
+BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
+    Binding("QUERY_BOUNDS", COLUMNS.number),  # which `compact` does not read
+    Binding("TARGET_BOUNDS", SLOTS.number),
+    Binding("PASSING", BORDERS.number),
+)
+_NO_TARGET = -(2**31)  # as in compact.comp
+_WORKGROUP = 256
+_MAX_WORKGROUPS = 1024  # per group of queries
+_ROOM = 2**16  # pairs that may pass before their buffer grows
+
+_Int64 = npt.NDArray[np.int64]
+
+
+class Selecting(Pipeline["Selected"]):
+    """Computes tiles one after the other, and keeps the pairs that pass."""
+
+    def __init__(self, engine: Lanes, tiles: Iterable[Tile], progress: Progress) -> None:
+        self._tiles: deque[Tile] = deque()
+        super().__init__(engine, self._tasks(tiles), progress)
+
+    def _tasks(self, tiles: Iterable[Tile]) -> Iterator[tuple[Sequences, Sequences]]:
+        for tile in tiles:
+            self._tiles.append(tile)
+            yield tile.queries, tile.targets
+
+    def room(self, queries: Sequences, part: Sequences) -> Selected:
+        """Return what collects the pairs of a tile."""
+        return Selected(self._tiles.popleft())
+
+    def keep(self, work: Work[Selected], done: Round) -> None:
+        """Collect the pairs of some queries that pass."""
+        work.found.add(self._engine, work.groups, done)
+
+
+class Selected:
+    """The pairs of a tile that pass, round by round.
+
+    Parameters
+    ----------
+    tile : Tile
+    """
+
+    def __init__(self, tile: Tile) -> None:
+        self._tile = tile
+        self._parts: list[Passing] = []
+        self._beyond = np.empty(0, np.intp)
+
+    def add(self, engine: Lanes, groups: Sequence[Sequence[int]], done: Round) -> None:
+        """Add those of a round; some of their scores may be too high for its numbers."""
+        self._beyond = done.targets.beyond
+        if done.jobs:
+            layout = _Layout(self._tile, groups, done)
+            entries = _compacted(engine, layout, done.jobs)
+            self._parts.append(layout.pairs(entries))
+
+    def all(self, engine: Lanes) -> Passing:
+        """Return all, with those that lanes do not compute."""
+        tile = self._tile
+        found = [*self._parts, *_of_empty(tile), _of_long(engine, tile, self._beyond)]
+        query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
+        if engine.geometries.number != INT32:
+            high = np.flatnonzero(score >= LIMIT)
+            score[high] = _exact(engine, tile, query[high], target[high])
+            bounds = np.minimum(tile.query_bounds[query], tile.target_bounds[target])
+            passes = score >= bounds
+            query, target, score = query[passes], target[passes], score[passes]
+        order = np.lexsort((target, query))
+        return Passing(query[order], target[order], score[order])
+
+
+class _Layout:
+    """Which query and target each score of a round has, in the order of the jobs."""
+
+    def __init__(self, tile: Tile, groups: Sequence[Sequence[int]], done: Round) -> None:
+        jobs = done.jobs
+        self.results = np.array([job.packed.results(job.geometry) for job in jobs], np.int64)
+        self.queries = np.array([job.queries for job in jobs], np.int64)
+        scores = self.results * [job.groups for job in jobs]
+        self.first_score = np.cumsum(scores) - scores
+        each = [[q for k in numbers for q in groups[k]] for numbers in done.owners]
+        self._query = np.array([q for numbers in each for q in numbers], np.int32)
+        counts = np.array([len(numbers) for numbers in each], np.int64)
+        self.first_query = np.cumsum(counts) - counts
+        first: dict[int, int] = {}
+        parts: list[npt.NDArray[np.int32]] = []
+        for job in jobs:
+            if id(job.packed) not in first:
+                first[id(job.packed)] = sum(map(len, parts))
+                parts.append(_targets_of(job))
+        self.first_target = np.array([first[id(job.packed)] for job in jobs], np.int64)
+        self._target = np.concatenate(parts)
+        self.query_bounds = tile.query_bounds[self._query]
+        self.target_bounds = np.full(len(self._target), _NO_TARGET, np.int32)
+        some = self._target >= 0
+        self.target_bounds[some] = tile.target_bounds[self._target[some]]
+
+    def pairs(self, entries: npt.NDArray[np.uint32]) -> Passing:
+        """Return the pairs of the entries of compact.comp, shape (N, 2)."""
+        numbers = entries[:, 0].astype(np.int64)
+        job = np.searchsorted(self.first_score, numbers, "right") - 1
+        group, place = np.divmod(numbers - self.first_score[job], self.results[job])
+        stored, q = np.divmod(place, self.queries[job])
+        query = self._query[self.first_query[job] + group * self.queries[job] + q]
+        target = self._target[self.first_target[job] + stored]
+        return Passing(query, target, entries[:, 1].astype(np.int32))
+
+
+def _targets_of(job: Job) -> npt.NDArray[np.int32]:
+    """Return the number of the target of each place of a job, -1 where there is none."""
+    count = len(job.targets.order)
+    stored = np.arange(len(job.packed.columns) * job.geometry.targets)
+    order = stored if job.packed.order is None else job.packed.order
+    found = np.full(len(stored), -1, np.int32)
+    found[order < count] = job.targets.order[order[order < count]]
+    return found
+
+
+def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArray[np.uint32]:
+    """Have the device list the scores of jobs that pass, release these, and return the list."""
+    device = engine.device
+    device.ctx.memory_barrier()
+    device.check("computing lanes")
+    engine.count_memory(each for job in jobs for each in job.buffers)
+    engine.upload(QUERY_BOUNDS, layout.query_bounds)
+    engine.upload(TARGET_BOUNDS, layout.target_bounds)
+    room = max(_ROOM, engine.reserve(PASSING, 0).size // 8 - 1)
+    while True:
+        buffer = engine.reserve(PASSING, 8 * (room + 1))
+        buffer.write(np.array([0, room], np.uint32).tobytes())
+        _dispatch(engine, layout, jobs)
+        device.ctx.memory_barrier()
+        (count,) = np.frombuffer(buffer.read(4), np.uint32).tolist()
+        if count <= room:
+            break
+        room = count
+    entries = np.frombuffer(buffer.read(8 * count, offset=8) if count else b"", np.uint32)
+    device.check("reading pairs")
+    for job in jobs:
+        for each in job.buffers:
+            each.release()
+    return entries.reshape(-1, 2)
+
+
+def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
+    program = engine.program("compact.comp", **engine.no_macros | {"WORKGROUP": _WORKGROUP})
+    program["limit"] = NEVER if engine.geometries.number == INT32 else LIMIT
+    for binding in BINDINGS:
+        engine.reserve(binding, 0)
+    for k, job in enumerate(jobs):
+        job.scores.bind_to_storage_buffer(SCORES.number)
+        for name in ("results", "queries", "first_score", "first_query", "first_target"):
+            program[name] = int(getattr(layout, name)[k])
+        along = -(-int(layout.results[k]) // _WORKGROUP)
+        program.run(min(along, _MAX_WORKGROUPS), job.groups)
+
+
+def _of_empty(tile: Tile) -> Iterator[Passing]:
+    """Yield the pairs with a sequence without residues that pass: they score 0."""
+    queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
+    every = np.flatnonzero(targets), np.arange(len(targets))
+    for rows, columns in ((~queries, every[0]), (queries, every[1])):
+        query = np.flatnonzero(rows)
+        bounds = np.minimum(tile.query_bounds[query, None], tile.target_bounds[columns])
+        q, t = np.nonzero(bounds <= 0)
+        yield _pairs(query[q], columns[t], np.zeros(len(q), np.int32))
+
+
+def _of_long(engine: Lanes, tile: Tile, beyond: npt.NDArray[np.intp]) -> Passing:
+    """Return the pairs with targets that are too long for lanes that pass."""
+    some = np.flatnonzero(tile.queries.lengths)
+    if not len(beyond) or not len(some):
+        return _pairs(beyond[:0], beyond[:0], np.empty(0, np.int32))
+    query, target = np.repeat(some, len(beyond)), np.tile(beyond, len(some))
+    score = _exact(engine, tile, query, target)
+    passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
+    return _pairs(query[passes], target[passes], score[passes])
+
+
+def _exact(
+    engine: Lanes, tile: Tile, query: npt.NDArray[np.integer], target: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int32]:
+    """Return the scores of pairs that lanes do not compute, or not exactly."""
+    if not len(query):
+        return np.empty(0, np.int32)
+    index = query.astype(np.int32), target.astype(np.int32)
+    batch = Batch.indexed(tile.queries, tile.targets, *index).compact()
+    if engine.rest is not None:
+        return engine.rest(batch, lambda cells: None)
+    return engine.scores(batch)
+
+
+def _pairs(
+    query: npt.NDArray[np.integer], target: npt.NDArray[np.integer], score: npt.NDArray[np.int32]
+) -> Passing:
+    return Passing(query.astype(np.int32), target.astype(np.int32), score)

@@ -1,0 +1,106 @@
+"""Pairs that pass are selected on the device: the same as the host selects of all scores."""
+
+import numpy as np
+import pytest
+
+from glsw.engines import Auto, Lanes, Reference
+from glsw.engines.base import Engine
+from glsw.engines.lanes import compaction
+from glsw.engines.lanes import engine as lanes_module
+from glsw.engines.lanes import targets as targets_module
+from glsw.engines.lanes.jobs import Job
+from glsw.engines.tiles import ALWAYS, NEVER, Tile
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast()
+LENGTHS = (31, 0, 7, 60, 7, 1, 44, 12, 59, 3, 28, 33, 2, 16, 16, 25, 50, 9)
+
+
+def sequences(lengths, seed=3):
+    random = np.random.default_rng(seed)
+    return Sequences.of(random.integers(0, 20, n, dtype=np.uint8) for n in lengths)
+
+
+def tile(queries, targets, bound, seed=5):
+    random = np.random.default_rng(seed)
+    bounds = [
+        random.integers(bound - 8, bound + 8, len(s), dtype=np.int32) for s in (queries, targets)
+    ]
+    return Tile(queries, targets, *bounds)
+
+
+def tiles():
+    """Parts that stay and parts that change; bounds that few, all or no pairs reach."""
+    queries, targets, more = (
+        sequences(LENGTHS),
+        sequences(LENGTHS[::2], 4),
+        sequences((70, 5, 0), 9),
+    )
+    every = [tile(queries, targets, 22), tile(more, targets, 18), tile(targets, queries, 20)]
+    never, always = (
+        every[0]._replace(query_bounds=np.full(18, b, np.int32)) for b in (NEVER, ALWAYS)
+    )
+    none = never._replace(target_bounds=np.full(9, NEVER, np.int32))
+    nothing = sequences(())
+    return [*every, none, always, tile(nothing, targets, 1), tile(more, nothing, 1)]
+
+
+def check(engine, given):
+    expected = list(Engine.passing(Reference(BLOSUM62), given))
+    for found, right in zip(engine.passing(iter(given)), expected, strict=True):
+        for name in ("query", "target", "score"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(right, name))
+            assert getattr(found, name).dtype == np.int32
+    assert [len(each.query) for each in expected][3:5] == [0, 162]
+
+
+@pytest.fixture
+def nothing_downloaded(monkeypatch):
+    def download(self):
+        raise AssertionError("all scores are read")
+
+    monkeypatch.setattr(Job, "download", download)
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+@pytest.mark.parametrize("software", [True, False])
+def test_as_on_the_host(device, monkeypatch, nothing_downloaded, number, software):
+    monkeypatch.setattr(Lanes, "on_software", property(lambda self: software))
+    check(Lanes(BLOSUM62, device, number=number), tiles())
+
+
+def test_auto(device, nothing_downloaded):
+    check(Auto(BLOSUM62, device), tiles())
+
+
+def test_more_pass_than_there_is_room_for(device, monkeypatch):
+    monkeypatch.setattr(compaction, "_ROOM", 3)
+    monkeypatch.setattr(compaction, "_MAX_WORKGROUPS", 1)
+    monkeypatch.setattr(compaction, "_WORKGROUP", 16)
+    check(Lanes(BLOSUM62, device), tiles())
+
+
+def test_scores_that_floats_do_not_hold(device, monkeypatch):
+    """They pass on the device, and are computed again."""
+    for module in (lanes_module, compaction):
+        monkeypatch.setattr(module, "LIMIT", 20)
+    monkeypatch.setattr("glsw.engines.lanes.pairs.LIMIT", 20)
+    check(Lanes(BLOSUM62, device, number="f32"), tiles())
+    rest = Lanes(BLOSUM62, device, number="f32")
+    rest.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
+    check(rest, tiles())
+
+
+def test_targets_that_are_too_long(device, monkeypatch):
+    monkeypatch.setattr(targets_module, "MAX_TARGET_LENGTH", 40)
+    monkeypatch.setattr(lanes_module, "MAX_TARGET_LENGTH", 40)
+    engine = Lanes(BLOSUM62, device)
+    engine.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
+    check(engine, tiles())
+
+
+def test_memory_is_counted(device):
+    engine = Lanes(BLOSUM62, device)
+    list(engine.passing(tiles()[:1]))
+    assert engine.memory_used > 0

@@ -278,6 +278,8 @@ def scorings():
         found[f"identity of two letters {name}"] = identity(1, -1, *gaps, alphabet=AB)
         found[f"two letters {name}"] = pairs(Scoring.match_mismatch(1, -1, *gaps, alphabet=AB))
         found[f"mismatch 0, {name}"] = pairs(Scoring.match_mismatch(1, 0, *gaps, alphabet=AB))
+    found["gap gap 8 8 5"] = pairs(Scoring.named("BLOSUM62", 8, 8), 5)
+    found["gap gap 12 1 3"] = pairs(Scoring.named("BLOSUM62", 12, 1), 3)
     return found
 
 
@@ -311,8 +313,8 @@ CASES = {
 }
 # The same in other modes.
 _WHOLE = {
-    "global": ("identity 1 1", "identity 3 1", "BLOSUM62 12 1", "BLOSUM62 8 8", "255 letters"),
-    "semiglobal": ("identity 3 1", "BLOSUM62 12 1", "pairs gain 3 3", "beyond 16 bits 9 1"),
+    "global": ("identity 1 1", "identity 3 1", "BLOSUM62 12 1", "gap gap 8 8 5", "255 letters"),
+    "semiglobal": ("identity 3 1", "gap gap 12 1 3", "pairs gain 3 3", "beyond 16 bits 9 1"),
 }
 WHOLE_CASES = {
     f"{mode} {name}": _case(f"{mode} {name}", scorings()[name].in_mode(mode), seed).part(

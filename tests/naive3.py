@@ -49,6 +49,8 @@ def column_score(scoring, letters, column, previous=None):
         elif any(here):
             goes_on = previous and here == (has_letter(previous, p), has_letter(previous, q))
             total -= pairs.gap_extend if goes_on else pairs.gap_open
+        else:
+            total -= scoring.gap_gap
     return total
 
 
@@ -199,7 +201,7 @@ def best_of_pencils(words, scoring):
         j = e - i
         there = slice(i[0] + 1, i[-1] + 2), slice(i[0], i[-1] + 1)
         ab = scoring.pairs.matrix[a[i - 1], b[j - 1]][:, None] if len(a) and len(b) else 0
-        score = {1: 0, 2: 0, 4: 0, 3: 0, 5: 0, 6: 0}
+        score = {**dict.fromkeys((1, 2, 4), -scoring.gap_gap), 3: 0, 5: 0, 6: 0}
         if scoring.scheme == "identity":
             same = (a[i - 1] == b[j - 1])[:, None] if len(a) and len(b) else False
             score[7] = np.where(same, ac[i], scoring.pairs.matrix[0, -1])
@@ -221,8 +223,8 @@ def best_of_pencils(words, scoring):
                 here[column][there[0]] = value
         here["h"][there[0]] = h
         source = {name: table[there[0]] for name, table in here.items()}
-        left = _leave(scoring, source, 4)
-        extends = np.int32(scoring.costs.extends)
+        left = _leave(scoring, source, 4) - np.int32(scoring.gap_gap)
+        extends = np.int32(scoring.costs.extends + scoring.gap_gap)
         running = np.maximum.accumulate(left + step * extends, axis=1)
         source[4][:, 1:] = (running - step * extends)[:, :-1]
         np.maximum(source["h"], source[4], out=source["h"])

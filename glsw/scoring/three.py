@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.gaps import MODES, Mode
+from glsw.scoring.gaps import MODES, Mode, checked_cost
+from glsw.scoring.matrices import MAX_DECIMALS, MAX_UNITS
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, Alphabet
 
@@ -51,6 +52,8 @@ class Scoring3:
         scores of three letters.
     mode : {"local", "global", "semiglobal"}
         See `in_mode`.
+    gap_gap : int
+        With "sum-of-pairs" the cost of a pair of two gaps, in integer units of ``pairs``.
 
     Notes
     -----
@@ -74,17 +77,19 @@ class Scoring3:
     >>> Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)).costs
     Costs(opens=24, extends=2, mixed=13)
 
-    The costs of PA-Star for DNA: transitions 2, transversions 5, gaps 5.
+    Costs of DNA: transitions 2, transversions 5, gaps 5. PA-Star counts two gaps like one.
 
     >>> matrix = [[0, -5, -2, -5], [-5, 0, -5, -2], [-2, -5, 0, -5], [-5, -2, -5, 0]]
     >>> pairs = Scoring.from_array(matrix, "ACGT", gap_open=5, gap_extend=5)
-    >>> Scoring3.sum_of_pairs(pairs).in_mode("global").mode
-    'global'
+    >>> scoring = Scoring3.sum_of_pairs(pairs, gap_gap=5).in_mode("global")
+    >>> scoring.mode, scoring.gap_gap
+    ('global', 5)
     """
 
     scheme: Scheme
     pairs: Scoring
     mode: Mode = "local"
+    gap_gap: int = 0
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -92,6 +97,13 @@ class Scoring3:
             raise ValueError(f"scheme {self.scheme!r}: {names} expected")
         if not isinstance(self.pairs, Scoring):
             raise TypeError(f"pairs must be a Scoring, not {type(self.pairs).__name__}")
+        if self.gap_gap != int(self.gap_gap) or not 0 <= self.gap_gap <= MAX_UNITS:
+            raise ValueError(
+                f"gap_gap must be a whole number from 0 to {MAX_UNITS}, got {self.gap_gap}"
+            )
+        if self.gap_gap and self.scheme == "identity":
+            raise ValueError("gap_gap is the cost of a pair: scheme 'sum-of-pairs' expected")
+        object.__setattr__(self, "gap_gap", int(self.gap_gap))
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r}: {', '.join(map(repr, MODES))} expected")
         if self.scheme == "identity" and self.match_and_mismatch[1] > 0:
@@ -131,19 +143,28 @@ class Scoring3:
         return cls("identity", pairs)
 
     @classmethod
-    def sum_of_pairs(cls, pairs: Scoring | None = None) -> Scoring3:
+    def sum_of_pairs(cls, pairs: Scoring | None = None, gap_gap: float = 0) -> Scoring3:
         """Return a scoring by the sum of the three pairs of a column.
 
         Two letters score as in the matrix, the row being that of the earlier sequence; a letter
-        against a gap costs a gap, and a gap against a gap nothing. Every column with gaps thus
-        has two pairs that cost.
+        against a gap costs a gap, and a gap against a gap nothing unless ``gap_gap`` is given.
+        Every column with gaps thus has two pairs that cost.
 
         Parameters
         ----------
         pairs : Scoring, optional
             ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs 11/1, unless given.
+        gap_gap : float
+            The cost of two gaps, a positive number.
+
+        Raises
+        ------
+        ValueError
+            If ``gap_gap`` is below 0, too large, or has more decimals than ``pairs``.
         """
-        return cls("sum-of-pairs", Scoring.blast() if pairs is None else pairs)
+        pairs = Scoring.blast() if pairs is None else pairs
+        units = round(checked_cost("gap_gap", gap_gap) * pairs.scale, MAX_DECIMALS)
+        return cls("sum-of-pairs", pairs, gap_gap=units)  # type: ignore[arg-type]
 
     def in_mode(self, mode: Mode) -> Scoring3:
         """Return this scoring for local, global or semi-global alignment.
@@ -176,7 +197,7 @@ class Scoring3:
         """
         if self.local:
             return 0
-        return 1 + 3 * self.costs.opens + int(lengths.sum()) * self.costs.extends
+        return 1 + 3 * self.costs.opens + int(lengths.sum()) * (self.costs.extends + self.gap_gap)
 
     @property
     def match_and_mismatch(self) -> tuple[int, int]:

@@ -8,11 +8,19 @@
 // Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap
 // of one pair continues between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t
 // is H - opens. As H >= 0, no X inside the table is below -opens, which thus serves as minus
-// infinity at the border. Needs nothing; LINEAR and IDENTITY may be defined.
+// infinity at the border. Needs nothing; LINEAR, IDENTITY and GAP_GAP may be defined.
 uniform int opens;
 #ifndef LINEAR
 uniform int extends;
 uniform int mixed;
+#endif
+
+#ifdef GAP_GAP
+uniform int gap_gap;  // what a column of one letter costs more
+
+int lone(int x) { return x - gap_gap; }
+#else
+int lone(int x) { return x; }
 #endif
 
 struct Column { int abc, ab, ac, bc; };           // what the letters of a column score
@@ -24,7 +32,8 @@ struct Cell { int h; };
 Cell border_cell() { return Cell(0); }
 
 Moves moves(Cell abc, Cell ab, Cell ac, Cell bc, Cell a, Cell b, Cell c, Column s) {
-    return Moves(abc.h + s.abc, ab.h + s.ab, ac.h + s.ac, bc.h + s.bc, a.h, b.h, c.h);
+    return Moves(abc.h + s.abc, ab.h + s.ab, ac.h + s.ac, bc.h + s.bc, lone(a.h), lone(b.h),
+                 lone(c.h));
 }
 
 int gap_cost() { return opens; }
@@ -34,7 +43,8 @@ struct Cell { int h, ab, ac, bc, a, b, c; };  // H and X
 Cell border_cell() { return Cell(0, -opens, -opens, -opens, -opens, -opens, -opens); }
 
 Moves moves(Cell abc, Cell ab, Cell ac, Cell bc, Cell a, Cell b, Cell c, Column s) {
-    return Moves(abc.h + s.abc, ab.ab + s.ab, ac.ac + s.ac, bc.bc + s.bc, a.a, b.b, c.c);
+    return Moves(abc.h + s.abc, ab.ab + s.ab, ac.ac + s.ac, bc.bc + s.bc, lone(a.a), lone(b.b),
+                 lone(c.c));
 }
 
 int gap_cost() { return 0; }

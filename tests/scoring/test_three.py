@@ -32,6 +32,33 @@ def test_costs_are_those_of_columns_after_each_other(scoring):
             assert found == worth - expected, (column, previous)
 
 
+def test_cost_of_two_gaps():
+    scoring = Scoring3.sum_of_pairs(Scoring.named("GONNET1992", 9.5, 0.5), gap_gap=1.5)
+    assert scoring.gap_gap == 15
+    assert naive3.column_score(scoring, (0, 0, 0), 1) == -95 * 2 - 15
+    assert scoring.in_mode("global").gap_gap == 15
+    assert Scoring3.sum_of_pairs().gap_gap == 0
+    for wrong in (-1, 0.5, 10**7, float("nan")):
+        with pytest.raises(ValueError, match="gap_gap must be"):
+            Scoring3.sum_of_pairs(gap_gap=wrong)
+    with pytest.raises(ValueError, match="gap_gap is the cost of a pair: scheme 'sum-of-pairs'"):
+        Scoring3("identity", scoring.pairs, gap_gap=3)
+
+
+def test_modes():
+    scoring = Scoring3.identity(2, -1, 3, 1)
+    assert (scoring.mode, scoring.local, scoring.whole) == ("local", True, 0)
+    lengths = np.array([3, 4, 5])
+    assert scoring.score_offset(lengths) == 0
+    for mode, whole in (("global", 3), ("semiglobal", 1)):
+        other = scoring.in_mode(mode)
+        assert (other.local, other.whole, other.scheme) == (False, whole, "identity")
+        assert other.score_offset(lengths) == 1 + 3 * 3 + 12
+        assert other.in_mode("local").score_offset(lengths) == 0
+    with pytest.raises(ValueError, match="mode 'overlap': 'local', 'global', 'semiglobal' exp"):
+        scoring.in_mode("overlap")
+
+
 def test_identity():
     scoring = Scoring3.identity()
     assert scoring.costs == Costs(1, 1, 1)

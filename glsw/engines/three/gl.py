@@ -89,6 +89,9 @@ class Compute3(Programs, Engine3):
             self._defines["LINEAR"] = 1
         if not scoring.local:
             self._defines["WHOLE"] = scoring.whole
+        if scoring.gap_gap:
+            self._defines["GAP_GAP"] = 1
+            self._uniforms["gap_gap"] = scoring.gap_gap
         if scoring.scheme == "identity":
             assert pairs.match_and_mismatch is not None
             match, mismatch = scoring.match_and_mismatch

@@ -200,7 +200,11 @@ def column_scores(x: Any, y: Any, z: Any, scoring: Scoring3) -> dict[int, Any]:
     matrix = scoring.pairs.matrix
     if scoring.scheme == "sum-of-pairs":
         pairs = {3: matrix[x, y], 5: matrix[x, z], 6: matrix[y, z]}
-        return {1: 0, 2: 0, 4: 0, **pairs, 7: pairs[3] + pairs[5] + pairs[6]}
+        return {
+            **dict.fromkeys((1, 2, 4), -scoring.gap_gap),
+            **pairs,
+            7: pairs[3] + pairs[5] + pairs[6],
+        }
     kinds = scoring.pairs.match_and_mismatch
     assert kinds is not None
     match, mismatch, matching = kinds

@@ -183,6 +183,12 @@ def _nucleotides(part: Part) -> Found:
         yield (*words, "cpu"), _peer(result["cpu"])
 
 
+def _edit(part: Part) -> Found:
+    for result in part.results:
+        work = (result["work"], f"{result['pairs']} pairs", result["program"])
+        yield work, result if result["program"].startswith("glsw") else _peer(result)
+
+
 def _traceback(part: Part) -> Found:
     for result in part.results:
         if result["memory"]:
@@ -302,6 +308,7 @@ _FORMS: Mapping[str, Callable[[Part], Found]] = {
     "sudo2012": _sudo2012,
     "search": _search,
     "nucleotides": _nucleotides,
+    "edit": _edit,
     "traceback": _traceback,
     "fragment_tiles": _fragment_tiles,
     "megabase": _megabase,

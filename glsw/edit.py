@@ -201,9 +201,10 @@ def edit_distance_matrix(
         found = Distances(*values.T.reshape(2, len(left), len(right)))
         return found if ends else found.distance
     with chosen.turn:
-        if ends:
-            return chosen.distances_of_each(left, right, progress=progress)
-        return -score_matrix(chosen, *sides, progress=progress)
+        if mode == "global" and targets is None and not ends:  # each pair once
+            return -score_matrix(chosen, left, progress=progress)
+        found = chosen.distances_of_each(left, right, progress=progress)
+        return found if ends else found.distance
 
 
 def _check(mode: object, engine: object) -> None:

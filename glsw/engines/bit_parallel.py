@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import moderngl
@@ -14,7 +14,15 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
-from glsw.engines.bit_planes import BITS, Strips, bit_planes, first_words, in_whole_words
+from glsw.engines.bit_planes import (
+    BITS,
+    Strips,
+    Windows,
+    bit_planes,
+    cut_windows,
+    first_words,
+    in_whole_words,
+)
 from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
@@ -28,7 +36,8 @@ _SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.in
 _MAX_WORDS = 16  # of a strip: with more, compilers do not unroll the loops
 _REGISTERS = 80  # of differences and planes in a lane
 _COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
-_CELLS_PER_DISPATCH, _SOFTWARE_CELLS_PER_DISPATCH = 2**34, 2**27
+_SECONDS_PER_DISPATCH = 0.03
+_FIRST_CELLS, _FIRST_SOFTWARE_CELLS = 2**32, 2**26  # of a dispatch, at least
 _MAX_PAIRS_PER_TILE = 2**22
 _LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes idle
 
@@ -125,7 +134,8 @@ class BitParallel(ComputeEngine):
         software = self.device.info.software
         self._group = workgroup or (8 if software else 64)
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
-        self._cells = _SOFTWARE_CELLS_PER_DISPATCH if software else _CELLS_PER_DISPATCH
+        self._least_cells = _FIRST_SOFTWARE_CELLS if software else _FIRST_CELLS
+        self._cells = self._least_cells
         self._memory = memory
         self._throttle = Throttle(self.device, first=4)
         self._matching = (scoring.match_and_mismatch or (0, 0, 0))[2]
@@ -140,7 +150,7 @@ class BitParallel(ComputeEngine):
     @property
     def cells_at_once(self) -> int:
         """Cells of queries and a part that `scan` should compute before it yields, about."""
-        return 64 * self._cells
+        return 1024 * self._least_cells
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -166,22 +176,23 @@ class BitParallel(ComputeEngine):
         """
         self.check(batch)
         m, n = batch.query_lengths, batch.target_lengths
-        found = self._without_letters(m, n)
+        found = self._without_letters(m[None], n[None])
         cuts = self._cuts(m)
-        todo = np.flatnonzero((m > 0) & (n > 0))
-        order = todo[np.lexsort((-n[todo], cuts[todo]))]
-        for group in _runs_of_equals(cuts[order]):
-            pairs = order[group]
-            cut = self._cut(int(cuts[pairs[0]]))
-            while len(pairs):
-                part = pairs[: self._slots(cut, n[pairs])]
-                numbers, own = np.unique(batch.query_index[part], return_inverse=True)
-                slots = _slots(batch.targets, batch.target_index[part], own)
-                tile = Tile(cut, numbers, slots, 1)
+        todo = (m > 0) & (n > 0)
+        words = first_words(batch.targets)
+        for number in np.unique(cuts[todo]).tolist():
+            pairs, cut = np.flatnonzero(todo & (cuts == number)), self._cut(number)
+            windows = cut_windows(pairs, n[pairs], self._infix and int(m[pairs].max()))
+            in_windows = bool(windows.start.any())
+            while len(windows.columns):
+                part = windows.part(slice(self._slots(cut, windows.columns)))
+                windows = windows.part(slice(len(part.columns), None))
+                numbers, own = np.unique(batch.query_index[part.owner], return_inverse=True)
+                first = words[batch.target_index[part.owner]]
+                tile = Tile(cut, numbers, _slots(part, first, own), 1)
                 self._compute(tile, batch.queries, batch.targets, progress or ignore)
-                self._collect(tile, found, part[None])
-                pairs = pairs[len(part) :]
-        return found
+                self._collect(tile, found, np.zeros(1, np.intp), part, in_windows)
+        return Distances(*(each[0] for each in found))
 
     def distances_of_each(
         self, queries: Sequences, targets: Sequences, *, progress: Progress | None = None
@@ -195,23 +206,22 @@ class BitParallel(ComputeEngine):
         self.scoring.check(int(m.max(initial=0)), int(n.max(initial=0)))
         found = self._without_letters(m[:, None], n[None])
         cuts = self._cuts(m)
-        todo = np.flatnonzero(m > 0)
-        order = todo[np.argsort(cuts[todo], kind="stable")]
-        longest_first = np.argsort(-n, kind="stable")[: np.count_nonzero(n)]
-        for group in _runs_of_equals(cuts[order]):
-            numbers = order[group]
-            cut = self._cut(int(cuts[numbers[0]]))
-            at = 0
-            while at < len(longest_first):
-                which = longest_first[at : at + self._slots(cut, n[longest_first[at:]])]
-                at += len(which)
-                slots = _slots(targets, which, 0)
-                rows = self._rows(cut, slots)
-                for first in range(0, len(numbers), rows):
-                    part = numbers[first : first + rows]
-                    tile = Tile(cut, part, slots, len(part))
+        words, letters = first_words(targets), np.flatnonzero(n)
+        for number in np.unique(cuts[m > 0]).tolist():
+            rows, cut = np.flatnonzero(cuts == number), self._cut(number)
+            rows = rows[m[rows] > 0]
+            windows = cut_windows(letters, n[letters], self._infix and int(m[rows].max()))
+            in_windows = bool(windows.start.any())
+            while len(windows.columns):
+                part = windows.part(slice(self._slots(cut, windows.columns)))
+                windows = windows.part(slice(len(part.columns), None))
+                slots = _slots(part, words[part.owner], 0)
+                at_once = self._rows(cut, slots)
+                for first in range(0, len(rows), at_once):
+                    some = rows[first : first + at_once]
+                    tile = Tile(cut, some, slots, len(some))
                     self._compute(tile, queries, targets, progress or ignore)
-                    self._collect(tile, found, part[:, None] * len(n) + which)
+                    self._collect(tile, found, some, part, in_windows)
         return found
 
     def scan_each(
@@ -309,44 +319,56 @@ class BitParallel(ComputeEngine):
             if turn == turns - 1:  # the next strip or part takes what these have left
                 self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
 
-        letters = int(queries.lengths[tile.queries].sum())
-        if tile.rows == 1:
-            letters, columns_each = 1, queries.lengths[tile.queries][tile.slots["query"]]
-            cells = int((columns_each * columns).sum())
+        lengths = queries.lengths[tile.queries]
+        if tile.rows == 1:  # each slot may have a query of its own
+            cells = int(lengths[tile.slots["query"]] @ columns)
         else:
-            cells = letters * int(columns.sum())
+            cells = int(lengths.sum()) * int(columns.sum())
+        began = time.perf_counter()
         self._throttle.run(cut.strips * parts * turns, step, cells=cells, progress=progress)
         self.device.ctx.memory_barrier()
         self.device.check(f"computing with engine {self.name!r}")
+        rate = cells / max(time.perf_counter() - began, 1e-6)
+        self._cells = max(self._least_cells, int(rate * _SECONDS_PER_DISPATCH))
 
-    def _collect(self, tile: Tile, found: Distances, places: npt.NDArray[np.int64]) -> None:
-        """Put the results of a tile into flat places, shape (rows, slots)."""
-        pairs = tile.rows * len(tile.slots)
-        if self._infix:
-            results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*places.shape, 3)
-            found.distance.reshape(-1)[places] = results[..., 1]
-            found.target_end.reshape(-1)[places] = results[..., 2]
-        else:
-            results = self.download(DISTANCES, np.int32, pairs).reshape(places.shape)
-            found.distance.reshape(-1)[places] = results
+    def _collect(
+        self,
+        tile: Tile,
+        found: Distances,
+        rows: npt.NDArray[np.intp],
+        windows: Windows,
+        in_windows: bool,
+    ) -> None:
+        """Put the results of a tile into rows and columns of the distances found."""
+        shape = tile.rows, len(tile.slots)
+        pairs, owner = shape[0] * shape[1], windows.owner
+        columns: slice | npt.NDArray[np.intp] = owner
+        if int(owner[-1]) - int(owner[0]) == len(owner) - 1 and (np.diff(owner) == 1).all():
+            columns = slice(int(owner[0]), int(owner[-1]) + 1)
+        place = (rows, columns) if isinstance(columns, slice) else np.ix_(rows, columns)
+        if not self._infix:
+            found.distance[place] = self.download(DISTANCES, np.int32, pairs).reshape(shape)
+            return
+        results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*shape, 3)
+        if not in_windows:
+            found.distance[place], found.target_end[place] = results[..., 1], results[..., 2]
+            return
+        # Of all windows of a target the smallest distance, and the first end that has it.
+        owners, own = np.unique(owner, return_inverse=True)
+        place = np.ix_(rows, owners)
+        best = found.distance[place].astype(np.int64) << 32 | found.target_end[place]
+        ends = results[..., 2] + windows.start
+        index = np.arange(len(rows))[:, None] * len(owners) + own
+        np.minimum.at(best.reshape(-1), index, results[..., 1].astype(np.int64) << 32 | ends)
+        found.distance[place], found.target_end[place] = best >> 32, best & 2**32 - 1
 
 
 def _slots(
-    targets: Sequences, which: npt.NDArray[np.integer], queries: npt.ArrayLike
+    windows: Windows, first: npt.NDArray[np.int64], queries: npt.ArrayLike
 ) -> npt.NDArray[np.void]:
-    """Return slots of these targets, and of the queries of these numbers in their tile."""
-    slots = np.zeros(len(which), _SLOT)
+    """Return slots of windows of targets that begin at these words, and of queries of a tile."""
+    slots = np.zeros(len(windows.columns), _SLOT)
     slots["query"] = queries
-    slots["target"] = first_words(targets)[which]
-    slots["columns"] = targets.lengths[which]
+    slots["target"] = first + windows.start // 4
+    slots["columns"] = windows.columns
     return slots
-
-
-def _runs_of_equals(values: _Int64) -> list[slice]:
-    """Return the slices of equal values in an array that is sorted.
-
-    >>> _runs_of_equals(np.array([3, 3, 5]))
-    [slice(0, 2, None), slice(2, 3, None)]
-    """
-    bounds = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
-    return [slice(start, stop) for start, stop in pairwise(bounds) if stop > start]

@@ -11,6 +11,7 @@ from glsw.sequences.encoded import Sequences, ranges
 
 BITS = 32
 """Rows of a word."""
+_LEAST_WINDOW, _LONGEST_QUERIES = 2**11, 16  # letters, and lengths of the longest query
 
 
 class Strips(NamedTuple):
@@ -53,8 +54,9 @@ def bit_planes(
     before = BITS * (cut.strips * cut.words - -(-lengths // BITS))
     rows = np.zeros((len(which), BITS * cut.strips * cut.words), np.uint8)
     place = np.arange(rows.shape[1])
-    inside = (place >= before[:, None]) & (place < (before + lengths)[:, None])
-    rows[inside] = queries.residues[ranges(queries.offsets[which], lengths)]
+    for row, at, k in zip(rows, before.tolist(), which.tolist(), strict=True):
+        query = queries[k]
+        row[at : at + len(query)] = query
     bits: list[npt.NDArray[Any]] = [rows >> p & 1 for p in range(planes)]
     if before.any() or int(queries.residues.max(initial=0)) >= matching:
         bits.append((place < before[:, None]) | (rows >= matching))
@@ -63,10 +65,10 @@ def bit_planes(
 
 
 def first_words(targets: Sequences) -> npt.NDArray[np.int64]:
-    """Return where each target begins, and the last one ends, in words of four letters."""
-    words = np.zeros(len(targets) + 1, np.int64)
-    np.cumsum(-(-targets.lengths // 4), out=words[1:])
-    return words
+    """Return where each target begins, in words of four letters."""
+    words = -(-targets.lengths // 4)
+    first: npt.NDArray[np.int64] = np.cumsum(words) - words
+    return first
 
 
 def in_whole_words(targets: Sequences) -> npt.NDArray[np.uint8]:
@@ -77,7 +79,58 @@ def in_whole_words(targets: Sequences) -> npt.NDArray[np.uint8]:
     """
     if not (targets.lengths % 4).any():
         return targets.residues
-    words = first_words(targets)
-    letters = np.zeros(4 * int(words[-1]), np.uint8)
-    letters[ranges(4 * words[:-1], targets.lengths)] = targets.residues
+    letters = np.zeros(4 * int((-(-targets.lengths // 4)).sum()), np.uint8)
+    for at, target in zip((4 * first_words(targets)).tolist(), targets, strict=True):
+        letters[at : at + len(target)] = target
     return letters
+
+
+class Windows(NamedTuple):
+    """Parts of targets, or whole ones.
+
+    Attributes
+    ----------
+    owner : ndarray of int
+        The target of each.
+    start, columns : ndarray of int64
+        Where it begins, a multiple of 4, and its letters.
+    """
+
+    owner: npt.NDArray[np.intp]
+    start: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+
+    def part(self, part: slice) -> Windows:
+        """Return some of them."""
+        return Windows(*(each[part] for each in self))
+
+
+def cut_windows(
+    targets: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64], longest: int = 0
+) -> Windows:
+    """Return the windows of targets, the longest first.
+
+    Parameters
+    ----------
+    targets : ndarray of int, shape (N,)
+    lengths : ndarray of int64, shape (N,)
+        Theirs, none 0.
+    longest : int
+        Letters of the longest query that is aligned with a part of them, 0 if targets are aligned
+        as a whole. A part nearest to m letters has at most 2m: fewer than m edits are needed, for m
+        suffice with no letter. So windows that overlap by 2m have all of them.
+
+    Examples
+    --------
+    >>> windows = cut_windows(np.array([5, 7]), np.array([3, 5000]), 10)
+    >>> windows.owner.tolist(), windows.start.tolist(), windows.columns.tolist()
+    ([7, 7, 5], [2028, 0, 0], [2972, 2048, 3])
+    """
+    step, overlap = max(_LEAST_WINDOW, _LONGEST_QUERIES * longest), -(-2 * longest // 4) * 4
+    counts = np.where((lengths > 2 * step) & (longest > 0), lengths // step, 1)
+    number, count = ranges(np.zeros_like(counts), counts), np.repeat(counts, counts)
+    ends = np.repeat(lengths, counts)
+    start = np.maximum(0, number * step - overlap)
+    stop = np.where(number == count - 1, ends, (number + 1) * step)
+    order = np.argsort(-(stop - start), kind="stable")
+    return Windows(np.repeat(targets, counts)[order], start[order], (stop - start)[order])

@@ -159,7 +159,7 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         ]
     else:
         joined = [_joined_points(side) for side in sides]
-    letters = [np.unique(each) for each in joined]
+    letters = [_different(each) for each in joined]
     shared = np.intersect1d(letters[0], letters[-1])
     count = len(shared)
     coded = []
@@ -172,16 +172,45 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         lengths = [len(each) for each in side]
         if count > LARGEST:
             raise ValueError(f"{len(shared)} different letters: at most {LARGEST} expected")
-        codes = codes_of_own.astype(np.uint8)[np.searchsorted(own, numbers_of_side)]
+        codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
         coded.append(Sequences(codes, np.cumsum([0, *lengths], dtype=np.int64)))
     return coded, count
 
 
 def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
     """Return the numbers of all sequences of a side."""
+    if not side:
+        return np.empty(0, np.uint8)
     if all(isinstance(each, str) for each in side):
-        return points("".join(map(str, side)))
+        text = "".join(map(str, side))
+        try:
+            return np.frombuffer(text.encode("latin-1"), np.uint8)
+        except UnicodeEncodeError:
+            return points(text)
     return np.concatenate([points(each) for each in side if not isinstance(each, list)])
+
+
+def _different(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    """Return the different numbers, sorted."""
+    return np.flatnonzero(np.bincount(numbers)) if _of_bytes(numbers) else np.unique(numbers)
+
+
+def _places(
+    letters: npt.NDArray[np.integer],
+    codes: npt.NDArray[np.uint8],
+    numbers: npt.NDArray[np.integer],
+) -> npt.NDArray[np.uint8]:
+    """Return the codes of numbers, given those of the different ones, which are sorted."""
+    if _of_bytes(numbers):
+        table = np.zeros(256, np.uint8)
+        table[letters] = codes
+        found: npt.NDArray[np.uint8] = table[numbers]
+        return found
+    return codes[np.searchsorted(letters, numbers)]
+
+
+def _of_bytes(numbers: npt.NDArray[np.integer]) -> bool:
+    return numbers.dtype == np.uint8
 
 
 def points(items: str | npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:

@@ -108,6 +108,25 @@ def test_long_targets(device, infix):
     assert_as_edlib(pairs, found, infix)
 
 
+def test_long_targets_are_cut_into_windows(device, monkeypatch):
+    monkeypatch.setattr("glsw.engines.bit_planes._LEAST_WINDOW", 64)
+    monkeypatch.setattr("glsw.engines.bit_planes._LONGEST_QUERIES", 1)
+    rng = np.random.default_rng(10)
+    for least in (2**26, 1):
+        monkeypatch.setattr("glsw.engines.bit_parallel._FIRST_SOFTWARE_CELLS", least)
+        engine = BitParallel(unit_costs(ACGT, infix=True), device, memory=2000)
+        pairs = some_pairs(rng, 40, 60, 4)
+        pairs = [(a, rng.integers(0, 4, rng.integers(1, 900)).astype(np.uint8)) for a, _ in pairs]
+        pairs += [(a[::-1], np.concatenate([b, a[::-1], b, a[::-1]])) for a, b in pairs]
+        pairs += [(np.repeat(a, 2) % 2, b % 2 + 2) for a, b in pairs[:9]]  # nothing matches
+        batch = Batch.pairwise(*zip(*pairs, strict=True))
+        assert_as_edlib(pairs, engine.distances(batch), infix=True)
+        found = engine.distances_of_each(batch.queries, batch.targets)
+        for k, (query, target) in enumerate(pairs):
+            expected = by_edlib(query, target, True)
+            assert (found.distance[k, k], found.target_end[k, k]) == expected
+
+
 @pytest.mark.parametrize("infix", [False, True])
 def test_each_with_each_in_many_tiles(device, infix):
     rng = np.random.default_rng(7)

@@ -116,7 +116,7 @@ def score_matrix(
     out: npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> npt.NDArray[Any]:
-    """Return the score of each query with each target, in integer units.
+    """Return the score of each query with each target, in units of the matrix.
 
     Besides the result it takes memory for a tile of 2**25 scores.
 
@@ -135,28 +135,32 @@ def score_matrix(
 
     Returns
     -------
-    ndarray of int32, shape (N, M)
-        Or ``out``.
+    ndarray of int32 or float64, shape (N, M)
+        As `Scoring.in_matrix_units`; or ``out``.
 
     Raises
     ------
     ValueError
-        As `Engine.scores`; for an array of another shape.
+        As `Engine.scores`; for an ``out`` of another shape or of another kind of numbers.
     """
     symmetric = targets is None and engine.scoring.symmetric
     others = queries if targets is None else targets
     shape = len(queries), len(others)
-    found = np.empty(shape, np.int32) if out is None else out
+    kind = engine.scoring.in_matrix_units(np.empty(0, np.int32)).dtype
+    found = np.empty(shape, kind) if out is None else out
     if found.shape != shape:
         raise ValueError(f"out has the shape {found.shape}, {shape} expected")
+    if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
+        raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
     every = list(pieces(queries, others, engine.part, symmetric=symmetric))
     if workers:
         every = pieces_of_workers(every, queries, others, workers)
     tiles = [tile for each in every for tile in each.tiles()]
     for tile, scores in _scores_of(tiles, engine, queries, others, workers, progress):
-        found[tile.queries, tile.targets] = scores
+        values = engine.scoring.in_matrix_units(scores)
+        found[tile.queries, tile.targets] = values
         if symmetric:
-            found[tile.targets, tile.queries] = scores.T
+            found[tile.targets, tile.queries] = values.T
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ class PairCollections(PoolUser):
         queries: ManySequences,
         targets: ManySequences | None = None,
         *,
+        out: npt.NDArray[Any] | None = None,
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> Scores:
@@ -45,6 +46,9 @@ class PairCollections(PoolUser):
         queries, targets : path, list or array of sequences
             As for `score_pairs`. Without targets, the queries are compared with each other, each
             pair once if the scoring does not depend on the order of a pair.
+        out : ndarray, shape (queries, targets), optional
+            Where to put the result, such as a memory map: of int32 or wider, of floats if the
+            matrix or the gap costs have decimals. Besides it there is a tile of 2**25 scores.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor or distributed.Client, optional
@@ -58,7 +62,7 @@ class PairCollections(PoolUser):
         Raises
         ------
         ValueError
-            As in `score`.
+            As in `score`; for an ``out`` of another shape or of another kind of numbers.
 
         Examples
         --------
@@ -71,8 +75,8 @@ class PairCollections(PoolUser):
         sides = self._sides(queries, targets)
         with self.engine.turn:
             workers = self._pool.workers(executor)
-            scores = all_pairs.score_matrix(self.engine, *sides, workers=workers, progress=progress)
-        return self.scoring.in_matrix_units(scores)
+            options: Any = {"workers": workers, "progress": progress, "out": out}
+            return all_pairs.score_matrix(self.engine, *sides, **options)
 
     def _sides(
         self, queries: ManySequences, targets: ManySequences | None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
+import numpy.typing as npt
+
 from glsw.align import Aligner
 from glsw.distances import Distance
 from glsw.engines.base import Progress, Ties
@@ -65,6 +67,7 @@ def score_matrix(
     queries: ManySequences,
     targets: ManySequences | None = None,
     *,
+    out: npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
@@ -79,7 +82,7 @@ def score_matrix(
            [5, 6]], dtype=int32)
     """
     with Aligner(**options) as aligner:
-        return aligner.score_matrix(queries, targets, progress=progress, executor=executor)
+        return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
 
 def score_pairs(

@@ -5,6 +5,7 @@ import pytest
 from cases import GENERAL
 
 import glsw
+from glsw import all_pairs
 from glsw.all_pairs import score_matrix
 from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
 from glsw.engines.lanes import engine as lanes_module
@@ -99,3 +100,32 @@ def test_in_units_of_the_matrix_and_from_files(tmp_path):
 def test_letters_outside_the_alphabet():
     with pytest.raises(ValueError, match="letter '-' at position 2"):
         glsw.score_matrix(["A-"], engine="reference")
+
+
+def test_into_an_array(tmp_path, monkeypatch):
+    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    words = ["HEAGAWGHEE", "PAWHEAE", "HEAE", "", "GAW"]
+    expected = glsw.score_matrix(words, engine="reference")
+    mapped = np.memmap(tmp_path / "scores", np.int32, "w+", shape=(5, 5))
+    assert glsw.score_matrix(words, out=mapped, engine="reference") is mapped
+    np.testing.assert_array_equal(mapped, expected)
+    wide = np.zeros((5, 5))
+    gonnet = Scoring.named("GONNET1992", 10, 0.5)
+    glsw.score_matrix(words, out=wide, scoring=gonnet, engine="reference")
+    np.testing.assert_array_equal(wide, glsw.score_matrix(words, words, scoring=gonnet))
+    with pytest.raises(ValueError, match=r"out has the shape \(5, 4\), \(5, 5\) expected"):
+        glsw.score_matrix(words, out=wide[:, 1:], engine="reference")
+    for kind, scoring in ((np.int16, BLOSUM62), (np.int64, gonnet), (np.float16, gonnet)):
+        with pytest.raises(ValueError, match=f"out has numbers of {np.dtype(kind)}"):
+            glsw.score_matrix(
+                words, out=np.zeros((5, 5), kind), scoring=scoring, engine="reference"
+            )
+
+
+def test_on_several_devices(device):
+    words = ["HEAGAWGHEE", "PAWHEAE", "HEAE", "", "GAW"]
+    with glsw.Aligner(engine="diagonal", device=[0, 0]) as aligner:
+        expected = glsw.score_matrix(words, engine="reference")
+        np.testing.assert_array_equal(aligner.score_matrix(words), expected)
+        found = aligner.neighbors(words, cutoff=17)
+        np.testing.assert_array_equal(found.toarray(), np.where(expected >= 17, expected, 0))

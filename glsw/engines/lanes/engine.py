@@ -226,11 +226,12 @@ class Lanes(PackingEngine):
     def finish(self, done: Round) -> list[_Scores]:
         """Return for each group of a round its scores, shape (queries, targets)."""
         groups, targets = done.groups, done.targets
-        found = [np.zeros((len(queries), len(targets.which)), np.int32) for queries in groups]
+        found = [targets.room(len(queries)) for queries in groups]
         every_scores = self.scores_of(done.jobs)
         for job, numbers, scores in zip(done.jobs, done.owners, every_scores, strict=True):
             for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
-                found[k][:, job.targets.positions] = part
+                found[k][:, targets.columns_of(job.targets)] = part
+        found = [targets.in_order(scores) for scores in found]
         every = [
             (query, scores[q])
             for each, scores in zip(groups, found, strict=True)

@@ -85,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
     print(f"{device.info.name}; GCUPS by wall time, the share of the work is {share:g}")
     for work in WORKS:
         if work.name in arguments.works:
-            for row in _Measured(work, share, device, arguments.budget).rows():
+            for row in _Measured(work, share, device, arguments.budget, arguments.words).rows():
                 results.keep(row)
     return tell_wrong((f"{each['program']}, {each['work']}", each["check"]) for each in results)
 
@@ -93,8 +93,10 @@ def _run(arguments: argparse.Namespace) -> int:
 class _Measured:
     """A work of a share of its size, measured by all programs."""
 
-    def __init__(self, work: Work, share: float, device: Device, budget: float) -> None:
-        self.work, self.device, self.budget = work, device, budget
+    def __init__(
+        self, work: Work, share: float, device: Device, budget: float, words: Sequence[int]
+    ) -> None:
+        self.work, self.device, self.budget, self.words = work, device, budget, words
         rng = np.random.default_rng(1965)
         part = share**0.5 if work.each else share
         self.queries = _drawn(rng, work, work.queries, part)
@@ -114,14 +116,18 @@ class _Measured:
     def rows(self) -> list[dict[str, Any]]:
         """Measure the programs; return a row for each."""
         scoring = unit_costs(code_alphabet(max(2, self.work.letters)), infix=self.work.infix)
-        engine = BitParallel(scoring, self.device)
+        engines = {"glsw, codes": BitParallel(scoring, self.device)}
+        for words in self.words:  # of a strip
+            name = f"glsw, codes, {words} words"
+            engines[name] = BitParallel(scoring, self.device, words=words)
         call = glsw.edit_distance_matrix if self.work.each else glsw.edit_distance
         mode = "infix" if self.work.infix else "global"
         whole = partial(call, *self.texts, mode=mode, device=self.device)
         rows = [
-            self._row("glsw, codes", partial(self._of_codes, engine), memory=engine),
-            self._row("glsw, texts", whole),
+            self._row(name, partial(self._of_codes, engine), memory=engine)
+            for name, engine in engines.items()
         ]
+        rows.append(self._row("glsw, texts", whole))
         if self.work.each and not self.work.infix and (found := _stringzilla(*self.texts)):
             rows.append(self._row(*found, on_all=True))
         used = sum(self._cells_of(self.sample))
@@ -213,6 +219,13 @@ def _stringzilla(
 def _parser() -> argparse.ArgumentParser:
     parser = options.parser("edit", __doc__, 5.0, "for each measurement (default 5)")
     parser.add_choices("--works", [work.name for work in WORKS])
+    parser.add_argument(
+        "--words",
+        type=options.counts,
+        default=[],
+        metavar="N,N,...",
+        help="also with strips of at most this number of words, up to 16",
+    )
     parser.add_argument("--share", type=float, help="of the cells (default 1, software 1/512)")
     return parser
 

@@ -21,10 +21,11 @@ void main() {
     else first_words(pair, plus, minus);
     Distance distance = distance_before(pair, first_column);
     int stop = min(pair.columns, first_column + columns);
+    bool inside = strip > first_strip(pair);
     for (int block = first_column; block < stop; block += 32) {
         int end = min(block + 32, stop);
         // The next column's horizontal differences above the strip are the highest bits.
-        uvec2 above = strip > 0 ? differences[place_of(pair, block)] : row_0(), below = uvec2(0u);
+        uvec2 above = inside ? differences[place_of(pair, block)] : row_0(), below = uvec2(0u);
         for (int word = block; word < end; word += 4) {
             uint letters = target_letters(pair, word);
             int next_word = min(word + 4, end);

@@ -36,6 +36,7 @@ _SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.in
 _MAX_WORDS = 16  # of a strip: with more, compilers do not unroll the loops
 _REGISTERS = 80  # of differences and planes in a lane
 _COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
+_LANES, _SOFTWARE_LANES = 2**15, 64  # that fill a device
 _SECONDS_PER_DISPATCH = 0.03
 _FIRST_CELLS, _FIRST_SOFTWARE_CELLS = 2**32, 2**26  # of a dispatch, at least
 _MAX_PAIRS_PER_TILE = 2**22
@@ -67,9 +68,10 @@ class Tile:
     ----------
     cut : Strips
     queries : ndarray of int
-        Numbers of the queries.
+        Numbers of the queries; of rows, those with the most strips first.
     slots : ndarray of `_SLOT`, shape (N,)
-        The longest targets first; their queries count from the first one of a row.
+        The longest targets first; of slots alone, those whose queries have the most strips. Their
+        queries count from the first one of a row.
     rows : int
         The number of queries, or 1 if each slot has its own query.
     """
@@ -136,6 +138,7 @@ class BitParallel(ComputeEngine):
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
         self._least_cells = _FIRST_SOFTWARE_CELLS if software else _FIRST_CELLS
         self._cells = self._least_cells
+        self._enough = _SOFTWARE_LANES if software else _LANES
         self._memory = memory
         self._throttle = Throttle(self.device, first=4)
         self._matching = (scoring.match_and_mismatch or (0, 0, 0))[2]
@@ -177,12 +180,10 @@ class BitParallel(ComputeEngine):
         self.check(batch)
         m, n = batch.query_lengths, batch.target_lengths
         found = self._without_letters(m[None], n[None])
-        cuts = self._cuts(m)
-        todo = (m > 0) & (n > 0)
         words = first_words(batch.targets)
-        for number in np.unique(cuts[todo]).tolist():
-            pairs, cut = np.flatnonzero(todo & (cuts == number)), self._cut(number)
+        for pairs, cut in self._groups(np.where(n > 0, m, 0), 1):
             windows = cut_windows(pairs, n[pairs], self._infix and int(m[pairs].max()))
+            windows = windows.part(np.argsort(-cut.strips_of(m[windows.owner]), kind="stable"))
             in_windows = bool(windows.start.any())
             while len(windows.columns):
                 part = windows.part(slice(self._slots(cut, windows.columns)))
@@ -205,11 +206,8 @@ class BitParallel(ComputeEngine):
         m, n = queries.lengths, targets.lengths
         self.scoring.check(int(m.max(initial=0)), int(n.max(initial=0)))
         found = self._without_letters(m[:, None], n[None])
-        cuts = self._cuts(m)
         words, letters = first_words(targets), np.flatnonzero(n)
-        for number in np.unique(cuts[m > 0]).tolist():
-            rows, cut = np.flatnonzero(cuts == number), self._cut(number)
-            rows = rows[m[rows] > 0]
+        for rows, cut in self._groups(m, len(letters)):
             windows = cut_windows(letters, n[letters], self._infix and int(m[rows].max()))
             in_windows = bool(windows.start.any())
             while len(windows.columns):
@@ -237,16 +235,28 @@ class BitParallel(ComputeEngine):
         end = 0 * (m + n) if self._infix else n + 0 * m
         return Distances(distance.astype(np.int32), end.astype(np.int32))
 
-    def _cuts(self, m: _Int64) -> _Int64:
-        """Return a number for each query that tells how it is cut, see `_cut`."""
-        words = np.maximum(1, -(-m // BITS))
-        strips = -(-words // self._words)
-        numbers: _Int64 = strips * (_MAX_WORDS + 1) + -(-words // strips)
-        return numbers
+    def _groups(self, m: _Int64, lanes: int) -> Iterator[tuple[npt.NDArray[np.intp], Strips]]:
+        """Yield queries of these lengths that are cut alike, and into how much at most.
 
-    @staticmethod
-    def _cut(number: int) -> Strips:
-        return Strips(*divmod(number, _MAX_WORDS + 1))
+        Queries that have too few pairs to fill the device, ``lanes`` of each, share the widest
+        strips, those with the most strips first.
+        """
+        words = -(-m // BITS)
+        strips = np.maximum(1, -(-words // self._words))
+        cuts = strips * (_MAX_WORDS + 1) + -(-words // strips)
+        cuts[m == 0] = -1
+        values, counts = np.unique(cuts[m > 0], return_counts=True)
+        few = counts * lanes < self._enough
+        for number in values[~few].tolist():
+            yield np.flatnonzero(cuts == number), Strips(*divmod(number, _MAX_WORDS + 1))
+        others = np.flatnonzero(np.isin(cuts, values[few]))
+        if len(others):
+            most = int(words[others].max())
+            width = min(self._words, most)
+            yield (
+                others[np.argsort(-words[others], kind="stable")],
+                Strips(-(-most // width), width),
+            )
 
     def _bytes(self, cut: Strips, longest: int) -> int:
         """Return the bytes that a pair needs in the largest buffer."""
@@ -259,31 +269,38 @@ class BitParallel(ComputeEngine):
         room = min(self._memory, self.device.info.limits["max_storage_block"])
         return max(1, min(_MAX_PAIRS_PER_TILE, room // self._bytes(cut, longest)))
 
+    def _most_queries(self, cut: Strips) -> int:
+        """Return how many queries may have their planes in a buffer."""
+        planes = 4 * cut.strips * cut.words * (self._planes + 1)
+        return max(1, self.device.info.limits["max_storage_block"] // planes)
+
     def _slots(self, cut: Strips, lengths: _Int64) -> int:
-        """Return how many of the targets of these lengths, the longest first, are a tile."""
-        most = min(self._pairs(cut, int(lengths[0])), MAX_PAIRS_PER_DISPATCH * self._group)
+        """Return how many of the targets of these lengths are a tile."""
+        most = min(self._pairs(cut, int(lengths.max())), MAX_PAIRS_PER_DISPATCH * self._group)
+        most = min(most, self._most_queries(cut))
         cells = np.cumsum(np.minimum(lengths[:most], self._columns)) * (BITS * cut.words)
         return max(1, int(np.searchsorted(cells, self._cells, "right")))
 
     def _rows(self, cut: Strips, slots: npt.NDArray[np.void]) -> int:
         """Return how many queries are a tile with these slots."""
         most = self._pairs(cut, int(slots["columns"][0])) // len(slots)
-        planes = 4 * cut.strips * cut.words * (self._planes + 1)
-        block = self.device.info.limits["max_storage_block"]
-        return max(1, min(most, block // planes, MAX_PAIRS_PER_DISPATCH))
+        return max(1, min(most, self._most_queries(cut), MAX_PAIRS_PER_DISPATCH))
 
     def _compute(
         self, tile: Tile, queries: Sequences, targets: Sequences, progress: Progress
     ) -> None:
         """Upload a tile and compute it."""
-        cut, columns = tile.cut, tile.slots["columns"].astype(np.int64)
-        longest, pairs = int(columns[0]), tile.rows * len(columns)
+        columns, lengths = tile.slots["columns"].astype(np.int64), queries.lengths[tile.queries]
+        longest, pairs = int(columns.max()), tile.rows * len(columns)
+        own = tile.rows == 1  # each slot may have a query of its own
+        strips = tile.cut.strips_of(lengths[tile.slots["query"]] if own else lengths)
+        cut = Strips(int(strips[0]), tile.cut.words)
         planes = bit_planes(queries, tile.queries, cut, self._planes, self._matching)
         if self._uploaded.get(TARGETS) is not targets:
             self.upload(TARGETS, in_whole_words(targets))
             self._uploaded[TARGETS] = targets
         self.upload(QUERIES, planes)
-        self.upload(ROWS, queries.lengths[tile.queries].astype(np.int32))
+        self.upload(ROWS, lengths.astype(np.int32))
         self.upload(SLOTS, tile.slots)
         sizes = {
             TARGETS: 0,
@@ -314,13 +331,16 @@ class BitParallel(ComputeEngine):
             first = part * self._columns
             program["strip"], program["first_column"] = strip, first
             program["first_row"] = turn * rows
-            slots = int(np.searchsorted(-columns, -first))
-            program.run(-(-slots // self._group), min(rows, tile.rows - turn * rows))
+            begun = int(np.searchsorted(-strips, strip - cut.strips, "right"))
+            if own:
+                program.run(-(-begun // self._group))
+            elif begun > turn * rows:
+                slots = int(np.searchsorted(-columns, -first))
+                program.run(-(-slots // self._group), min(rows, begun - turn * rows))
             if turn == turns - 1:  # the next strip or part takes what these have left
                 self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
 
-        lengths = queries.lengths[tile.queries]
-        if tile.rows == 1:  # each slot may have a query of its own
+        if own:
             cells = int(lengths[tile.slots["query"]] @ columns)
         else:
             cells = int(lengths.sum()) * int(columns.sum())

@@ -15,10 +15,15 @@ _LEAST_WINDOW, _LONGEST_QUERIES = 2**11, 16  # letters, and lengths of the longe
 
 
 class Strips(NamedTuple):
-    """How queries are cut: ``strips`` strips of ``words`` words each."""
+    """How queries are cut: ``strips`` strips, at most, of ``words`` words each."""
 
     strips: int
     words: int
+
+    def strips_of(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the strips of queries of these lengths."""
+        strips: npt.NDArray[np.int64] = -(-lengths // (BITS * self.words))
+        return strips
 
 
 def bit_planes(
@@ -26,8 +31,8 @@ def bit_planes(
 ) -> npt.NDArray[np.uint32]:
     """Return the letters of queries as bits: of each query, word and bit of a code, 32 rows.
 
-    Words of no row come first; they, and letters that match none, have a further bit, if there are
-    any.
+    Words of no row come first, whole strips too; they, and letters that match none, have a further
+    bit, if there are any.
 
     Parameters
     ----------
@@ -100,8 +105,8 @@ class Windows(NamedTuple):
     start: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
 
-    def part(self, part: slice) -> Windows:
-        """Return some of them."""
+    def part(self, part: slice | npt.NDArray[np.intp]) -> Windows:
+        """Return some of them, or in another order."""
         return Windows(*(each[part] for each in self))
 
 
@@ -126,7 +131,8 @@ def cut_windows(
     >>> windows.owner.tolist(), windows.start.tolist(), windows.columns.tolist()
     ([7, 7, 5], [2028, 0, 0], [2972, 2048, 3])
     """
-    step, overlap = max(_LEAST_WINDOW, _LONGEST_QUERIES * longest), -(-2 * longest // 4) * 4
+    step = max(_LEAST_WINDOW, _LONGEST_QUERIES * -(-longest // 4) * 4)
+    overlap = -(-2 * longest // 4) * 4
     counts = np.where((lengths > 2 * step) & (longest > 0), lengths // step, 1)
     number, count = ranges(np.zeros_like(counts), counts), np.repeat(counts, counts)
     ends = np.repeat(lengths, counts)

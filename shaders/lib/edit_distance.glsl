@@ -46,7 +46,8 @@ void add_rows(inout Distance distance, EditPair pair, uint plus[WORDS], uint min
 
 // Strips add to it.
 Distance distance_before(EditPair pair, int j) {
-    int before = j == 0 && strip == 0 ? pair.columns : distances[pair.number];
+    bool first = j == 0 && strip == first_strip(pair);
+    int before = first ? pair.columns : distances[pair.number];
     return Distance(0, before, pair.columns);
 }
 

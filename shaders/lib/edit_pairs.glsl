@@ -41,5 +41,7 @@ uint plane_of(uint letters, int p) { return p < 8 ? uint(int(letters << (31 - p)
 // last word.
 int words_before(EditPair pair) { return strips * WORDS - ((pair.rows + 31) >> 5); }
 
+int first_strip(EditPair pair) { return words_before(pair) / WORDS; }
+
 // The bit of the last row of a strip.
 int last_bit(EditPair pair) { return strip + 1 == strips ? (pair.rows - 1) & 31 : 31; }

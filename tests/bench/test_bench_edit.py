@@ -22,7 +22,7 @@ def few(monkeypatch):
 
 def test_all_works(tmp_path, capsys):
     output = tmp_path / "out.json"
-    assert edit.main([*OPTIONS, "--output", str(output)]) == 0
+    assert edit.main([*OPTIONS, "--words", "2", "--output", str(output)]) == 0
     document = json.loads(output.read_text())
     check_document(document, "edit")
     assert {result["work"] for result in document["results"]} == {work.name for work in edit.WORKS}

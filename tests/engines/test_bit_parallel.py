@@ -144,6 +144,19 @@ def test_each_with_each_in_many_tiles(device, infix):
     assert np.array_equal(scanned, by_reference)
 
 
+@pytest.mark.parametrize("infix", [False, True])
+def test_queries_of_few_pairs_share_strips(device, infix, monkeypatch):
+    monkeypatch.setattr("glsw.engines.bit_parallel._SOFTWARE_LANES", 10**6)
+    pairs = some_pairs(np.random.default_rng(11), 60, 400, 4)
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    for options in ({"words": 2, "columns": 96}, {"words": 3, "memory": 9999}, {}):
+        engine = BitParallel(unit_costs(ACGT, infix=infix), device, **options)
+        assert_as_edlib(pairs, engine.distances(batch), infix)
+        found = engine.distances_of_each(batch.queries, batch.targets)
+        assert np.array_equal(found.distance.diagonal(), engine.distances(batch).distance)
+        assert np.array_equal(found.target_end.diagonal(), engine.distances(batch).target_end)
+
+
 def test_ambiguous_letters_never_match(device):
     batch = Batch.pairwise([DNA.encode("ANGT")], [DNA.encode("ANGT")])
     assert BitParallel(unit_costs(), device).scores(batch).tolist() == [-1]

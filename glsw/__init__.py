@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
     from glsw.device.shader import ShaderError
     from glsw.edit import edit_distance, edit_distance_matrix
+    from glsw.near_verbs import clusters, reciprocal_best_hits
+    from glsw.neighbors import BestHits
     from glsw.output import write
     from glsw.pairwise import PairwiseAligner
     from glsw.paths import Ends
@@ -50,6 +52,7 @@ __all__ = [
     "Alignment",
     "Alphabet",
     "Batch",
+    "BestHits",
     "Database",
     "Device",
     "DeviceError",
@@ -71,12 +74,14 @@ __all__ = [
     "align3",
     "align_pairs",
     "alignments",
+    "clusters",
     "devices",
     "edit_distance",
     "edit_distance_matrix",
     "makedb",
     "neighbors",
     "read",
+    "reciprocal_best_hits",
     "score",
     "score_matrix",
     "score_pairs",
@@ -91,6 +96,8 @@ _HOMES = {
     "device.device": "Device DeviceError DeviceInfo DeviceMemoryError devices",
     "device.shader": "ShaderError",
     "edit": "edit_distance edit_distance_matrix",
+    "near_verbs": "clusters reciprocal_best_hits",
+    "neighbors": "BestHits",
     "output": "write",
     "pairwise": "PairwiseAligner",
     "paths": "Ends",

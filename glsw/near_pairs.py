@@ -55,7 +55,7 @@ def near_pairs(
     k : int, optional
         Only so many of each row.
     reciprocal : bool
-        Also so many of each column.
+        Only those that are also among so many of their column.
     ties : str
         As in `Engine.ends`, for identities.
     workers : Workers, optional
@@ -251,7 +251,7 @@ class _Kept:
 
     def all(self) -> tuple[_Int32, _Int32, Values]:
         """Return rows, columns and values of all that are kept, in any order."""
-        return self._joined() if self._k is None else self._best()
+        return self._joined() if self._k is None else self._best(sides=1 + self._reciprocal)
 
     def _joined(self) -> tuple[_Int32, _Int32, Values]:
         nothing = np.empty(0, np.int32)
@@ -260,16 +260,17 @@ class _Kept:
         rows, columns, values = (np.concatenate(each) for each in zip(*parts, strict=True))
         return rows, columns, values
 
-    def _best(self) -> tuple[_Int32, _Int32, Values]:
-        """Return the k best of each row, and perhaps of each column; ties by number."""
+    def _best(self, sides: int = 1) -> tuple[_Int32, _Int32, Values]:
+        """Return the k best of each row, or of one side at least, or of both; ties by number."""
         assert self._k is not None
         rows, columns, values = self._joined()
         keys = values if self._rule.ascending else -values
-        chosen = self._diagonal & (rows == columns)
-        others = np.flatnonzero(~chosen)
+        chosen = np.where(self._diagonal & (rows == columns), sides, 0)
+        others = np.flatnonzero(chosen == 0)
         for first, second in ((rows, columns), (columns, rows))[: 1 + self._reciprocal]:
             order = others[np.lexsort((second[others], keys[others], first[others]))]
             ordered = first[order]
             rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-            chosen[order[rank < self._k]] = True
-        return rows[chosen], columns[chosen], values[chosen]
+            chosen[order[rank < self._k]] += 1
+        kept = chosen >= sides
+        return rows[kept], columns[kept], values[kept]

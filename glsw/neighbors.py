@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from glsw.distances import Distance, rule_of
 from glsw.engines.base import Progress
@@ -13,6 +16,22 @@ from glsw.sequences.collections import ManySequences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+class BestHits(NamedTuple):
+    """Pairs of sequences of which each is the best hit of the other.
+
+    Parameters
+    ----------
+    a, b : ndarray of int64, shape (N,)
+        Their numbers, those of ``a`` ascending.
+    value : ndarray, shape (N,)
+        See `glsw.neighbors`.
+    """
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    value: npt.NDArray[Any]
 
 
 class Neighbors(PairCollections):
@@ -44,6 +63,62 @@ class Neighbors(PairCollections):
                [ 0, 22, 22]], dtype=int32)
         """
         return self._near(sequences, other, cutoff, k, distance, min_score, progress, executor)
+
+    def reciprocal_best_hits(
+        self,
+        a: ManySequences,
+        b: ManySequences,
+        *,
+        cutoff: float = 1,
+        distance: Distance = "score",
+        min_score: float | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> BestHits:
+        """Return the pairs of sequences of which each is the best hit of the other.
+
+        Parameters, results and errors are those of `glsw.reciprocal_best_hits`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> found = Aligner(engine="reference").reciprocal_best_hits(["HEAG", "PAWH"], ["PAW"])
+        >>> found.a.tolist(), found.b.tolist(), found.value.tolist()
+        ([1], [0], [22])
+        """
+        found = self._near(
+            a, b, cutoff, 1, distance, min_score, progress, executor, reciprocal=True
+        )
+        rows = np.flatnonzero(np.diff(found.indptr))
+        return BestHits(rows, found.indices.astype(np.int64), found.data)
+
+    def clusters(
+        self,
+        sequences: ManySequences,
+        *,
+        cutoff: float,
+        distance: Distance = "score",
+        min_score: float | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Return the number of the cluster of each sequence, by single linkage at a cutoff.
+
+        Parameters, results and errors are those of `glsw.clusters`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").clusters(["HEAG", "PAWH", "HEAA"], cutoff=17)
+        array([0, 1, 0])
+        """
+        sparse = scipy_sparse()
+        found = self._near(sequences, None, cutoff, None, distance, min_score, progress, executor)
+        found.data = np.ones(found.nnz, np.int8)  # distances of 0 are edges too
+        _, labels = sparse.csgraph.connected_components(found, connection="weak")
+        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+        numbers: npt.NDArray[np.int64] = np.argsort(np.argsort(first))[label]
+        return numbers
 
     def _near(
         self,

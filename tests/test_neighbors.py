@@ -1,7 +1,9 @@
 """Sparse matrices of all pairs: they equal what is selected from all scores."""
 
+import doctest
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -232,3 +234,42 @@ def test_3000_short_proteins():
         found = glsw.neighbors(given, cutoff=cutoff, distance=distance, engine="cpu")
         np.testing.assert_array_equal(dense(found), np.where(good, values, np.nan))
         assert len(given) < found.nnz < scores.size / 10
+
+
+@pytest.mark.parametrize("distance", ["score", "self", "identity"])
+def test_reciprocal_best_hits(distance, monkeypatch):
+    """The best of each row and of each column, ties by number, also if others are dropped."""
+    monkeypatch.setattr(near_pairs, "_PENDING", 5)
+    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    options = {"cutoff": CUTOFFS[distance], "distance": distance}
+    others = [OTHERS[0], *OTHERS]
+    every = brute_force(WORDS, others, **options)
+    keys = np.where(np.isfinite(every), every if distance == "self" else -every, np.inf)
+    found = glsw.reciprocal_best_hits(WORDS, others, engine="reference", **options)
+    assert list(zip(*(each.tolist() for each in found), strict=True)) == [
+        (i, j, every[i, j])
+        for i, j in enumerate(keys.argmin(axis=1).tolist())
+        if np.isfinite(keys[i, j]) and keys[:, j].argmin() == i
+    ]
+    assert len(found.a) > 1
+
+
+@pytest.mark.parametrize(("distance", "cutoff"), [("score", 50), ("self", 40), ("evalue", 1e-3)])
+def test_clusters(distance, cutoff):
+    given = [word for word in [*WORDS, WORDS[0], WORDS[3]] if len(word) > 8]
+    options = {"cutoff": cutoff, "distance": distance, "engine": "reference"}
+    near = np.isfinite(dense(glsw.neighbors(given, **options)))
+    near |= near.T | np.eye(len(given), dtype=bool)
+    for _ in given:
+        near = near @ near
+    expected = np.unique(near.argmax(axis=1), return_inverse=True)[1]
+    found = glsw.clusters(given, **options)
+    np.testing.assert_array_equal(found, expected)
+    assert 4 < found.max() + 1 < len(given) - 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_of_the_page():
+    page = Path(__file__).parents[1] / "docs" / "NEIGHBORS.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert (failed, tried > 10) == (0, True)

@@ -48,6 +48,7 @@ ORDER = [
     "neighbors",
     "align",
     "verbs",
+    "near_verbs",
     "pairwise",
     "results3",
     "aligner3",
@@ -200,11 +201,11 @@ def test_public_names() -> None:
     import glsw
 
     names = """
-        Aligner Aligner3 Alignment Alphabet Batch DNA Database Device DeviceError DeviceInfo
-        DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner Record Scoring
-        Scoring3 SearchResult Sequences ShaderError __version__ align align3 align_pairs
-        alignments devices edit_distance edit_distance_matrix makedb neighbors read score
-        score_matrix score_pairs search write
+        Aligner Aligner3 Alignment Alphabet Batch BestHits DNA Database Device DeviceError
+        DeviceInfo DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
+        Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
+        align_pairs alignments clusters devices edit_distance edit_distance_matrix makedb
+        neighbors read reciprocal_best_hits score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)

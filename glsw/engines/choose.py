@@ -16,7 +16,8 @@ from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
-from glsw.engines.costs import Kind, Shape, seconds
+from glsw.engines.costs import SINGLE_PAIRS, Kind, Shape, seconds
+from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
@@ -318,7 +319,9 @@ class Auto(Engine):
         queries, targets = (int((np.bincount(column) > 0).sum()) for column in batch.index.T)
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
-        names.sort(key=lambda name: seconds(name + task, shape, self._kind))
+        alone = computes_single(shape.pairs, queries)
+        costed = {name: SINGLE_PAIRS if alone and name == Cpu.name else name for name in names}
+        names.sort(key=lambda name: seconds(costed[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
             if name == _WINDOWS or (

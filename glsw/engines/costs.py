@@ -12,7 +12,8 @@ blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
 lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
-cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU
+cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
+             single pairs, which share no query: pairs, cells
 fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
 ============ ======================================================================================
 """
@@ -30,6 +31,9 @@ _CPU_LANES, _CPU_ROWS = 32, 100  # of a column: what it costs beside its rows, i
 _CHUNK_BYTES = 2**30  # of directions, 4 bits a cell
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
 
+
+SINGLE_PAIRS = "cpu, single pairs"
+"""The key of `COEFFICIENTS` for engine ``cpu`` with pairs that share no query."""
 
 Kind = Literal["hardware", "software", "software, equal letters"]
 """Devices that differ in which engine is the fastest; a software renderer is faster where scores
@@ -96,6 +100,8 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             strips = _times(m, strip)
             cells = max(strip / 3, strips * strip) * n * pairs
             return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
+        case "cpu, single pairs":
+            return pairs, m * n * pairs
         case "cpu":
             cells = (m + _CPU_ROWS) * n * max(pairs, _CPU_LANES * shape.queries)
             return 1, shape.queries, pairs, shape.residues, cells
@@ -136,6 +142,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
     },
     "software": {
+        "cpu, single pairs": (1.5e-05, 4.5e-10),
         "cpu": (0.000899, 5.79e-05, 4.18e-06, 9.34e-09, 1.79e-10),
         "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
         "scan": (0.0021, 1.56e-05, 1.91e-08, 3.78e-05, 2.5e-09, 3.75e-08),
@@ -148,6 +155,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     },
     "software, equal letters": {
         "diagonal": (0.000843, 1.59e-06, 3.48e-08, 1.34e-07, 3.73e-08),
+        "cpu, single pairs": (1.5e-05, 4.5e-10),
         "cpu": (0.00117, 0.000114, 2.96e-06, 9.65e-09, 1.03e-10),
         "windows": (0, 0.00331, 0, 1.5e-10),
         "lanes": (0.00216, 6.57e-07, 1.68e-06, 9.39e-12, 1.56e-07, 9.63e-10),

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
+from glsw.engines import cpu_pairs
 from glsw.engines.base import Capabilities, Engine, Progress, Ties
 from glsw.paths import BestCells
 from glsw.rows import best_end
@@ -29,6 +30,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
+_FEW = 12  # pairs of one query, below which lanes along the query are faster
 _SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
 
 
@@ -42,7 +44,8 @@ class Cpu(Engine):
     What the library cannot do is left to `rest`, or to rows of NumPy, `glsw.rows.best_end`, with
     less than 0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more
     than 2**32 cells (so that these can be interrupted). A pair that shares its query with few
-    others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS.
+    others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS. If parasail is installed, it
+    scores such pairs, see `glsw.engines.cpu_pairs`.
 
     Parameters
     ----------
@@ -77,13 +80,16 @@ class Cpu(Engine):
             raise ValueError(f"threads {threads}: at least 1 expected")
         self.threads = _cores() if threads is None else threads
         self._aligner, self._version = _opal(scoring)
+        few = self._aligner is not None and cpu_pairs.is_installed()
+        self._single = cpu_pairs.SinglePairs(scoring, LETTERS) if few else None
         self._encoded: tuple[Sequences, pyopal.Database] | None = None
 
     @property
     def where(self) -> str:
         """The processor, how many threads, and the library."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-        return f"{_processor()}, {threads}, pyopal {self._version}"
+        single = f", parasail {self._single.version}" if self._single else ""
+        return f"{_processor()}, {threads}, pyopal {self._version}{single}"
 
     @property
     def part(self) -> int:
@@ -106,6 +112,12 @@ class Cpu(Engine):
             left = cells > 0
         self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
         pairs = np.flatnonzero((cells > 0) & ~left)
+        if self._single and not ends and len(batch.queries) > 1 and len(pairs):
+            sharing = np.bincount(batch.query_index[pairs])[batch.query_index[pairs]]
+            alone, pairs = pairs[sharing < _FEW], pairs[sharing >= _FEW]
+            for done, scores in self._single.run(batch, alone, self.threads) if len(alone) else ():
+                found.put(done, BestCells.of(scores, 0 * scores, 0 * scores))
+                progress(int(cells[done].sum()))
         if self._aligner is not None and len(pairs):
             search = _Search(self._aligner, self._database(batch.targets), batch, pairs, ends)
             for done, best in search.run(self.threads):
@@ -224,6 +236,11 @@ class _Search:
             hits = align(mode="score")
         best[:, 0] = [hit.score for hit in hits]
         return best
+
+
+def computes_single(pairs: int, queries: int) -> bool:
+    """Return whether pairs of so many queries are computed one after the other."""
+    return queries > 1 and pairs < _FEW * queries and cpu_pairs.is_installed()
 
 
 def takes(scoring: Scoring) -> bool:

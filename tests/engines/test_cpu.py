@@ -287,3 +287,53 @@ def test_rest_computes_what_the_library_does_not(monkeypatch):
     assert engine.scores(batch).tolist() == Reference(case.scoring).scores(batch).tolist()
     assert [len(each) for each in left] == [np.count_nonzero(cells > 100)]
     assert 0 < len(left[0]) < len(batch)
+
+
+UNEVEN = Scoring.from_array([[2, -1], [-3, 4]], "ab", 3, 1)
+STEEP = Scoring.match_mismatch(300, -200, 300, 300)  # beyond 8 and 16 bits; opening like extending
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("scoring", [Scoring.blast(), UNEVEN, STEEP])
+def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
+    rng = np.random.default_rng(7)
+    letters = len(scoring.alphabet.letters)
+    words = [rng.integers(0, letters, n, np.uint8) for n in rng.integers(0, 150, 120)]
+    queries, targets = Sequences.of(words[:60]), Sequences.of([*words[55:], words[0]])
+    index = np.stack([np.arange(200) % 60, rng.integers(0, len(targets), 200)], axis=1)
+    index[-40:, 0] = 5  # a query with many targets
+    batch = Batch((queries, targets), index.astype(np.int32))
+    engine = Cpu(scoring, threads=threads)
+    single = []
+    run = engine._single.run
+    monkeypatch.setattr(
+        engine._single, "run", lambda b, pairs, n: single.append(len(pairs)) or run(b, pairs, n)
+    )
+    done = []
+    found = engine.scores(batch, progress=done.append)
+    assert 0 < single[0] < 200
+    assert found.tolist() == Reference(scoring).scores(batch).tolist()
+    assert sum(done) == batch.cells
+    assert "parasail" in engine.where
+
+
+def test_without_parasail_lanes_are_idle(monkeypatch):
+    monkeypatch.setattr("glsw.engines.cpu_pairs.is_installed", lambda: False)
+    engine = Cpu(Scoring.blast())
+    assert "parasail" not in engine.where
+    words = [np.full(n, 3, np.uint8) for n in (5, 9, 3)]
+    batch = Batch.pairwise(words, words[::-1])
+    assert engine.scores(batch).tolist() == Reference(Scoring.blast()).scores(batch).tolist()
+
+
+def test_auto_has_the_cpu_score_single_pairs_where_there_is_no_gpu(device):
+    if not device.info.software:
+        pytest.skip("there is a GPU")
+    rng = np.random.default_rng(8)
+    words = ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 300)) for _ in range(40)]
+    aligner = Aligner()
+    found = aligner.score_pairs(words[:20], words[20:])
+    assert "cpu" in aligner.engine.label
+    assert (
+        found.tolist() == Aligner(engine="reference").score_pairs(words[:20], words[20:]).tolist()
+    )

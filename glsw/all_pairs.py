@@ -18,7 +18,7 @@ from glsw.sequences.encoded import Sequences
 
 _STEPS = 16
 """Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
-_MAX_TARGETS = 2**16  # of a piece: they stay on the device while all queries meet them
+_MAX_TARGETS = 2**18  # of a piece: they stay on the device while all queries meet them
 _MAX_SCORES = 2**25  # of a tile
 
 _Scores = npt.NDArray[np.int32]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from glsw.batch import Batch
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
-from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS
+from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
 from glsw.engines.tiles import NEVER, Passing, Tile
 from glsw.sequences.encoded import Sequences
 
@@ -129,13 +130,19 @@ class _Layout:
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
 
+_known: WeakKeyDictionary[PackedTargets, npt.NDArray[np.int32]] = WeakKeyDictionary()
+
+
 def _targets_of(job: Job) -> npt.NDArray[np.int32]:
     """Return the number of the target of each place of a job, -1 where there is none."""
+    if job.packed in _known:
+        return _known[job.packed]
     count = len(job.targets.order)
     stored = np.arange(len(job.packed.columns) * job.geometry.targets)
     order = stored if job.packed.order is None else job.packed.order
     found = np.full(len(stored), -1, np.int32)
     found[order < count] = job.targets.order[order[order < count]]
+    _known[job.packed] = found
     return found
 
 

@@ -16,6 +16,7 @@ from glsw.device.device import Device, DeviceError, open_device
 from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
+from glsw.engines.choose import engine_of
 from glsw.engines.gl import COMPUTE
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
@@ -140,6 +141,11 @@ def edit_distance(
             map(batch.pair, range(len(batch))), mode == "infix", progress=progress
         )
         found = Distances(values[:, 0], values[:, 1])
+    elif mode == "global":
+        with chosen.turn:  # the router has another engine compute a few large pairs
+            routed = engine_of(BitParallel, chosen.scoring, chosen.device)
+            scores = routed.scores(batch, progress=progress)
+        found = Distances(-scores, batch.target_lengths.astype(np.int32))
     else:
         with chosen.turn:
             found = chosen.distances(batch, progress=progress)
@@ -204,7 +210,10 @@ def edit_distance_matrix(
         if mode == "global" and targets is None and not ends:  # each pair once
             return -score_matrix(chosen, left, progress=progress)
         found = chosen.distances_of_each(left, right, progress=progress)
-        return found if ends else found.distance
+        if ends:  # those of global alignments are a view
+            return Distances(found.distance, np.ascontiguousarray(found.target_end))
+        distance: npt.NDArray[np.int32] = found.distance
+        return distance
 
 
 def _check(mode: object, engine: object) -> None:

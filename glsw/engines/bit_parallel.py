@@ -40,7 +40,7 @@ _LANES, _SOFTWARE_LANES = 2**15, 64  # that fill a device
 _SECONDS_PER_DISPATCH = 0.03
 _FIRST_CELLS, _FIRST_SOFTWARE_CELLS = 2**32, 2**26  # of a dispatch, at least
 _MAX_PAIRS_PER_TILE = 2**22
-_LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes idle
+_LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes of hardware idle
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -138,6 +138,7 @@ class BitParallel(ComputeEngine):
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
         self._least_cells = _FIRST_SOFTWARE_CELLS if software else _FIRST_CELLS
         self._cells = self._least_cells
+        self._large = 2**62 if software else _LARGE_PAIR_CELLS
         self._enough = _SOFTWARE_LANES if software else _LANES
         self._memory = memory
         self._throttle = Throttle(self.device, first=4)
@@ -163,7 +164,7 @@ class BitParallel(ComputeEngine):
         offset = self.scoring.score_offset(m, n)
         left = np.zeros(len(batch), bool)
         if self.rest is not None and len(batch) <= _FEW_PAIRS:
-            left = m * n >= _LARGE_PAIR_CELLS
+            left = m * n >= self._large
         score = np.zeros(len(batch), np.int64)
         if left.any() and self.rest is not None:
             score[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
@@ -231,9 +232,14 @@ class BitParallel(ComputeEngine):
 
     def _without_letters(self, m: _Int64, n: _Int64) -> Distances:
         """Return arrays with the distances of pairs in which a sequence is empty."""
-        distance = m + 0 * n if self._infix else np.maximum(m, n)
-        end = 0 * (m + n) if self._infix else n + 0 * m
-        return Distances(distance.astype(np.int32), end.astype(np.int32))
+        shape = np.broadcast_shapes(m.shape, n.shape)
+        distance = np.zeros(shape, np.int32)
+        if self._infix:
+            distance[...] = m
+            return Distances(distance, np.zeros(shape, np.int32))
+        if not (m.all() and n.all()):
+            distance[...] = np.maximum(m, n)
+        return Distances(distance, np.broadcast_to(n.astype(np.int32), shape))
 
     def _groups(self, m: _Int64, lanes: int) -> Iterator[tuple[npt.NDArray[np.intp], Strips]]:
         """Yield queries of these lengths that are cut alike, and into how much at most.

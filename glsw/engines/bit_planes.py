@@ -59,9 +59,9 @@ def bit_planes(
     before = BITS * (cut.strips * cut.words - -(-lengths // BITS))
     rows = np.zeros((len(which), BITS * cut.strips * cut.words), np.uint8)
     place = np.arange(rows.shape[1])
-    for row, at, k in zip(rows, before.tolist(), which.tolist(), strict=True):
-        query = queries[k]
-        row[at : at + len(query)] = query
+    places = (each.tolist() for each in (before, queries.offsets[which], lengths))
+    for row, at, first, length in zip(rows, *places, strict=True):
+        row[at : at + length] = queries.residues[first : first + length]
     bits: list[npt.NDArray[Any]] = [rows >> p & 1 for p in range(planes)]
     if before.any() or int(queries.residues.max(initial=0)) >= matching:
         bits.append((place < before[:, None]) | (rows >= matching))

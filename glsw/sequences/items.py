@@ -192,7 +192,11 @@ def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
 
 def _different(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
     """Return the different numbers, sorted."""
-    return np.flatnonzero(np.bincount(numbers)) if _of_bytes(numbers) else np.unique(numbers)
+    if _of_bytes(numbers):
+        there = np.zeros(256, bool)
+        there[numbers] = True
+        return np.flatnonzero(there)
+    return np.unique(numbers)
 
 
 def _places(

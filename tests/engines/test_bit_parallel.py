@@ -162,12 +162,12 @@ def test_ambiguous_letters_never_match(device):
     assert BitParallel(unit_costs(), device).scores(batch).tolist() == [-1]
 
 
-def test_large_pairs_are_left_to_the_rest(device, monkeypatch):
-    monkeypatch.setattr("glsw.engines.bit_parallel._LARGE_PAIR_CELLS", 2000)
+def test_large_pairs_are_left_to_the_rest(device):
     rng = np.random.default_rng(8)
     pairs = [tuple(rng.integers(0, 4, (2, n)).astype(np.uint8)) for n in (10, 90)]
     batch = Batch.pairwise(*zip(*pairs, strict=True))
     engine, left = BitParallel(unit_costs(ACGT), device), []
+    engine._large = 2000
 
     def rest(batch, progress):
         left.append(len(batch))

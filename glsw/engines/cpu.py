@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +32,8 @@ _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothi
 _LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
 _SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
+
+_Index = npt.NDArray[np.int32]
 
 
 class Cpu(Engine):
@@ -83,6 +85,7 @@ class Cpu(Engine):
         few = self._aligner is not None and cpu_pairs.is_installed()
         self._single = cpu_pairs.SinglePairs(scoring, LETTERS) if few else None
         self._encoded: tuple[Sequences, pyopal.Database] | None = None
+        self._chosen: tuple[pyopal.Database, _Index, pyopal.Database] | None = None
 
     @property
     def where(self) -> str:
@@ -119,7 +122,8 @@ class Cpu(Engine):
                 found.put(done, BestCells.of(scores, 0 * scores, 0 * scores))
                 progress(int(cells[done].sum()))
         if self._aligner is not None and len(pairs):
-            search = _Search(self._aligner, self._database(batch.targets), batch, pairs, ends)
+            database = self._database(batch.targets)
+            search = _Search(self._aligner, database, batch, pairs, ends, self._extracted)
             for done, best in search.run(self.threads):
                 found.put(done, best)
                 progress(int(cells[done].sum()))
@@ -155,6 +159,14 @@ class Cpu(Engine):
             self._encoded = encoded = targets, pyopal.Database(sequences, alphabet)
         return encoded[1]
 
+    def _extracted(self, database: pyopal.Database, targets: _Index) -> pyopal.Database:
+        """Return these targets in this order; the last ones are remembered."""
+        chosen = self._chosen  # which other threads may change
+        same = chosen is not None and chosen[0] is database and np.array_equal(chosen[1], targets)
+        if chosen is None or not same:
+            self._chosen = chosen = database, targets, database.extract(targets.tolist())
+        return chosen[2]
+
 
 class _Search:
     """Pairs of a batch, sorted by query and then length, cut into jobs for threads.
@@ -170,6 +182,7 @@ class _Search:
         batch: Batch,
         pairs: npt.NDArray[np.intp],
         ends: bool,
+        extract: Callable[[pyopal.Database, _Index], pyopal.Database],
     ) -> None:
         order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))
         self._pairs = pairs[order]
@@ -177,7 +190,7 @@ class _Search:
         self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
         targets = batch.target_index[self._pairs]
         if not np.array_equal(targets, np.arange(len(database))):
-            database = database.extract(targets.tolist())
+            database = extract(database, targets)
         self._aligner, self._database, self._queries = aligner, database, batch.queries
         self._ends = ends
 

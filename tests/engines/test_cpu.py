@@ -57,7 +57,8 @@ def test_every_pair_is_in_one_job():
     batch = cases.shared(3)
     engine = Cpu(CASES["DNA 10 1"].scoring)
     chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-    search = module._Search(engine._aligner, engine._database(batch.targets), batch, chosen, False)
+    database = engine._database(batch.targets)
+    search = module._Search(engine._aligner, database, batch, chosen, False, engine._extracted)
     jobs = list(search._jobs(threads=2))
     assert len(jobs) > 5
     assert max(len(job) for job in jobs) > 1

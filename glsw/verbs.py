@@ -123,7 +123,7 @@ def align_pairs(
     --------
     >>> import glsw
     >>> glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], mode="global").cigars()
-    ['1X1I1X2I1=1X1=1X1=', '3=1D1=']
+    ['3I1X2=3X1=', '3=1D1=']
     """
     with Aligner(**options) as aligner:
         return aligner.align_pairs(

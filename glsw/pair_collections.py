@@ -133,7 +133,7 @@ class PairCollections(PoolUser):
         >>> from glsw import Aligner
         >>> aligner = Aligner(engine="reference")
         >>> aligner.score_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"])
-        array([17, 15], dtype=int32)
+        array([17, 17], dtype=int32)
         >>> aligner.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
         array([17, 22], dtype=int32)
         """
@@ -161,7 +161,7 @@ class PairCollections(PoolUser):
         >>> from glsw import Aligner
         >>> found = Aligner(engine="reference").align_pairs(["HEAGAWGHEE"], ["PAWHEAE", "HEAGE"])
         >>> found.score.tolist(), found.identities.tolist(), found.cigars()
-        ([17, 26], [3, 4], ['2=3X1=', '4='])
+        ([17, 23], [3, 4], ['2=3X1=', '4='])
         >>> found.alignment(1).shape
         (2, 4)
         """

@@ -49,7 +49,7 @@ class PairAlignments(AlignedColumns):
     >>> import glsw
     >>> found = glsw.align_pairs(["HEAGAWGHEE", "ACDEFG"], ["PAWHEAE", "ACDFG"])
     >>> found.score.tolist(), found.query_start.tolist(), found.query_end.tolist()
-    ([17, 20], [0, 0], [6, 4])
+    ([17, 19], [4, 0], [10, 6])
     """
 
     def __init__(

@@ -22,7 +22,7 @@ void main() {
                 Column s = Column(scores[y * SIDE + z], 0, 0, 0);
                 Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
                                 here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
-                here[at] = cell(d);
+                here[at] = cell(d, 0);
                 best = max(best, here[at].h);
             }
         }

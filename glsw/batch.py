@@ -353,15 +353,7 @@ class Batch:
     def check_codes(self, alphabet: Alphabet) -> None:
         """Raise ValueError if a sequence has a code that is none of the alphabet."""
         for sequences in dict.fromkeys(self.sequences):
-            wrong = sequences.residues >= len(alphabet)
-            if wrong.any():
-                at = int(wrong.argmax())
-                number = int(np.searchsorted(sequences.offsets, at, "right"))
-                raise ValueError(
-                    f"sequence {number}: code {sequences.residues[at]} at position "
-                    f"{at - int(sequences.offsets[number - 1]) + 1} is not in the {alphabet.name} "
-                    f"alphabet (0 to {len(alphabet) - 1})"
-                )
+            sequences.checked(alphabet, "sequence")
 
     def _check_masks(self, masks: tuple[Mask, ...]) -> None:
         if self.k != 2:

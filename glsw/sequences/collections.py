@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.records import (
     EncodedRecord,
     Record,
@@ -108,15 +108,15 @@ def collect(
     ([2, 0, 3, 3, 0, 1], 'query 2', 'GATT')
     """
     if isinstance(source, Sequences):
-        return Collection(_checked(source, alphabet, what), None, None, what, alphabet)
+        return Collection(source.checked(alphabet, what), None, None, what, alphabet)
     if type(source).__module__.partition(".")[0] == "pyarrow":
         source = _of_arrow(source, what)
         if isinstance(source, Sequences):
-            return Collection(_checked(source, alphabet, what), None, None, what, alphabet)
+            return Collection(source.checked(alphabet, what), None, None, what, alphabet)
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype == np.uint8:
         every = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
         codes = Sequences(np.ascontiguousarray(source).ravel(), every)
-        return Collection(_checked(codes, alphabet, what), None, None, what, alphabet)
+        return Collection(codes.checked(alphabet, what), None, None, what, alphabet)
     records: Sequence[Record] | Records | None = None
     if isinstance(source, _Text):
         text: _Text | None = source
@@ -138,7 +138,7 @@ def collect(
     residues, lengths, found = codes_of(records, alphabet, unknown)
     if substituted is not None:
         substituted.update(found)
-    return Collection(Sequences(residues, _offsets(lengths)), records, None, what, alphabet)
+    return Collection(Sequences(residues, offsets_of(lengths)), records, None, what, alphabet)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ def _of_texts(source: Any) -> _Text | None:
     else:
         return None
     lengths = np.fromiter(map(len, source), np.int64, len(source))
-    return _Text(letters, _offsets(lengths), tuple(source))
+    return _Text(letters, offsets_of(lengths), tuple(source))
 
 
 def _of_arrow(array: Any, what: str) -> Sequences | _Text:
@@ -225,23 +225,3 @@ def _arrow_offsets(array: Any, buffer: Any, large: bool) -> npt.NDArray[np.int64
         return np.zeros(1, np.int64)
     every = np.frombuffer(buffer, np.int64 if large else np.int32)
     return every[array.offset : array.offset + len(array) + 1].astype(np.int64)
-
-
-def _offsets(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
-def _checked(codes: Sequences, alphabet: Alphabet, what: str) -> Sequences:
-    """Return codes; ValueError if there is one that is none of the alphabet."""
-    wrong = codes.residues >= len(alphabet)
-    if wrong.any():
-        at = int(wrong.argmax())
-        number = int(np.searchsorted(codes.offsets, at, "right"))
-        raise ValueError(
-            f"{what} {number}: code {codes.residues[at]} at position "
-            f"{at - int(codes.offsets[number - 1]) + 1} is not in the {alphabet.name} "
-            f"alphabet (0 to {len(alphabet) - 1})"
-        )
-    return codes

@@ -6,9 +6,13 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from glsw.sequences.alphabet import Alphabet
 
 _MAX_MEAN_GATHERED = 2**12
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
@@ -51,8 +55,7 @@ class Sequences:
         parts = list(arrays)
         for k, part in enumerate(parts):
             _check_array(f"sequence {k + 1}", part, np.uint8)
-        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        offsets = offsets_of([len(part) for part in parts])
         residues = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
         return Sequences(residues, offsets)
 
@@ -73,6 +76,19 @@ class Sequences:
 
     def __iter__(self) -> Iterator[npt.NDArray[np.uint8]]:
         return (self[k] for k in range(len(self)))
+
+    def checked(self, alphabet: Alphabet, what: str) -> Sequences:
+        """Return self; ValueError for a code outside the alphabet, of sequences named ``what``."""
+        wrong = self.residues >= len(alphabet)
+        if wrong.any():
+            at = int(wrong.argmax())
+            number = int(np.searchsorted(self.offsets, at, "right"))
+            raise ValueError(
+                f"{what} {number}: code {self.residues[at]} at position "
+                f"{at - int(self.offsets[number - 1]) + 1} is not in the {alphabet.name} "
+                f"alphabet (0 to {len(alphabet) - 1})"
+            )
+        return self
 
     def part(self, part: slice) -> Sequences:
         """Return the sequences of a slice of step 1, residues not copied; itself if that is all."""
@@ -99,9 +115,8 @@ class Sequences:
         lengths = self.lengths[chosen]
         if lengths.sum() > _MAX_MEAN_GATHERED * len(chosen):
             return Sequences.of([self[k] for k in chosen.tolist()])
-        offsets = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        return Sequences(self.residues[ranges(self.offsets[chosen], lengths)], offsets)
+        residues = self.residues[ranges(self.offsets[chosen], lengths)]
+        return Sequences(residues, offsets_of(lengths))
 
     @staticmethod
     def concatenated(parts: Sequence[Sequences]) -> Sequences:
@@ -111,6 +126,18 @@ class Sequences:
         return Sequences(
             np.concatenate([part.residues for part in parts]), np.concatenate([[0], *offsets])
         )
+
+
+def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return where sequences of these lengths begin, one after the other, and where all end.
+
+    >>> offsets_of([3, 0, 2]).tolist()
+    [0, 3, 3, 5]
+    """
+    counts = np.asarray(lengths, np.int64)
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def part_of(

@@ -957,8 +957,8 @@ assert main({words!r}) == 0
 @pytest.mark.parametrize(
     ("installed", "words", "said", "engine"),
     [
-        (True, "", "; engine 'cpu' scores searches", "auto: cpu, diagonal"),
-        (False, "", "; engine 'cpu' is faster for searches: pip install glsw[cpu]", "auto: lanes"),
+        (True, "", "; engine 'cpu' scores searches and pairs", "auto: cpu, diagonal"),
+        (False, "", "; engine 'cpu' is faster: pip install glsw[cpu]", "auto: lanes"),
         (True, "--device 0", "", "auto: lanes, diagonal"),
         (True, "--memory 64M", "", "auto: lanes, diagonal"),
         (True, "--engine lanes", "", "lanes"),

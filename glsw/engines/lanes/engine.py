@@ -304,8 +304,7 @@ class Lanes(PackingEngine):
         """Upload the query profiles, and make room for the scores."""
         packed = self.pack(share, geometry)
         words = make_query_profile(groups, self.scoring, geometry)
-        border_columns = np.zeros(len(packed.columns) // geometry.chains + 1, np.int64)
-        np.cumsum(packed.columns[:: geometry.chains] * geometry.chains, out=border_columns[1:])
+        border_columns = packed.border_columns(geometry)
         letters = sum(len(query) for queries in groups for query in queries)
         return Job(
             queries=len(groups[0]),

@@ -37,7 +37,7 @@ class Geometry:
     number : int
         Type of the scores: `INT32`, `F16` or `F32`.
     rows : int
-        Rows of the query in a lane, a multiple of 8.
+        Rows of the query in a lane, a multiple of 8, or of 4 with two queries.
     chain : int
         Lanes of a chain, one below the other: a power of two.
     workgroup : int

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
@@ -54,8 +55,7 @@ def scores_of_pairs(
     if number != INT32:
         high = np.flatnonzero(found >= LIMIT)
         if len(high):
-            ignored = lambda cells: None  # noqa: E731
-            found[high] = scores_of_pairs(engine, batch.select(high), INT32, ignored)
+            found[high] = scores_of_pairs(engine, batch.select(high), INT32, ignore)
     return found
 
 
@@ -116,8 +116,7 @@ def _job(
     if packed.order is not None:
         stored = packed.order
     own = (query * strips)[np.where(stored < len(order), stored, 0)].astype(np.int32)
-    border_columns = np.zeros(len(packed.columns) // geometry.chains + 1, np.int64)
-    np.cumsum(packed.columns[:: geometry.chains] * geometry.chains, out=border_columns[1:])
+    border_columns = packed.border_columns(geometry)
     return Job(
         queries=1,
         groups=1,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from glsw.engines.gl import Binding, numbered
 from glsw.engines.lanes.geometry import Geometry
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 
 BINDINGS = numbered(
     "QUERY_PROFILE", "COLUMNS", "SLOTS", "BORDERS", "SCORES", "GROUPS", "LETTERS", "TARGETS"
@@ -164,6 +164,10 @@ class PackedTargets:
     def results(self, geometry: Geometry) -> int:
         """Return how many scores there are for each group of queries."""
         return len(self.columns) * geometry.results
+
+    def border_columns(self, geometry: Geometry) -> npt.NDArray[np.int64]:
+        """Return the places of borders before each work group, and behind the last one."""
+        return offsets_of(self.columns[:: geometry.chains] * geometry.chains)
 
     def bind(self) -> None:
         """Bind its buffers."""

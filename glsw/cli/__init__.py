@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -84,8 +85,9 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line, which has these ``words`` after its name."""
+    began = time.time()
     arguments = _parser().parse_args(words)
-    arguments.words = list(words)
+    arguments.words, arguments.began = list(words), began
     return arguments
 
 

@@ -12,6 +12,7 @@ from glsw.cli.inputs import FILES, Targets, lengths
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.pairs import compare
 from glsw.cli.scoring import add_masks, add_scoring
+from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
 from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
@@ -29,12 +30,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_masks(parser)
     add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
     add_running(parser)
-    add_output(
+    output = add_output(
         parser,
         ALIGNMENT_FORMATS,
         "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl",
         partial(format_in, formats=ALIGNMENT_FORMATS),
     )
+    add_summary(output)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -74,6 +74,14 @@ def only(path: str, records: Targets) -> Record:
     return records[0]
 
 
+def residues(side: Targets, scoring: Scoring) -> int:
+    """Return how many letters of the alphabet of a scoring all sequences have together."""
+    if isinstance(side, list | Records):
+        letters = len(side.letters) if isinstance(side, Records) else sum(map(len, side))
+        return letters // scoring.alphabet.width
+    return side.residues
+
+
 def lengths(aligner: Aligner | Aligner3, *records: Record) -> list[int]:
     """Return the number of letters of each sequence in the alphabet of the aligner."""
     return [len(record) // aligner.scoring.alphabet.width for record in records]

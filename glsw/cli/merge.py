@@ -11,6 +11,7 @@ from glsw.cli.messages import progress_bar
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.pairs import aligner_for, read_inputs
+from glsw.cli.summary import add_summary, check_summary, counted, summary_of
 from glsw.cli.words import format_in
 from glsw.output import FORMATS
 from glsw.search.shards import description, merge
@@ -23,12 +24,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--query", metavar="FILE", help="where the queries are now")
     files.add_argument("--target", metavar="DB", help="where the database is now")
     add_running(parser)
-    add_output(
+    output = add_output(
         parser,
         {"that of the shards": None},
         "as of glsw search",
         partial(format_in, formats=FORMATS),
     )
+    add_summary(output)
     parser.set_defaults(format=None)
 
 
@@ -45,10 +47,18 @@ def run(arguments: argparse.Namespace) -> None:
             setattr(of_search, name, moved)
     for name in ("device", "memory", "no_progress", "output"):
         setattr(of_search, name, getattr(arguments, name))
-    check_output(arguments.output, of_search.query, of_search.target)
+    paths = of_search.query, of_search.target
+    check_output(arguments.output, *paths)
+    check_summary(arguments, *paths)
     given = read_inputs(of_search, search.preparation)
     to = destination(arguments)
-    with aligner_for(of_search, given.scoring) as aligner, progress_bar(arguments, None) as bar:
-        results = merge(search.prepare(aligner, given, of_search), arguments.folder)
-        command = shards.as_one_process(words, arguments.output, form)
+    command = shards.as_one_process(words, arguments.output, form)
+    with (
+        aligner_for(of_search, given.scoring) as aligner,
+        progress_bar(arguments, None) as bar,
+        summary_of(arguments, aligner, given.queries, given.targets, paths=paths) as summary,
+    ):
+        results = counted(
+            summary, merge(search.prepare(aligner, given, of_search), arguments.folder)
+        )
         write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)

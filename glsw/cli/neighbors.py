@@ -7,18 +7,20 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from glsw.cli.cluster import executor_of
-from glsw.cli.inputs import FILES, check_kind, check_standard_input
+from glsw.cli.inputs import FILES, check_kind, check_standard_input, residues
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
+from glsw.cli.summary import add_summary, check_summary, summary_of
 from glsw.cli.words import count, number
 from glsw.distances import DISTANCES
 from glsw.near_pairs import scipy_sparse
 from glsw.output.sparse import SPARSE_FORMATS
-from glsw.scoring.scoring import Scoring
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.records import Record, Records, as_records, read_all
 
@@ -69,11 +71,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_running(
         parser, several="; also numbers such as 0,1, or all, to use several GPUs", cluster=True
     )
-    add_output(
+    output = add_output(
         parser,
         SPARSE_FORMATS,
         "tsv: names of row and column, and the value; mtx: Matrix Market, by numbers from 1",
     )
+    add_summary(output)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -90,18 +93,23 @@ def run(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
     paths = [arguments.sequences, *[arguments.other] * (arguments.other is not None)]
     check_output(arguments.output, *paths)
+    check_summary(arguments, *paths)
     check_standard_input(*paths)
     records, *others = map(_read, paths)
     scoring, note = scoring_for(arguments, records)
     for path, each in zip(paths[1:], others, strict=True):
         check_kind(arguments, path, each, scoring, bool(note))
     sides = [records, *others]
-    cells = _residues(sides[0], scoring) * _residues(sides[-1], scoring)
+    cells = residues(sides[0], scoring) * residues(sides[-1], scoring)
     if not others and scoring.symmetric:
         cells = cells * 17 // 32  # each pair once
     start = time.perf_counter()
     done = 0
-    with aligner_for(arguments, scoring) as aligner, progress_bar(arguments, cells) as bar:
+    with (
+        aligner_for(arguments, scoring) as aligner,
+        progress_bar(arguments, cells) as bar,
+        summary_of(arguments, aligner, sides[0], sides[-1], paths=paths) as summary,
+    ):
 
         def progress(cells: int) -> None:
             nonlocal done
@@ -126,6 +134,11 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
                 to.stream.write(text)
         rate = done / seconds / 1e9 if seconds else 0
         engine = aligner.engine
+        if summary:
+            for name, hits in zip(names[0], np.diff(found.indptr).tolist(), strict=True):
+                summary.add(name, hits=hits)
+            summary.work(done, seconds)
+            summary.ran(engine.label, aligner.where, engine.memory_used)
         say(
             f"{found.nnz} of {found.shape[0] * found.shape[1]} pairs, {done} cells in "
             f"{seconds:.2f} s, {rate:.3g} GCUPS, engine {engine.label} on {aligner.where}{note}"
@@ -134,11 +147,6 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
 
 def _read(path: str) -> _Records:
     return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
-
-
-def _residues(side: _Records, scoring: Scoring) -> int:
-    letters = len(side.letters) if isinstance(side, Records) else sum(map(len, side))
-    return letters // scoring.alphabet.width
 
 
 def _names(side: _Records) -> Sequence[str]:

@@ -24,23 +24,23 @@ from glsw.sequences.database import Database
 from glsw.sequences.records import Record
 
 
-def check_output(output: str, *inputs: str) -> None:
+def check_output(output: str, *inputs: str, option: str = "--output") -> None:
     """Raise an error if a file for results could not be opened later, or is an input."""
     if output == "-":
         return
     if not output:
-        raise ValueError("--output: it names no file")
+        raise ValueError(f"{option}: it names no file")
     path = Path(output)
     if not path.parent.is_dir():
-        raise ValueError(f"--output {output}: there is no folder {path.parent}")
+        raise ValueError(f"{option} {output}: there is no folder {path.parent}")
     if path.is_dir():
-        raise ValueError(f"--output {output}: it is a folder")
+        raise ValueError(f"{option} {output}: it is a folder")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"--output {output}: no permission to write")
+        raise ValueError(f"{option} {output}: no permission to write")
     for written in (output, f"{os.path.realpath(output)}.part"):
         if any(_same_file(written, other) for other in inputs):
             name = "it" if written == output else f"{written}, where results are written first,"
-            raise ValueError(f"--output {output}: {name} is an input, and would be overwritten")
+            raise ValueError(f"{option} {output}: {name} is an input, and would be overwritten")
 
 
 def _same_file(path: str, other: str) -> bool:
@@ -112,7 +112,7 @@ def write(
     """
     header = "" if done else form.header
     if not isinstance(header, str):
-        header = header(names_and_lengths(targets), _command_line(command))
+        header = header(names_and_lengths(targets), command_line(command))
     rest = iter(results)
     first = list(islice(rest, 1))
     write_one = form.begin() if isinstance(form, Format) else form.write
@@ -143,7 +143,7 @@ def write(
     say(f"{cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS{ran}{note}{resumed}")
 
 
-def _command_line(words: Sequence[str] | None) -> str:
+def command_line(words: Sequence[str] | None) -> str:
     """Return a command line, without what only says that it is repeated."""
     words = sys.argv[1:] if words is None else words
     return shlex.join(["glsw", *(word for word in words if word != "--resume")])

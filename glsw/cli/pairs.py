@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from glsw.align import Aligner
-from glsw.cli.inputs import Targets, check_kind, check_standard_input, only
+from glsw.cli.inputs import Targets, check_kind, check_standard_input, only, residues
 from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import scoring_for, scoring_of
+from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.engines import Progress
 from glsw.output.result_file import ResultFile
 from glsw.results import SearchResult
@@ -42,7 +43,9 @@ def compare(
     the command that decide what is written.
     """
     scoring_of(arguments)  # raises errors of options
-    check_output(arguments.output, arguments.query, arguments.target)
+    paths = arguments.query, arguments.target
+    check_output(arguments.output, *paths)
+    check_summary(arguments, *paths)
     given = read_inputs(arguments, preparation, one_each=one_each)
     queries, targets = given.queries, given.targets
     to, done = _destination(arguments, settings, queries, targets, given.scoring)
@@ -50,12 +53,14 @@ def compare(
     with (
         aligner_for(arguments, given.scoring) as aligner,
         progress_bar(arguments, given.cells) as bar,
+        summary_of(arguments, aligner, queries, targets, paths=paths, resumed=done) as summary,
     ):
 
         def progress(cells: int) -> None:
             bar.update(cells)
 
         results = task(aligner, queries, targets, arguments, progress)
+        results = counted(summary, results)
         write(results, arguments.format, to, bar, targets, note=given.note, done=done)
 
 
@@ -87,7 +92,7 @@ def read_inputs(
         only(arguments.target, targets)
     check_kind(arguments, arguments.target, targets, scoring, bool(note))
     width = read.query_alphabet.width
-    cells = sum(read.residues(len(each) // width) for each in queries) * _residues(targets, scoring)
+    cells = sum(read.residues(len(each) // width) for each in queries) * residues(targets, scoring)
     return Inputs(queries, targets, scoring, note, cells)
 
 
@@ -137,11 +142,3 @@ def _targets(path: str, one_each: bool) -> Targets:
     if one_each:
         return as_records(Path(path), what="target")
     return Database.open(path) if is_database(path) else read_all(path)
-
-
-def _residues(side: Targets, scoring: Scoring) -> int:
-    if isinstance(side, Database):
-        return side.residues
-    if isinstance(side, Records):
-        return len(side.letters) // scoring.alphabet.width
-    return sum(map(len, side)) // scoring.alphabet.width

@@ -13,6 +13,7 @@ from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
+from glsw.cli.summary import add_summary
 from glsw.cli.words import count, format_in, number, shard
 from glsw.engines import Progress
 from glsw.output import FORMATS
@@ -94,6 +95,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="go on with the results that the same search left in FILE.part when it was "
         "interrupted or killed; otherwise begin anew",
     )
+    add_summary(output)
     output.add_argument(
         "--shard",
         metavar="K/N",
@@ -128,6 +130,8 @@ def run(arguments: argparse.Namespace) -> None:
 
         if arguments.cluster:
             raise ValueError("--shard and --cluster exclude one another")
+        if arguments.summary:
+            raise ValueError("--shard and --summary exclude one another: glsw merge has --summary")
         scan(arguments)
         return
     with executor_of(arguments, arguments.target) as arguments.executor:

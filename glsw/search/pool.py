@@ -14,11 +14,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from glsw.device.device import Device, devices
+from glsw.device.info import DeviceInfo
 from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
 from glsw.search.dask_workers import DaskWorkers, dask_client
 from glsw.search.remote import RemoteExecutor
-from glsw.search.workers import DeviceProcess, UserExecutor, Worker, Workers
+from glsw.search.workers import DeviceProcess, UserExecutor, Worker, Workers, info_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -114,6 +115,12 @@ class EnginePool:
         """The names of the devices, equal ones counted."""
         return counted(process.where for process in self._processes) or str(self.engine.where)
 
+    @property
+    def devices(self) -> list[DeviceInfo]:
+        """The OpenGL devices of the pool; none of an engine of the CPU, or of an executor."""
+        found = [process.info for process in self._processes] or [info_of(self.engine)]
+        return [info for info in found if info is not None]
+
     def workers(self, executor: AnyExecutor | None = None) -> Workers:
         """Return the workers; none if the engine of this process is to do the work.
 
@@ -208,6 +215,11 @@ class PoolUser:
     def where(self) -> str:
         """The names of the devices, for results."""
         return self._pool.where
+
+    @property
+    def devices(self) -> list[DeviceInfo]:
+        """The OpenGL devices, none of an engine of the CPU."""
+        return self._pool.devices
 
 
 def _close(processes: Iterable[DeviceProcess]) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
+from glsw.device.info import DeviceInfo
 from glsw.engines.spec import EngineSpec
 from glsw.search.calls import Call, hand_over, serve, signals_blocked
 
@@ -65,10 +66,16 @@ def answer(task: Task[AnswerT], engine: Any, host: str = "") -> Answer[AnswerT]:
     return Answer(value, time.perf_counter() - start, thread)
 
 
-def _start_engine(spec: bytes, parent: int) -> str:
-    """Make the engine; return the name of its device."""
-    where: str = kept_engine(spec, parent).where
-    return where
+def _start_engine(spec: bytes, parent: int) -> tuple[str, DeviceInfo | None]:
+    """Make the engine; return the name of its device, and the device if it is one of OpenGL."""
+    engine = kept_engine(spec, parent)
+    return engine.where, info_of(engine)
+
+
+def info_of(engine: Any) -> DeviceInfo | None:
+    """Return the OpenGL device of an engine, if it has one."""
+    info: DeviceInfo | None = engine.device.info if engine.capabilities.requires else None
+    return info
 
 
 class _Kept(threading.local):
@@ -177,6 +184,8 @@ class DeviceProcess(Worker):
     slots = 2  # so that the next task is there when the answer of a task is used
     where = ""
     """The name of the device, once `wait` has returned."""
+    info: DeviceInfo | None = None
+    """The device, likewise."""
 
     def __init__(self, spec: EngineSpec) -> None:
         self._spec = pickled(spec)
@@ -221,7 +230,7 @@ class DeviceProcess(Worker):
         while not wait([self._ready], SECONDS_BETWEEN_LOOKS).done:
             self.look()
         try:
-            self.where = self._ready.result()
+            self.where, self.info = self._ready.result()
         except BrokenExecutor:
             raise DeviceError(
                 f"{self.name}: {self.end} at the start; a script that uses several devices "

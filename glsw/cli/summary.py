@@ -1,0 +1,93 @@
+"""The option ``--summary``: a JSON file about a run, for pipelines."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from glsw.align import Aligner
+from glsw.cli.inputs import Targets, residues
+from glsw.cli.outputs import check_output, command_line
+from glsw.output.result_file import is_replaced
+from glsw.output.summary import RunSummary
+from glsw.results import SearchResult
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.database import Database
+
+
+def add_summary(group: argparse._ActionsContainer) -> None:
+    """Add the option."""
+    group.add_argument(
+        "--summary",
+        metavar="FILE.json",
+        help="write versions, database, devices, cells, seconds and hits per query to this file "
+        "when the results are written",
+    )
+
+
+def check_summary(arguments: argparse.Namespace, *inputs: str) -> None:
+    """Raise an error if the file could not be written later, or is an input or the output."""
+    if arguments.summary == "-":
+        raise ValueError("--summary -: it names no file")
+    if arguments.summary is not None:
+        if os.path.realpath(arguments.summary) == os.path.realpath(arguments.output):
+            raise ValueError(f"--summary {arguments.summary}: it is --output")
+        check_output(arguments.summary, *inputs, option="--summary")
+        if not is_replaced(Path(arguments.summary)):
+            raise ValueError(f"--summary {arguments.summary}: a regular file is needed")
+
+
+@contextmanager
+def summary_of(
+    arguments: argparse.Namespace,
+    aligner: Aligner,
+    queries: Targets,
+    targets: Targets,
+    *,
+    paths: Sequence[str],
+    resumed: int = 0,
+) -> Iterator[RunSummary | None]:
+    """Return the summary of a command, None if none is wanted."""
+    if arguments.summary is None:
+        yield None
+        return
+    members = {
+        "command": command_line(arguments.words),
+        "query": _members_of(queries, paths[0], aligner.scoring),
+        "database": _members_of(targets, paths[-1], aligner.scoring),
+        "scoring": _scoring(aligner.scoring),
+    }
+    began = arguments.began
+    with RunSummary(arguments.summary, members, began=began, resumed=resumed) as summary:
+        yield summary
+        summary.devices = aligner.devices
+
+
+def counted(summary: RunSummary | None, results: Iterable[SearchResult]) -> Iterable[SearchResult]:
+    """Return the results, which enter a summary if there is one."""
+    return results if summary is None else summary.counted(results)
+
+
+def _members_of(side: Targets, path: str, scoring: Scoring) -> dict[str, object]:
+    """Return a file of sequences as members of JSON."""
+    stamp = side.stamp if isinstance(side, Database) else None
+    return {
+        "path": path,
+        "sequences": len(side),
+        "residues": residues(side, scoring),
+        "checksum": None if stamp is None else f"{stamp:08x}",
+    }
+
+
+def _scoring(scoring: Scoring) -> dict[str, object]:
+    """Return a scoring as members of JSON: the first residue of a gap costs gap_open."""
+    return {
+        "name": scoring.name,
+        "alphabet": scoring.alphabet.name,
+        "gap_open": scoring.display(scoring.gap_open),
+        "gap_extend": scoring.display(scoring.gap_extend),
+        "local": scoring.local,
+    }

@@ -1,0 +1,208 @@
+"""The summary of a run for pipelines: a JSON file of versions, inputs, devices, hits and times.
+
+`SCHEMA` has its members; docs/SUMMARY.md describes them.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from glsw.device.info import DeviceInfo
+from glsw.output.result_file import ResultFile
+from glsw.results import SearchResult
+from glsw.sequences.records import Record
+
+SCHEMA = Path(__file__).with_name("summary_schema.json")
+"""The JSON Schema of summaries."""
+VERSION = 1
+"""The version of the schema, a member of each summary."""
+
+_PACKAGES = "numpy", "biopython", "moderngl", "pyopal", "parasail"
+
+
+class RunSummary:
+    """A summary that grows with the results, and appears when a ``with`` block ends well.
+
+    After an error there is none; an older one remains. A query takes one line.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    members : mapping
+        Members at the beginning, such as ``command`` and ``database``.
+    began : float, optional
+        `time.time` when the run began, by default now.
+    resumed : int
+        Results of an earlier run, which are not in the summary.
+
+    Attributes
+    ----------
+    devices : sequence of DeviceInfo
+        To be set before the block ends.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from glsw import Aligner
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.json")
+    ...     with RunSummary(path, {"command": "an example"}) as summary:
+    ...         for result in summary.counted(Aligner(engine="reference").search(["MKV"], ["MKV"])):
+    ...             pass
+    ...     json.loads(path.read_text())["totals"]["hits"]
+    1
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        members: Mapping[str, object],
+        *,
+        began: float | None = None,
+        resumed: int = 0,
+    ) -> None:
+        self._file = ResultFile(path)
+        self._began = time.time() if began is None else began
+        self._members, self._resumed = members, resumed
+        self._rows = self._hits = self._alignments = self._cells = self._memory = 0
+        self._seconds = 0.0
+        self._engine = ""
+        self._ran_on: dict[str, None] = {}
+        self.devices: Sequence[DeviceInfo] = ()
+
+    def __enter__(self) -> RunSummary:
+        begun = datetime.fromtimestamp(self._began, timezone.utc)
+        head = {
+            "schema": VERSION,
+            "versions": versions(),
+            "started": begun.isoformat(timespec="seconds"),
+            **self._members,
+        }
+        self._file.__enter__()
+        self._file.stream.write(f'{json.dumps(head, indent=2)[:-2]},\n  "queries": [')
+        return self
+
+    def counted(self, results: Iterable[SearchResult]) -> Iterator[SearchResult]:
+        """Yield the results, and add a line per query, also if it has several results."""
+        last: Record | None = None
+        row: dict[str, Any] = {}
+        for result in results:
+            if result.query is not last:
+                self._add_if(last, row)
+                last, row = result.query, _row(result)
+            else:  # an alignment each
+                for name in ("alignments", "cells", "seconds"):
+                    row[name] += _row(result)[name]
+            self.ran(result.engine, result.device, result.memory)
+            yield result
+        self._add_if(last, row)
+
+    def _add_if(self, query: Record | None, row: dict[str, Any]) -> None:
+        if query is not None:
+            self.add(query.id, **row)
+            self._alignments += row["alignments"]
+            self.work(row["cells"], row["seconds"])
+
+    def add(self, query: str, *, hits: int, **values: object) -> None:
+        """Add a line about a query."""
+        line = json.dumps({"id": query, "hits": hits, **values}, allow_nan=False)
+        self._file.stream.write(f"{',' * bool(self._rows)}\n    {line}")
+        self._rows += 1
+        self._hits += hits
+
+    def work(self, cells: int, seconds: float) -> None:
+        """Add the cells and the seconds of queries."""
+        self._cells += cells
+        self._seconds += seconds
+
+    def ran(self, engine: str, device: str, memory: int = 0) -> None:
+        """Say which engine computed on what, and the bytes of device memory, where counted."""
+        self._engine = engine
+        self._ran_on[device] = None
+        self._memory = max(self._memory, memory)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._file.stream.write(f"\n  ],{json.dumps(self._end(), indent=2)[1:]}\n")
+        finally:
+            self._file.__exit__(kind, error, traceback)
+            if error is not None:
+                self._file.part.unlink(missing_ok=True)
+
+    def _end(self) -> dict[str, object]:
+        totals = {
+            "queries": self._rows,
+            "resumed_queries": self._resumed,
+            "hits": self._hits,
+            "alignments": self._alignments,
+            "cells": self._cells,
+            "search_seconds": round(self._seconds, 6),
+            "seconds": round(time.time() - self._began, 6),
+            "gcups": round(self._cells / self._seconds / 1e9, 6) if self._seconds else 0,
+            "device_memory": self._memory,
+        }
+        return {
+            "engine": self._engine,
+            "ran_on": list(self._ran_on),
+            "devices": [device_members(each) for each in self.devices],
+            "totals": totals,
+        }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of glsw, Python, the system, and installed packages that compute."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from glsw import __version__
+
+    found = {
+        "glsw": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def device_members(info: DeviceInfo) -> dict[str, Any]:
+    """Return a device and its driver as members of JSON."""
+    return {
+        "index": info.index,
+        "name": info.name,
+        "vendor": info.vendor,
+        "driver": info.version_string,
+        "software": info.software,
+    }
+
+
+def _row(result: SearchResult) -> dict[str, Any]:
+    best = result[0] if len(result) else None
+    rows = result.listed.rows
+    return {
+        "length": len(result.query),
+        "hits": len(result),
+        "alignments": rows.stop - rows.start,
+        "best_score": best and best.score,
+        "best_evalue": best and best.evalue,
+        "statistics": result.statistics.name if result.statistics else None,
+        "cells": result.cells,
+        "seconds": result.seconds,
+    }

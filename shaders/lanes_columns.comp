@@ -1,7 +1,6 @@
 #version 430
 // Before `lanes`: pack the letters of targets into the words that lanes read, one work group per
-// lane and its
-// targets.
+// lane and its targets. With OWN_QUERIES letters are numbered as in pair_letters.glsl.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE
@@ -12,11 +11,16 @@ layout(std430, binding = TARGETS_BINDING) readonly buffer Targets {
     uvec2 targets[];  // first letter, length
 };
 uniform int first_slot;
+#ifdef OWN_QUERIES
+#include "lib/pair_letters.glsl"
+#else
+uint letter_of(uint code) { return code + 1u; }
+#endif
 
 uint code(uvec2 target, uint j) {
     if (j >= target.y) return 0u;
     uint at = target.x + j;
-    return (letter_words[at >> 2] >> (8u * (at & 3u)) & 255u) + 1u;
+    return letter_of(letter_words[at >> 2] >> (8u * (at & 3u)) & 255u);
 }
 
 void main() {

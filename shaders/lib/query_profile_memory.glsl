@@ -22,23 +22,11 @@ void load_query_profile(int slot, int strip) {
 }
 
 uvec4 query_profile_at(int target, int k) { return strip_query_profile[k]; }
-#elif QUERY_PROFILE == 3
+#else
 int first_word;
 
 void load_query_profile(int slot, int strip) { first_word = strip * SIZE; }
 
 uvec4 query_profile_at(int target, int k) { return query_profile[first_word + k]; }
-#else
-layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
-    int own_queries[];  // the first strip of the query of each target of a slot
-};
-int first_words[TARGETS];
-
-void load_query_profile(int slot, int strip) {
-    for (int k = 0; k < TARGETS; ++k)
-        first_words[k] = (own_queries[slot * TARGETS + k] + strip) * SIZE;
-}
-
-uvec4 query_profile_at(int target, int k) { return query_profile[first_words[target] + k]; }
 #endif
 #endif

@@ -11,7 +11,6 @@ from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
 from glsw.engines.lanes import geometry
-from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import (
@@ -296,12 +295,16 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
     assert found.max() > LIMIT
 
 
+@pytest.mark.parametrize("room", [2**16, 2**14])  # of shared memory: two rows a word, or one
 @pytest.mark.parametrize("scoring", [BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)])
 @pytest.mark.parametrize("options", [{}, {"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 8}])
-def test_pairs_that_each_have_their_own_query(device, number, options, scoring, monkeypatch):
+def test_pairs_that_each_have_their_own_query(device, number, options, scoring, room, monkeypatch):
     monkeypatch.setattr(Lanes, "on_software", False)
     engine = Lanes(scoring, device, number=number, own_queries=True, **options)
-    info = replace(device.info, software=False)
+    limits = device.info.limits | {
+        "max_shared_memory": min(room, device.info.limits["max_shared_memory"])
+    }
+    info = replace(device.info, software=False, limits=limits)
     engine.geometries = Geometries(scoring, info, number, **options)
     letters = len(scoring.alphabet.letters)
     queries = Sequences.of([*database(41, 50, 70, letters), *database(42, 3, 400, letters)])
@@ -314,15 +317,8 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     index = rng.integers(0, (len(queries), len(targets)), (150, 2)).astype(np.int32)
     index[-1] = len(queries) - 1, len(targets) - 1
     batch = Batch((queries, targets), index)
-    monkeypatch.setattr(lanes_pairs, "_MAX_PROFILE_BYTES", 2**16)
-    together = []
-    profiles = lanes_pairs._profiles
-    monkeypatch.setattr(
-        lanes_pairs, "_profiles", lambda *what: together.append(len(what[2])) or profiles(*what)
-    )
     done = []
     found = engine.scores(batch, progress=done.append)
-    assert max(together) > 1
     assert found.tolist() == Cpu(scoring).scores(batch).tolist()
     assert sum(done) == batch.cells
     assert not engine.packed_targets

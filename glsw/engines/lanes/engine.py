@@ -27,7 +27,6 @@ from glsw.engines.lanes.targets import (
     MAX_TARGET_LENGTH,
     OWN_QUERIES,
     QUERY_LETTERS,
-    STRIPS,
     SortedTargets,
     Targets,
 )
@@ -79,8 +78,8 @@ class Lanes(PackingEngine):
     query_profile : {"block", "shared", "storage"}, optional
         Memory of the query profile: a uniform block, shared memory, a buffer.
     own_queries : bool
-        Whether pairs of many queries are computed together, each with the profile of its query; not
-        on software renderers, which take a dispatch per strip.
+        Whether pairs of many queries are computed together, without profiles; not on software
+        renderers, which take a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
     """
@@ -93,7 +92,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, OWN_QUERIES, STRIPS, QUERY_LETTERS, *COMPACTION, SUBSTITUTION)
+    bindings = (*BINDINGS, OWN_QUERIES, QUERY_LETTERS, *COMPACTION, SUBSTITUTION)
 
     def __init__(
         self,
@@ -333,6 +332,7 @@ class Lanes(PackingEngine):
                 program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
                 job.bind()
                 self.reserve(BORDERS, 0)
+                self.set(program, {"strip_count": job.strips} if job.own_queries else {})
                 program["first_group"] = groups.start
                 program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
                 for strip in range(1 if job.geometry.at_once else job.strips):

@@ -20,11 +20,15 @@ LIMIT = 2048
 HEAD = 4
 """Words of 4 bytes before the scores of a strip in the query profile."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
+_ROWS_OF_PAIRS = range(4, 36, 4)
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
+_WORKGROUP_OF_PAIRS = 128
+_ROWS_PER_BORDER = 4  # cost of a column of a strip that has others above or below it
+_USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
 
 
@@ -43,8 +47,8 @@ class Geometry:
     workgroup : int
         Lanes of a work group.
     profile_memory : int
-        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`; `OF_PAIRS` if each target
-        has its own query.
+        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`; `OF_PAIRS` if there is
+        none, because each target has its own query.
     queries : int
         Queries at once; two of them share a pair of floats.
     at_once : bool
@@ -53,6 +57,10 @@ class Geometry:
         Chains hand on their last row by subgroup operations.
     step : int
         Columns that a lane computes between two meetings with its neighbours.
+    letters : int
+        Of pairs that each have their own query: how many different ones occur.
+    word_rows : int
+        Rows whose scores with a letter share a word in such pairs, 1 or 2.
     """
 
     number: int
@@ -64,6 +72,8 @@ class Geometry:
     at_once: bool = False
     subgroups: bool = False
     step: int = 2
+    letters: int = 0
+    word_rows: int = 1
 
     @property
     def strip(self) -> int:
@@ -139,7 +149,13 @@ class Geometry:
             "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
-        }
+        } | self._of_pairs
+
+    @property
+    def _of_pairs(self) -> dict[str, int | None]:
+        if self.profile_memory != OF_PAIRS:
+            return {}
+        return {"OWN_QUERIES": 1, "LETTERS": self.letters, "WORD_ROWS": self.word_rows}
 
 
 class Geometries:
@@ -199,6 +215,7 @@ class Geometries:
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
+        self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
     @property
     def pairs_queries(self) -> bool:
@@ -212,9 +229,36 @@ class Geometries:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
 
-    def of_pairs(self, m: int, number: int) -> Geometry:
-        """Return the geometry for pairs that each have their own query, of m letters."""
-        return replace(self.of(m, number), profile_memory=OF_PAIRS, at_once=True)
+    def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
+        """Return the geometry for pairs that each have their own query, of m letters.
+
+        ``letters`` is how many different ones occur.
+        """
+        key = m, number, letters
+        if key not in self._of_pairs:
+            options = self._options_of_pairs(number, letters)
+            self._of_pairs[key] = min(options, key=lambda each: _cost_of_pair(each, m))
+        return self._of_pairs[key]
+
+    def _options_of_pairs(self, number: int, letters: int) -> Iterator[Geometry]:
+        info = self._info
+        chains = CHAIN_CHOICES[:5] if info.subgroup_size >= CHAIN_CHOICES[4] else CHAIN_CHOICES[:1]
+        for chain in [self.chain] if self.chain else chains:
+            for rows in [self._rows] if self._rows else _ROWS_OF_PAIRS:
+                made = Geometry(
+                    number,
+                    rows,
+                    chain,
+                    self._workgroup or max(_WORKGROUP_OF_PAIRS, chain),
+                    OF_PAIRS,
+                    at_once=True,
+                    subgroups=info.subgroup_size >= chain,
+                    letters=letters,
+                )
+                room = info.limits["max_shared_memory"]
+                room -= 0 if made.subgroups else 4 * made.border * made.workgroup
+                two = number != INT32 and 4 * (letters + 1) ** 3 <= room
+                yield replace(made, word_rows=2 if two else 1)
 
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
         """Yield the numbers of queries, given their lengths, to compute at once: one or two."""
@@ -253,8 +297,7 @@ class Geometries:
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""
-        geometry = self.of(m, self.number, queries)
-        return geometry.strips(m) * (geometry.rows + _ROWS_PER_COLUMN_OVERHEAD[1])
+        return _rows_of_strips(self.of(m, self.number, queries), m, 1)
 
     def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
@@ -263,10 +306,10 @@ class Geometries:
         elif self._info.software:
             options = [(32, 1, 16)]
         else:
-            chain = 8 if self._info.subgroup_size >= 8 else 1
-            workgroup = 64 if chain == 1 else 128 if single else 256
+            chains = CHAIN_CHOICES[:4] if self._info.subgroup_size >= CHAIN_CHOICES[3] else (1,)
+            workgroup = 64 if chains == (1,) else 128 if single else 256
             choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 32, 4)
-            options = [(rows, chain, workgroup) for rows in choices]
+            options = [(rows, chain, workgroup) for rows in choices for chain in chains]
         return [self._made(*each, number, queries) for each in options]
 
     def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
@@ -294,6 +337,25 @@ class Geometries:
         return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
 
 
-def _cost(geometry: Geometry, m: int) -> tuple[int, int, int]:
-    overhead = _ROWS_PER_COLUMN_OVERHEAD[geometry.queries]
-    return geometry.strips(m) * (geometry.rows + overhead), geometry.chain, -geometry.rows
+def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:
+    """Return what to minimise; short chains are for one strip, else borders cost too much."""
+    rows = _rows_of_strips(geometry, m, geometry.queries)
+    borders = geometry.chain < _USUAL_CHAIN and geometry.strips(m) > 1
+    return borders, rows, geometry.chain, -geometry.rows
+
+
+def _rows_of_strips(geometry: Geometry, m: int, queries: int) -> int:
+    """Return the rows of all lanes of all strips with the overhead of their columns.
+
+    The lanes of longer chains than usual would wait otherwise, so that they do not count.
+    """
+    lanes = geometry.strips(m) * min(geometry.chain, _USUAL_CHAIN)
+    return lanes * (geometry.rows + _ROWS_PER_COLUMN_OVERHEAD[queries])
+
+
+def _cost_of_pair(geometry: Geometry, m: int) -> tuple[int, int]:
+    """Return what a pair with as long a target costs, in rows of columns."""
+    strips, overhead = geometry.strips(m), _ROWS_PER_COLUMN_OVERHEAD[1]
+    overhead += _ROWS_PER_BORDER * (strips > 1)
+    steps = -(-m // geometry.step) + geometry.chain - 1
+    return strips * geometry.chain * steps * (geometry.rows + overhead), geometry.chain

@@ -15,6 +15,7 @@ from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
 from glsw.engines.lanes.targets import (
     GROUPS,
     OWN_QUERIES,
+    QUERY_LETTERS,
     QUERY_PROFILE,
     SCORES,
     PackedTargets,
@@ -47,7 +48,10 @@ class Job:
         Cells without padding.
     profile, borders, scores : moderngl.Buffer
     own_queries : moderngl.Buffer, optional
-        If each target has its own query: the first strip of it in the profile.
+        If each target has its own query: where that begins, and its length; ``profile`` has the
+        letters that occur, with their scores.
+    query_letters : moderngl.Buffer, optional
+        Of these queries; it belongs to the engine.
     """
 
     queries: int
@@ -64,6 +68,7 @@ class Job:
     borders: moderngl.Buffer
     scores: moderngl.Buffer
     own_queries: moderngl.Buffer | None = None
+    query_letters: moderngl.Buffer | None = None
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
@@ -76,8 +81,9 @@ class Job:
         self.packed.bind()
         self.borders.bind_to_storage_buffer(GROUPS.number)
         self.scores.bind_to_storage_buffer(SCORES.number)
-        if self.own_queries is not None:
+        if self.own_queries is not None and self.query_letters is not None:
             self.own_queries.bind_to_storage_buffer(OWN_QUERIES.number)
+            self.query_letters.bind_to_storage_buffer(QUERY_LETTERS.number)
 
     def bind_strip(self, strip: int) -> None:
         """Bind the profile of a strip, or of all of them."""

@@ -24,7 +24,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 MAX_GROUPS_PER_DISPATCH = 65535
-_MAX_CHAINS_PER_WORKGROUP = 64
+_USUAL_CHAINS_PER_WORKGROUP = 64
 
 
 class PackingEngine(ComputeEngine):
@@ -38,7 +38,7 @@ class PackingEngine(ComputeEngine):
         super().__init__(scoring, device, workgroup=workgroup)
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted_targets: SortedTargets | None = None
-        self.packed_targets: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+        self.packed_targets: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
         self.packings = 0  # how often targets were packed anew
         self.meanwhile: Callable[[], None] | None = None
 
@@ -98,10 +98,10 @@ class PackingEngine(ComputeEngine):
         """Have the residues in words of columns, unless they are there from the last query."""
         # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
         alternating = geometry.group if self.device.info.software else 0
-        key = targets, geometry.targets, geometry.step, alternating
+        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
+        key = targets, geometry.targets, geometry.step, alternating, chains
         if key not in self.packed_targets:
             count = len(targets.order)
-            chains = max(_MAX_CHAINS_PER_WORKGROUP, self._workgroup or 0)
             lanes = -(-count // (geometry.targets * chains)) * chains
             order = np.arange(lanes * geometry.targets)
             if alternating:
@@ -160,6 +160,6 @@ class PackingEngine(ComputeEngine):
 NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
 """Macros of scoring.glsl, which has no part in this."""
 _NO_ROWS = dict.fromkeys(
-    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS"),
+    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS", "WORD_ROWS"),
 )
 """Macros that lanes_columns.comp does not look at."""

@@ -1,12 +1,13 @@
-"""Arbitrary pairs in engine ``lanes``: each target has its own query, whose profile is a buffer.
+"""Arbitrary pairs in engine ``lanes``: each target has its own query, and there are no profiles.
 
-The profiles are made on the device. Pairs are grouped by the rows and strips of their queries, and
-sorted by the lengths of their targets, so that the lanes of a work group have equal work.
+Instead, shared memory has the scores of the letters that occur: with floats of each letter with
+each two that may follow one another in a query, if there is room. Pairs are grouped by the rows and
+strips of their queries, and sorted by the lengths of their targets, so that the lanes of a work
+group have equal work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
-from glsw.engines.lanes.targets import QUERY_LETTERS, QUERY_PROFILE, STRIPS, Targets
+from glsw.engines.lanes.targets import QUERY_LETTERS, QUERY_PROFILE, Targets
 
 if TYPE_CHECKING:
     import moderngl
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
-_MAX_PROFILE_BYTES = 2**29  # of queries that are computed together
-_WORKGROUP = 64
-_MAX_STRIPS_PER_DISPATCH = 65535
-
-_Int64 = npt.NDArray[np.int64]
+_USUAL_LETTERS = 20
+_CODES = 256
 
 
 def scores_of_pairs(
@@ -48,10 +46,23 @@ def scores_of_pairs(
         As in `Engine.best`.
     """
     found = np.zeros(len(batch), np.int32)
-    some = np.flatnonzero(batch.lengths.min(axis=1))
-    for chosen in _parts(engine, batch, some, number):
-        part = batch.select(chosen).compact()
-        found[chosen] = _scores(engine, part, number, progress)
+    codes = _used_codes(batch)
+    engine.upload_letters(batch.targets)
+    engine.upload(QUERY_LETTERS, batch.queries.residues)
+    query_letters = engine.reserve(QUERY_LETTERS)
+    tables: dict[int, moderngl.Buffer] = {}
+    jobs = []
+    for geometry, strips, pairs in _kinds(engine, batch, number, len(codes)):
+        if geometry.word_rows not in tables:
+            words = _letter_scores(engine, codes, number, geometry.word_rows)
+            tables[geometry.word_rows] = engine.buffer_of(words)
+        table = tables[geometry.word_rows]
+        jobs.append(_job(engine, batch, pairs, geometry, strips, table, query_letters))
+    for _ in engine.slices_of(jobs, progress):
+        engine.do_meanwhile()
+    for job, scores in zip(jobs, engine.scores_of(jobs), strict=True):
+        found[job.targets.order] = scores[0]
+        engine.forget(job.packed)
     if number != INT32:
         high = np.flatnonzero(found >= LIMIT)
         if len(high):
@@ -59,104 +70,93 @@ def scores_of_pairs(
     return found
 
 
-def _parts(
-    engine: Lanes, batch: Batch, some: npt.NDArray[np.intp], number: int
-) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield pairs in parts whose profiles have room, as if no two had the same query."""
-    lengths = np.unique(batch.query_lengths[some])
-    sizes = np.array(
-        [_profile_bytes(engine, engine.geometries.of_pairs(m, number), m) for m in lengths.tolist()]
-    )
-    limit = engine.device.info.limits["max_storage_block"]
-    ends = np.cumsum(sizes[np.searchsorted(lengths, batch.query_lengths[some])])
-    start = 0
-    while start < len(some):
-        before = ends[start - 1] if start else 0
-        bound = before + min(_MAX_PROFILE_BYTES, limit)
-        stop = max(start + 1, int(np.searchsorted(ends, bound, "right")))
-        yield some[start:stop]
-        start = stop
+def _used_codes(batch: Batch) -> list[int]:
+    """Return the codes of letters that may occur, ascending: all of the usual ones."""
+    used: set[int] = set()
+    for sequences in {batch.queries, batch.targets}:
+        residues = sequences.residues
+        most = int(residues.max(initial=0))
+        used |= set(range(min(most + 1, _USUAL_LETTERS)))
+        if most >= _USUAL_LETTERS:
+            used |= set(np.unique(residues[residues >= _USUAL_LETTERS]).tolist())
+    return sorted(used)
 
 
-def _profile_bytes(engine: Lanes, geometry: Geometry, m: int) -> int:
-    return geometry.size(len(engine.scoring.alphabet)) * geometry.strips(m)
+def _letter_scores(
+    engine: Lanes, codes: list[int], number: int, word_rows: int
+) -> npt.NDArray[np.uint32]:
+    """Return the letters and their scores as pair_letters.glsl has them, shape (words,)."""
+    numbers = np.zeros(_CODES, np.uint8)
+    numbers[codes] = np.arange(1, len(codes) + 1)
+    side = len(codes) + 1
+    matrix = np.full((side, side), PADDING, np.int32)  # by letter of the target, of the query
+    matrix[1:, 1:] = engine.scoring.matrix[np.ix_(codes, codes)].T
+    if number == INT32:
+        return np.concatenate([numbers.view(np.uint32), matrix.ravel().view(np.uint32)])
+    halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
+    words = halves.astype(np.uint32)
+    if word_rows == 2:  # the first row in the low half
+        words = words[:, :, None] | words[:, None, :] << 16
+    return np.concatenate([numbers.view(np.uint32), words.ravel()])
 
 
-def _scores(engine: Lanes, batch: Batch, number: int, progress: Progress) -> npt.NDArray[np.int32]:
-    """Return the scores of pairs whose profiles have room, perhaps too high for the number."""
-    engine.upload_letters(batch.targets)
-    kinds: dict[tuple[Geometry, int], list[int]] = {}
-    for m in np.unique(batch.query_lengths).tolist():
-        geometry = engine.geometries.of_pairs(m, number)
-        kinds.setdefault((geometry, geometry.strips(m)), []).append(m)
-    jobs = []
-    for (geometry, strips), lengths in kinds.items():
-        chosen = np.flatnonzero(np.isin(batch.query_lengths, lengths))
-        order = chosen[np.argsort(-batch.target_lengths[chosen], kind="stable")]
-        jobs.append(_job(engine, batch, order, geometry, strips))
-    found = np.zeros(len(batch), np.int32)
-    for _ in engine.slices_of(jobs, progress):
-        pass
-    for job, scores in zip(jobs, engine.scores_of(jobs), strict=True):
-        found[job.targets.order] = scores[0]
-        engine.forget(job.packed)
-    return found
+def _kinds(
+    engine: Lanes, batch: Batch, number: int, letters: int
+) -> list[tuple[Geometry, int, npt.NDArray[np.intp]]]:
+    """Return the pairs with letters by geometry and strips, the longest targets first."""
+    m, n = batch.query_lengths, batch.target_lengths
+    kinds: dict[tuple[Geometry, int], int] = {}
+    kind_of = np.full(int(m.max(initial=0)) + 1, -1)
+    for length in np.flatnonzero(np.bincount(m[n > 0], minlength=1)).tolist():
+        if length:
+            geometry = engine.geometries.of_pairs(length, number, letters)
+            kind_of[length] = kinds.setdefault((geometry, geometry.strips(length)), len(kinds))
+    kind = np.where(n > 0, kind_of[m], -1)
+    longest = int(n.max(initial=0)) + 1
+    order = np.argsort(kind * longest + (longest - 1 - n), kind="stable")
+    bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
+    return [
+        (geometry, strips, order[bounds[k] : bounds[k + 1]])
+        for (geometry, strips), k in kinds.items()
+    ]
 
 
 def _job(
-    engine: Lanes, batch: Batch, order: npt.NDArray[np.intp], geometry: Geometry, strips: int
+    engine: Lanes,
+    batch: Batch,
+    pairs: npt.NDArray[np.intp],
+    geometry: Geometry,
+    strips: int,
+    table: moderngl.Buffer,
+    query_letters: moderngl.Buffer,
 ) -> Job:
-    """Pack the targets, make the profiles of the queries, and make room for the scores."""
-    targets = Targets(
-        order, batch.targets.offsets[batch.target_index[order]], batch.target_lengths[order]
-    )
-    packed = engine.pack(targets, geometry)
-    used, query = np.unique(batch.query_index[order], return_inverse=True)
-    stored = np.arange(len(packed.columns) * geometry.targets)
-    if packed.order is not None:
-        stored = packed.order
-    own = (query * strips)[np.where(stored < len(order), stored, 0)].astype(np.int32)
+    """Pack the targets of pairs, tell the device their queries, and make room for the scores."""
+    queries, targets = batch.queries, batch.targets
+    which = batch.target_index[pairs]
+    chosen = Targets(pairs, targets.offsets[which], targets.lengths[which])
+    table.bind_to_storage_buffer(QUERY_PROFILE.number)
+    packed = engine.pack(chosen, geometry)
+    own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
+    stored = slice(None) if packed.order is None else packed.order
+    which = batch.query_index[pairs]
+    heads = np.zeros_like(own)
+    heads[: len(pairs), 0], heads[: len(pairs), 1] = queries.offsets[which], queries.lengths[which]
+    own[:] = heads[stored]
     border_columns = packed.border_columns(geometry)
     return Job(
         queries=1,
         groups=1,
-        targets=targets,
+        targets=chosen,
         geometry=geometry,
         packed=packed,
         strips=strips,
-        strip_size=geometry.size(len(engine.scoring.alphabet)),
+        strip_size=0,
         border_columns=border_columns,
         cells=border_columns * geometry.targets * strips * geometry.strip,
-        useful=int(batch.lengths[order].prod(axis=1).sum()),
-        profile=_profiles(engine, batch, used, geometry, strips),
+        useful=int(queries.lengths[which] @ chosen.lengths),
+        profile=table,
         borders=engine.buffer_of(border_columns.astype(np.uint32)),
         scores=engine.buffer(4 * packed.results(geometry)),
-        own_queries=engine.buffer_of(own.view(np.uint32)),
+        own_queries=engine.buffer_of(own),
+        query_letters=query_letters,
     )
-
-
-def _profiles(
-    engine: Lanes, batch: Batch, used: npt.NDArray[np.int32], geometry: Geometry, strips: int
-) -> moderngl.Buffer:
-    """Have the device make the profiles of these queries, each of so many strips."""
-    queries = batch.queries
-    count = len(used) * strips
-    heads = np.empty((count, 4), np.int32)
-    heads[:, 0] = np.repeat(queries.offsets[used], strips)
-    heads[:, 1] = np.repeat(queries.lengths[used], strips)
-    heads[:, 2], heads[:, 3] = np.tile(np.arange(strips), len(used)), strips
-    engine.upload(STRIPS, heads)
-    engine.upload(QUERY_LETTERS, queries.residues)
-    profile = engine.buffer(geometry.size(len(engine.scoring.alphabet)) * count)
-    profile.bind_to_storage_buffer(QUERY_PROFILE.number)
-    defines = geometry.defines | {"WORKGROUP": _WORKGROUP, "LEAST_SCORE": PADDING} | _NOT_READ
-    program = engine.program("lanes_profiles.comp", **defines)
-    for start in range(0, count, _MAX_STRIPS_PER_DISPATCH):
-        program["first_strip"] = start
-        program.run(min(_MAX_STRIPS_PER_DISPATCH, count - start))
-    engine.device.check("making query profiles")
-    return profile
-
-
-_NOT_READ = dict.fromkeys(("LINEAR", "STEP", "SUBGROUPS", "QUERY_PROFILE"))
-"""Macros that lanes_profiles.comp does not look at."""

@@ -18,10 +18,9 @@ BINDINGS = numbered(
 )
 QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDINGS
 """Storage buffers; the query profile may be a uniform block instead."""
-OWN_QUERIES, STRIPS, QUERY_LETTERS = (
+OWN_QUERIES, QUERY_LETTERS = (
     Binding("OWN_QUERIES", LETTERS.number),  # which `lanes` itself does not read
-    Binding("STRIPS", SLOTS.number),
-    Binding("QUERY_LETTERS", COLUMNS.number),
+    Binding("QUERY_LETTERS", TARGETS.number),
 )
 """Of pairs that each have their own query."""
 MAX_TARGET_LENGTH = 2**15

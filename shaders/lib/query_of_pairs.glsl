@@ -1,0 +1,67 @@
+// Instead of a profile: each target has its own query. The letters of its rows are in registers,
+// two of them a number if WORD_ROWS is 2, and scores in shared memory: of a letter of the target
+// with one or two of the query, of which floats have 16 bits each.
+// Needs number.glsl, chain.glsl, pair_letters.glsl, ROWS, CHAIN, WORD_ROWS and WORKGROUP.
+layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
+    uvec2 own_queries[];  // of each target of a slot: first letter, length
+};
+layout(std430, binding = QUERY_LETTERS_BINDING) readonly buffer QueryLetters {
+    uint query_letters[];
+};
+uniform uint strip_count;
+
+const uint LETTER_SIZE = (LETTERS + 1) * (WORD_ROWS == 2 ? LETTERS + 1 : 1);
+const int WORDS = ROWS / WORD_ROWS;
+shared uint shared_scores[(LETTERS + 1) * LETTER_SIZE];
+uint strip_number, rows[WORDS * TARGETS];
+
+uint row_letter(uvec2 query, uint row) {
+    if (row >= query.y) return 0u;
+    uint at = query.x + row;
+    return letter_of(query_letters[at >> 2] >> (8u * (at & 3u)) & 255u);
+}
+
+void load_query_profile(int slot, int strip) {
+    if (strip == 0) {
+        for (int k = int(gl_LocalInvocationIndex); k < shared_scores.length(); k += WORKGROUP)
+            shared_scores[k] = letter_scores[k];
+        barrier();
+    }
+    strip_number = uint(strip);
+    uint first = uint((strip * CHAIN + lane_in_chain()) * ROWS);
+    for (int k = 0; k < TARGETS; ++k) {
+        uvec2 query = own_queries[slot * TARGETS + k];
+        for (int w = 0; w < WORDS; ++w) {
+            uint row = first + uint(w * WORD_ROWS), letter = row_letter(query, row);
+            rows[w * TARGETS + k] = WORD_ROWS == 1
+                ? letter : letter * (LETTERS + 1) + row_letter(query, row + 1u);
+        }
+    }
+}
+
+uvec4 query_profile_head() { return uvec4(strip_number, strip_count, strip_count, 0u); }
+
+// The scores of the rows of a lane with the letters of its targets in a column.
+struct Scores { uint words[WORDS * TARGETS]; };
+
+Scores scores_of(ivec2 letters) {
+    Scores s;
+    for (int w = 0; w < WORDS; ++w)
+        for (int k = 0; k < TARGETS; ++k)
+            s.words[w * TARGETS + k] =
+                shared_scores[uint(letters[k]) * LETTER_SIZE + rows[w * TARGETS + k]];
+    return s;
+}
+
+Number with_score(Number x, Scores s, int r) {
+    uint a = s.words[r / WORD_ROWS * TARGETS], b = s.words[r / WORD_ROWS * TARGETS + TARGETS - 1];
+#if NUMBER == 0
+    return sum(x, int(a));
+#elif NUMBER == 1
+    if (r % WORD_ROWS == 0) return sum(x, from_bits(bitfieldInsert(a, b, 16, 16)));
+    return sum(x, Number(from_bits(a).y, from_bits(b).y));
+#else
+    int half_word = r % WORD_ROWS;
+    return sum(x, vec2(unpackHalf2x16(a)[half_word], unpackHalf2x16(b)[half_word]));
+#endif
+}

@@ -94,9 +94,9 @@ def _letter_scores(
     if number == INT32:
         return np.concatenate([numbers.view(np.uint32), matrix.ravel().view(np.uint32)])
     halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
-    words = halves.astype(np.uint32)
+    words: npt.NDArray[np.uint32] = halves.astype(np.uint32)
     if word_rows == 2:  # the first row in the low half
-        words = words[:, :, None] | words[:, None, :] << 16
+        words = words[:, :, None] | words[:, None, :] << np.uint32(16)
     return np.concatenate([numbers.view(np.uint32), words.ravel()])
 
 

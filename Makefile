@@ -49,7 +49,7 @@ fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz S
 # Goes on where it was interrupted; RUN='--full' or other words are for `python -m bench run`.
 bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark, write a report
 	@tools/ensure-gl.sh $(BIN)/glsw devices
-	@$(BIN)/python -m bench run --output bench-results/this-device.json $(RUN); status=$$?; \
+	@$(BIN)/python -m bench suite --output bench-results/this-device.json $(RUN); status=$$?; \
 	[ -f bench-results/this-device.json ] && [ $$status -ne 130 ] && \
 	$(BIN)/python -m bench report bench-results/this-device.json --output bench-results; \
 	exit $$status

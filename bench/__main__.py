@@ -8,6 +8,8 @@ from importlib import import_module
 
 USAGE = """\
 python -m bench run                         measure this device: every paper's benchmark
+python -m bench show FILE ...               rows as tables
+python -m bench suite                       the former suite
 python -m bench journeys                    whole command lines, compared with BLAST and others
 python -m bench report A.json B.json ...    tables and pictures
 python -m bench compare OLD.json NEW.json   what became faster or slower
@@ -16,7 +18,9 @@ python -m bench validate FILE.json ...      are these documents as they should b
 Each has --help. One benchmark alone: python -m bench.liu2006 --help"""
 
 COMMANDS = {
-    "run": "bench.suite",
+    "run": "bench.run",
+    "show": "bench.table",
+    "suite": "bench.suite",
     "journeys": "bench.journeys",
     "report": "bench.report",
     "compare": "bench.compare",

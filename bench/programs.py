@@ -60,11 +60,14 @@ class Competitor(ABC):
     name, version : str
     function : str or None
         Which of its functions is called, where it has several.
+    shown : bool
+        Whether the function belongs to the name.
     """
 
     name: str
     version: str
     function: str | None = None
+    shown = False
 
     @abstractmethod
     def prepared(self, batch: Batch) -> AbstractContextManager[Any]:

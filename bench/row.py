@@ -1,0 +1,219 @@
+"""A measurement is a row; a file is a header and rows, one JSON object per line.
+
+>>> row = {"workload": "pairs", "program": "diagonal", "cells": 10**9, "wall": 0.5, "wrong": 0}
+>>> state(row), rate_of(row), key(row) == key(row | {"wall": 0.4}), len(name_of(row))
+('timed', 2000000000.0, True, 8)
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import re
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+SCHEMA = 3
+LICENCE = "CC0-1.0"
+KEY = (
+    *("workload", "program", "task", "scoring", "number", "sizes", "count", "options", "cores"),
+    *("device", "driver", "cpu"),
+)
+"""Fields that say which measurement a row is; the others say what came out."""
+
+Row: TypeAlias = Mapping[str, Any]
+Key: TypeAlias = tuple[object, ...]
+
+_HOME = r"(/home/|/Users/|[A-Z]:\\+Users\\+|/root(?=/|$))[\w.-]*"
+_COMMON = {"root", "user", "admin", "ubuntu", "runner", "localhost"}
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+
+
+def key(row: Row) -> Key:
+    """Return which measurement a row is."""
+    return tuple(tuple(v) if isinstance(v := row.get(name), list) else v for name in KEY)
+
+
+def name_of(row: Row) -> str:
+    """Return a short name of a row, the same in every file that has the measurement."""
+    return hashlib.sha256(json.dumps(key(row)).encode()).hexdigest()[:8]
+
+
+def state(row: Row) -> str:
+    """Return ``timed``, ``right`` (judged, not timed), ``wrong`` or ``not run``."""
+    if row.get("skipped"):
+        return "not run"
+    if row.get("wrong") or row.get("judged") == 0:
+        return "wrong"
+    return "timed" if row.get("wall") or row.get("rate") is not None else "right"
+
+
+def rate_of(row: Row, *, clock: bool = False) -> float | None:
+    """Return cells per second by wall time, or by the device's clock where it has one."""
+    seconds = (clock and row.get("clock")) or row.get("wall")
+    if row.get("cells") and seconds:
+        return float(row["cells"] / seconds)
+    return row.get("rate")
+
+
+def seconds_of(row: Row) -> float | None:
+    """Return the wall seconds of the whole work, also where a part of it was timed."""
+    return row["wall"] / (row.get("part") or 1.0) if row.get("wall") else None
+
+
+# files
+
+
+@dataclass
+class File:
+    """A header, and the last row of each key.
+
+    Attributes
+    ----------
+    rows : dict
+        By `key`, in the order of the file.
+    """
+
+    path: Path
+    header: dict[str, Any]
+    rows: dict[Key, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> File:
+        """Read a file; raise ValueError with the line that is not as schema.json says."""
+        found: File | None = None
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                value = json.loads(line)
+                check(value, "row" if found else "header")
+            except ValueError as error:
+                raise ValueError(f"{path.name}, line {number}: {error}") from None
+            if found is None:
+                found = cls(path, value)
+            else:
+                found.rows[key(value)] = value
+        if found is None:
+            raise ValueError(f"{path.name}: no header")
+        return found
+
+    @classmethod
+    def begin(cls, path: Path, header: dict[str, Any]) -> File:
+        """Write the header of a new file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = cls(path, header)
+        found.write()
+        return found
+
+    def keep(self, row: dict[str, Any]) -> None:
+        """Append a row to the file: what was kept before stays, whatever happens."""
+        row = tidy(row)
+        check(row, "row")
+        self.rows[key(row)] = row
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(row))
+
+    def write(self) -> None:
+        """Write the file again, with the last row of each key."""
+        draft = self.path.with_name(self.path.name + ".part")
+        draft.write_text("".join(map(_line, (self.header, *self.rows.values()))), encoding="utf-8")
+        draft.replace(self.path)
+
+    @property
+    def name(self) -> str:
+        """What the device is called in tables: its renderer, or the name of the file."""
+        return str((self.header["device"] or {}).get("short") or self.path.stem)
+
+
+def tidy(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row without empty fields, its seconds with six digits, its texts impersonal.
+
+    >>> tidy({"wall": 0.12345678, "note": "in /home/ada/x", "part": None, "cells": 10})
+    {'wall': 0.123457, 'note': 'in ~/x', 'cells': 10}
+    """
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, float):
+            value = float(f"{value:.6g}")
+        if value not in (None, "", []):
+            found[name] = impersonal(value) if isinstance(value, str) else value
+    return found
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":")) + "\n"
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    text = Path(__file__).with_name("row.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)["$defs"]
+    return found
+
+
+def check(value: Any, kind: str) -> None:
+    """Raise ValueError if a header or a row is not as schema.json says, or has something personal.
+
+    >>> check({"workload": "pairs"}, "row")
+    Traceback (most recent call last):
+        ...
+    ValueError: 'program' is missing
+    """
+    schema = _schema()[kind]
+    if not isinstance(value, dict):
+        raise ValueError(f"a {kind} is an object")
+    for name in schema["required"]:
+        if name not in value and "null" not in schema["properties"][name]["type"]:
+            raise ValueError(f"{name!r} is missing")
+    for name, each in value.items():
+        if name not in schema["properties"]:
+            raise ValueError(f"{name!r} is not known")
+        wanted = schema["properties"][name]
+        kinds = [wanted["type"]] if isinstance(wanted["type"], str) else wanted["type"]
+        right = isinstance(each, tuple(_flat(_TYPES[kind] for kind in kinds)))
+        if not right or (isinstance(each, bool) and "boolean" not in kinds):
+            raise ValueError(f"{name}: {each!r} is not of type {' or '.join(kinds)}")
+        if each is not None and each < wanted.get("minimum", each):
+            raise ValueError(f"{name}: {each!r} is too small")
+    if found := _personal().search(json.dumps(value)):
+        raise ValueError(f"{found[0]!r} is personal")
+
+
+def _flat(types: Iterable[type | tuple[type, ...]]) -> list[type]:
+    return [one for each in types for one in (each if isinstance(each, tuple) else (each,))]
+
+
+def impersonal(text: str) -> str:
+    """Return a text without home directories and names of this user and machine.
+
+    >>> impersonal("cannot read /home/ada/query.fasta")
+    'cannot read ~/query.fasta'
+    """
+    return _personal().sub("~", text)
+
+
+@cache
+def _personal() -> re.Pattern[str]:
+    """Return what is personal on this machine."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = ""
+    host, home = socket.gethostname(), str(Path.home())
+    parts = [_HOME] + [re.escape(home) + r"(?![\w.-])"] * (len(home) > 1)
+    # A short name may be any word.
+    names = {user, host, host.partition(".")[0]} - _COMMON
+    parts += [rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in sorted(names) if len(name) > 3]
+    return re.compile("|".join(parts))

@@ -1,0 +1,170 @@
+"""``bench run``: the command line that measures a device, and the class of sizes that suits it."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import tempfile
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench import machine, options, rivals, table
+from bench.energy import meter_for
+from bench.measure import second_run
+from bench.row import LICENCE, SCHEMA, File, state
+from bench.runner import Runner, say
+from bench.work import WORKLOADS
+from bench.work.base import SIZES, Setup
+from bench.workloads import dna
+from glsw.batch import Batch
+from glsw.device.device import Device, open_device
+from glsw.engines import ENGINES, Auto
+from glsw.engines.three import ENGINES3
+from glsw.scoring.scoring import Scoring
+
+SECONDS = {"hardware": 160.0, "software": 330.0, "full": 1500.0}
+"""Of a suite, by default."""
+
+RATES = ((1e7, "small"), (5e9, "medium"), (1e11, "large"))
+"""Cells per second of `auto` with pairs, from which on a class of sizes is used."""
+
+INTERRUPTED = 130
+
+
+def size_for(device: Device) -> str:
+    """Return the class of sizes for a device, from the rate of engine `auto` with a few pairs."""
+    found, scoring = "tiny", Scoring.match_mismatch(1, -1, 2, 2)
+    for count, length in ((16, 128), (256, 512), (4096, 512)):
+        batch = Batch.pairwise(*(dna([length] * count, seed) for seed in (1, 2)))
+        rate = batch.cells / second_run(partial(Auto(scoring, device).ends, batch))
+        sizes = [size for least, size in RATES if rate >= least]
+        if not sizes:
+            return found
+        found = max(found, sizes[-1], key=SIZES.index)
+        if device.info.software:
+            return min(found, "small", key=SIZES.index)
+    return found
+
+
+# the command line
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure; return 0, 1 if a result was wrong, 2 for bad input, 130 for Ctrl-C."""
+    return options.run(_parser(), _run, argv)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        for name, kind in WORKLOADS.items():
+            asked = "" if kind.weight else " (only if it is asked for)"
+            print(f"{name:<18}{kind.text.replace('{count:,}', 'many')}{asked}")
+        return 0
+    found = rivals.find(dict(arguments.competitor))
+    device = open_device(arguments.device, quiet=True)
+    path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
+    old = File.read(path) if path.exists() and not arguments.fresh else None
+    size = arguments.size or (old.header["size"] if old else size_for(device))
+    names = arguments.names or [name for name, kind in WORKLOADS.items() if kind.weight]
+    default = SECONDS["software" if device.info.software else "hardware"]
+    seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
+    head = header(device, size)
+    if old and (old.header["device"] or {}).get("renderer") != head["device"]["renderer"]:
+        raise ValueError(f"{path} is of another device; --output names another file")
+    file = File(path, head, old.rows) if old else File.begin(path, head)
+    with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+        setup = Setup(
+            *(device, size, arguments.engines, found, arguments.data, arguments.devices),
+            machine.cores(),
+            Path(folder),
+        )
+        meter = meter_for(device) if not device.info.software or arguments.energy else None
+        runner = Runner(setup, file, common(device, arguments.commit), meter)
+        say(f"{device.info.name}, sizes {size}, to {path}")
+        if absent := rivals.missing(found):
+            say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")
+        try:
+            runner.run([WORKLOADS[name](setup) for name in names], seconds, arguments.passes)
+        except KeyboardInterrupt:
+            say(f"interrupted; the same command goes on with {path}")
+            return INTERRUPTED
+    file.write()
+    wrong = [
+        row for row in file.rows.values() if state(row) == "wrong" and row["workload"] in names
+    ]
+    for row in wrong:
+        say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}; {row.get('first')}")
+    say(f"{runner.measured} measurements, {len(file.rows)} rows in {path}")
+    return int(bool(wrong))
+
+
+def header(device: Device | None, size: str) -> dict[str, Any]:
+    """Return the first line of a file."""
+    return {
+        "schema": SCHEMA,
+        "licence": LICENCE,
+        "device": None if device is None else machine.device_facts(device),
+        "cpu": machine.cpu_model(),
+        "cores": machine.cores(),
+        "os": f"{platform.system()} {platform.machine()}",
+        "versions": machine.versions(),
+        "size": size,
+    }
+
+
+def common(device: Device, commit: str | None) -> dict[str, Any]:
+    """Return the fields that all rows of a run have."""
+    return {
+        "device": device.info.name,
+        "driver": device.info.version_string,
+        "cpu": f"{machine.cpu_model()}, {machine.cores()} cores",
+        "commit": commit or machine.git("rev-parse", "HEAD"),
+        "dirty": machine.dirty(commit),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
+
+
+def _competitor(text: str) -> tuple[str, str]:
+    name, _, path = text.partition("=")
+    if name.lower() not in rivals.WORDS or not path:
+        words = ", ".join(rivals.WORDS)
+        raise argparse.ArgumentTypeError(f"{text!r}: NAME=PATH is expected, of {words}")
+    return rivals.WORDS[name.lower()], path
+
+
+def engine_names() -> Iterable[str]:
+    """Return what ``--engines`` may name."""
+    return dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options.Parser(
+        prog="python -m bench run",
+        description="Measure a device, row by row; the same command goes on after an interruption.",
+    )
+    names = parser.add_argument("names", nargs="*", metavar="WORKLOAD", help="default: a suite")
+    names.type = options.one_of(WORKLOADS)
+    parser.add_argument("--device", type=options.device_of, help="index, or part of the name")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
+    parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
+    parser.add_argument("--budget", type=options.positive, metavar="SECONDS", help="for all")
+    parser.add_count("--passes", "over all measurements (default 2)", 2)
+    parser.add_argument("--engines", type=options.choices(engine_names()), metavar="NAME,...")
+    parser.add_argument(
+        "--competitor",
+        type=_competitor,
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help=f"where another program is that is not on PATH: {', '.join(rivals.WORDS)}",
+    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real sequences")
+    parser.add_devices("compare the first of these with all of them")
+    parser.add_argument("--energy", action="store_true", help="of a software renderer as well")
+    parser.add_argument("--fresh", action="store_true", help="begin a new file")
+    parser.add_argument("--commit", help="commit of a copy without git history")
+    parser.add_argument("--list", action="store_true", help="show the workloads")
+    return parser

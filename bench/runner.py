@@ -1,0 +1,269 @@
+"""Measures workloads on a device, row by row, within a time; goes on where it was.
+
+The suite goes over all rows twice, so that the difference between two runs is known. A row that the
+file has from the same commit is not measured again; rows of other commits are replaced.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from bench import table
+from bench.energy import EnergyMeter
+from bench.measure import Measurement, measure
+from bench.row import File, Key, key, state, tidy
+from bench.work.base import CANNOT, Case, Run, Setup, Told, Workload
+from glsw.device.device import Device
+
+FIRST = 0.6
+"""Share of the seconds that is for the first pass: it compiles, and makes the data."""
+
+PATIENCE, SHORT = 1.5, 0.6
+"""A case is left out if a run takes this multiple of its share, and more than these seconds."""
+
+LEAST = 1 / 4
+"""Of an equal share of the seconds, which every case has, whatever the others took."""
+
+OVERTIME, GRACE = 4.0, 20.0
+"""A case is stopped after this multiple of its share and a grace in seconds."""
+
+WARM = 3.0
+"""Seconds after which the clocks of an idle card have to be raised again."""
+
+ENERGY = 2.0
+"""Seconds of runs whose energy is measured, at most."""
+
+
+class LateError(BaseException):
+    """A case takes too long; nothing catches it but the runner."""
+
+
+@dataclass
+class Clock:
+    """Divides what is left of the seconds among what is left to do."""
+
+    end: float
+    left: int
+
+    def __post_init__(self) -> None:
+        self.least = LEAST * self._equal()
+
+    def _equal(self) -> float:
+        return max(0.0, self.end - time.perf_counter()) / max(1, self.left)
+
+    def share(self) -> float:
+        """Return the seconds of the next one."""
+        share = max(self.least, self._equal(), 0.02)
+        self.left -= 1
+        return share
+
+
+@dataclass
+class Runner:
+    """Measures cases and keeps their rows.
+
+    Attributes
+    ----------
+    common : dict
+        Fields that all rows have.
+    """
+
+    setup: Setup
+    file: File
+    common: dict[str, Any]
+    meter: EnergyMeter | None = None
+    verbose: bool = True
+    measured: int = 0
+    _warm_until: float = 0.0
+    _own: set[Key] = field(default_factory=set)
+
+    def run(self, workloads: Sequence[Workload], seconds: float, passes: int) -> None:
+        """Go over all workloads, the first time for most of the seconds."""
+        begin = time.perf_counter()
+        for number in range(1, passes + 1):
+            share = 1.0 if number == passes else FIRST
+            end = begin + seconds * share
+            todo = [(work, self._todo(work, number)) for work in workloads]
+            todo = [(work, cases) for work, cases in todo if cases]
+            if todo and self.verbose:
+                count = sum(len(cases) for _, cases in todo)
+                say(f"pass {number} of {passes}: {count} measurements in {end - begin:.0f} s")
+            weights = sum(work.weight or 1.0 for work, _ in todo)
+            for work, cases in todo:
+                left = max(0.0, end - time.perf_counter())
+                part = left * (work.weight or 1.0) / weights
+                weights -= work.weight or 1.0
+                self._workload(work, cases, time.perf_counter() + part, number)
+                gc.collect()
+
+    def _todo(self, work: Workload, number: int) -> list[Case]:
+        """Return the cases of a workload that the file does not have yet."""
+        found = []
+        for case in work.cases():
+            name = self._key(work, case)
+            row = self.file.rows.get(name, {})
+            same = row.get("commit") == self.common["commit"] and not self.common["dirty"]
+            known = name in self._own or (same and not row.get("dirty"))
+            done = row.get("passes", 0) >= number or (number > 1 and state(row) != "timed")
+            if not (row and known and done):
+                found.append(case)
+        return found
+
+    def _row(self, work: Workload, case: Case) -> dict[str, Any]:
+        return {"workload": work.name, **case.fields(), **self.common}
+
+    def _key(self, work: Workload, case: Case) -> Key:
+        return key(tidy(self._row(work, case)))
+
+    def _workload(self, work: Workload, cases: Sequence[Case], end: float, number: int) -> None:
+        metered = self.meter if number == 1 and any(case.metered for case in cases) else None
+        seconds = min(ENERGY, (end - time.perf_counter()) / 8)
+        clock = Clock(end - (1.5 * seconds if metered else 0), len(cases))
+        if self.verbose:
+            count = max((case.count or 0 for case in cases), default=0)
+            print(f"\n{work.name}: {table.text_of(work, cases[0].sizes, count)}", flush=True)
+            print(table.HEADING, flush=True)
+        best: tuple[float, Case, dict[str, Any]] | None = None
+        for case in cases:
+            row = self.case(work, case, clock.share(), number)
+            rate = row.get("rate") if row.get("unit") == "cell/s" else None
+            if rate and case.metered and (best is None or rate > best[0]):
+                best = rate, case, row
+        if metered and best:
+            self._energy(best[1], best[2], seconds, metered)
+
+    def case(self, work: Workload, case: Case, share: float, number: int = 1) -> dict[str, Any]:
+        """Measure a case; keep and return its row."""
+        row, limit = self._row(work, case), OVERTIME * share + GRACE
+        needs, there = work.requires, self.setup.device.info.version
+        try:
+            if there < needs:
+                dotted = ".".join(map(str, needs))
+                raise ValueError(f"needs OpenGL {dotted}, the device has {there[0]}.{there[1]}")
+            with deadline(limit):
+                row |= self._measured(case, share, self._before(work, case, number))
+        except LateError:
+            row["skipped"] = f"stopped after {limit:.0f} s"
+        except (*CANNOT, OSError, RuntimeError, ImportError) as error:
+            row["skipped"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        row = self._joined(row, number)
+        self.file.keep(row)
+        self._own.add(self._key(work, case))
+        self.measured += 1
+        if self.verbose:
+            print(table.line(row), flush=True)
+        gc.collect()  # the next one needs the buffers of this one
+        return row
+
+    def _before(self, work: Workload, case: Case, number: int) -> dict[str, Any] | None:
+        """Return the row of an earlier pass of this run."""
+        return self.file.rows.get(self._key(work, case)) if number > 1 else None
+
+    def _measured(self, case: Case, share: float, old: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what was measured: fields of the row."""
+        if old and old.get("wall") and old["wall"] > max(PATIENCE * share, SHORT):
+            return {"skipped": "the seconds are used up"}
+        work = case.start(share)
+        if isinstance(work, Told):
+            return {**(work.measured.fields() if work.measured else {}), **work.facts}
+        try:
+            if work.estimate and not old:
+                longest = max(PATIENCE * share, SHORT)
+                seconds = work.estimate(longest)
+                if seconds > longest:
+                    return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
+            found = self._timed(work, case.device, share, trusted=old is not None)
+            return {**found.fields(), "part": work.part, **work.facts()}
+        finally:
+            work.close()
+
+    def _timed(
+        self, work: Run, device: Device | None, share: float, *, trusted: bool
+    ) -> Measurement:
+        now = time.perf_counter()
+        warm_up = None if device is None or now > self._warm_until else 0.1
+        if device is not None and device.info.software:
+            warm_up = 0.0
+        found = measure(
+            *(work.run, work.check),
+            cells=work.cells,
+            device=device,
+            budget=share,
+            warm_up=warm_up,
+            trusted=trusted and warm_up == 0.0,
+        )
+        if device is not None:
+            self._warm_until = time.perf_counter() + WARM
+        return found
+
+    def _joined(self, row: dict[str, Any], number: int) -> dict[str, Any]:
+        """Return a row with what an earlier pass found: the mean of the passes, their limits."""
+        old = self.file.rows.get(key(tidy(row))) if number > 1 else None
+        if not old or state(old) != "timed" or state(row) == "wrong":
+            return row | {"passes": number}
+        if state(row) != "timed":
+            return old | {"passes": number}
+        rates = sorted((old["rate"], row["rate"]))
+        more, less = (row, old) if row.get("cells", 0) > old.get("cells", 0) else (old, row)
+        found = {**less, **more, "passes": number}
+        found["between"] = rates[1] / rates[0] - 1 if rates[0] else None
+        if old.get("cells") != row.get("cells"):
+            return found  # of another program, which had more seconds in one of the passes
+        found["rate"] = sum(rates) / 2
+        for name in ("wall", "clock"):
+            if old.get(name) and row.get(name):
+                found[name] = (old[name] + row[name]) / 2
+                found[f"{name}_min"] = min(old[f"{name}_min"], row[f"{name}_min"])
+                found[f"{name}_max"] = max(old[f"{name}_max"], row[f"{name}_max"])
+        if old.get("repeats") and row.get("repeats"):
+            found["repeats"] = old["repeats"] + row["repeats"]
+        return found
+
+    def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: EnergyMeter) -> None:
+        """Measure the energy of the fastest case whose result was right."""
+        try:
+            work = case.start(seconds)
+            if isinstance(work, Told) or not work.check(work.run()).passed:
+                return
+            found = meter.measure(work.run, seconds)
+            work.close()
+        except CANNOT:
+            return
+        if found:
+            row |= {"joules": found.joules_per_run, "watts": found.watts, "meter": found.tool}
+            row |= {"idle_watts": found.idle_watts}
+            self.file.keep(row)
+            print(f"  {case.program}: {found.watts:.0f} W, {table.energy(row)}", flush=True)
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raise `LateError` in the block after this time, where the system has a timer."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not hasattr(signal, "setitimer") or not in_main:
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise LateError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -2,7 +2,7 @@
 // Schedule: many targets at once, each along its own columns. A lane has ROWS rows of the query in
 // registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain
 // compute STEP columns each, which the lane before has computed a step earlier. Strips follow one
-// another; the last row of one is kept for the next. Work groups along y have queries of one strip.
+// another; the last row of one is kept for the next. Work groups along y have their queries.
 #include "lib/subgroups.glsl"
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -18,7 +18,7 @@ layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
     uint group_borders[];  // the first of each work group
 };
 uniform int first_group;
-uniform uint first_border;
+uniform uint first_border, border_stride, strip_count;  // the stride is of groups along y
 
 void main() {
     int t = lane_in_chain(), chains = WORKGROUP / CHAIN;
@@ -27,14 +27,14 @@ void main() {
     Columns columns = slots[slot];
     int longest = slots[group * chains + first_in_step() / CHAIN].words;
     int steps = longest + CHAIN - 1;
-    uint border = group_borders[group] - first_border + uint(lane() / CHAIN);
+    uint border = group_borders[group] - first_border + uint(lane() / CHAIN)
+                  + gl_WorkGroupID.y * border_stride;
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
-    uint strips = 1u, first_strip = 0u;
-    for (uint s = 0u; s < strips; ++s) {
-        load_query_profile(slot, int(gl_WorkGroupID.y + s));
+    uint first_strip = 0u;
+    for (uint s = 0u; s < strip_count; ++s) {
+        load_query_profile(slot, int(gl_WorkGroupID.y * strip_count + s));
         uvec4 strip = query_profile_head();
-        strips = strip.z;
         if (s == 0u) first_strip = strip.x;
         bool has_above = strip.x > 0u && t == 0;
         bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;

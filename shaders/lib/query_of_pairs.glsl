@@ -1,14 +1,13 @@
 // Instead of a profile: each target has its own query. The letters of its rows are in registers,
 // two of them a number if WORD_ROWS is 2, and scores in shared memory: of a letter of the target
 // with one or two of the query, of which floats have 16 bits each.
-// Needs number.glsl, chain.glsl, pair_letters.glsl, ROWS, CHAIN, WORD_ROWS and WORKGROUP.
+// Needs number.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, WORD_ROWS and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     uvec2 own_queries[];  // of each target of a slot: first letter, length
 };
 layout(std430, binding = QUERY_LETTERS_BINDING) readonly buffer QueryLetters {
     uint query_letters[];
 };
-uniform uint strip_count;
 
 const uint LETTER_SIZE = (LETTERS + 1) * (WORD_ROWS == 2 ? LETTERS + 1 : 1);
 const int WORDS = ROWS / WORD_ROWS;

@@ -1,11 +1,10 @@
 // The query profile: for each strip and letter the scores of the rows of each lane, where the
 // device reads them fastest (QUERY_PROFILE): 0 two numbers, letters match or do not; 1 a uniform
-// block; 2 shared memory; 3 the storage buffer; 4 there is none, see
-// query_of_pairs.glsl. A word has the scores of two rows with 16-bit floats, those of a row of
-// TWO_QUERIES, else that of a row. Four words of a lane lie together,
-// those of the lanes of a chain side by side: the eight lanes that shared memory serves at once
-// never meet in a bank. Before them stand the number of the strip, of all strips, and of those that
-// are here.
+// block; 2 shared memory; 3 the storage buffer; 4 nowhere, see query_of_pairs.glsl. A word has the
+// scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
+// words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
+// shared memory serves at once never meet in a bank. Before them stand the number of the strip and
+// of all strips.
 // Needs number.glsl, chain.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 #if QUERY_PROFILE == 0
 #include "lib/query_profile_compare.glsl"

@@ -164,14 +164,13 @@ class Lanes(PackingEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        used = np.unique(batch.query_index) if len(batch.queries) > 1 else range(min(1, len(batch)))
+        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
         if self._own_queries and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
-            short = np.flatnonzero(batch.target_lengths <= MAX_TARGET_LENGTH)
-            some = batch.select(short)
+            short = batch.target_lengths <= MAX_TARGET_LENGTH
+            some = batch if short.all() else batch.select(np.flatnonzero(short))
             found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
-            if len(short) < len(batch) and self.rest is not None:
-                long = np.flatnonzero(batch.target_lengths > MAX_TARGET_LENGTH)
-                found.score[long] = self.rest(batch.select(long), progress)
+            if len(some) < len(batch) and self.rest is not None:
+                found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
         for q in used:
             chosen = np.flatnonzero(batch.query_index == q)
@@ -209,7 +208,10 @@ class Lanes(PackingEngine):
         for share, long in targets.shares:
             for numbers, geometry in self.geometries.stacks(groups, long):
                 packed = self.pack(share, geometry)
-                size = max(geometry.size(len(self.scoring.alphabet)), 4 * packed.results(geometry))
+                strips = geometry.strips(max(len(each) for each in groups[numbers[0]]))
+                profile = geometry.size(len(self.scoring.alphabet)) * strips
+                columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
+                size = max(profile, 4 * packed.results(geometry), columns * geometry.border)
                 most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
                 for start in range(0, len(numbers), most):
                     owners.append(numbers[start : start + most])
@@ -332,7 +334,8 @@ class Lanes(PackingEngine):
                 program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
                 job.bind()
                 self.reserve(BORDERS, 0)
-                self.set(program, {"strip_count": job.strips} if job.own_queries else {})
+                program["strip_count"] = job.strips if job.geometry.at_once else 1
+                program["border_stride"] = job.border_stride(groups.start, groups.stop)
                 program["first_group"] = groups.start
                 program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
                 for strip in range(1 if job.geometry.at_once else job.strips):

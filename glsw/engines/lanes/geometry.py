@@ -27,7 +27,6 @@ _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
 _WORKGROUP_OF_PAIRS = 128
-_ROWS_PER_BORDER = 4  # cost of a column of a strip that has others above or below it
 _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
 
@@ -215,6 +214,7 @@ class Geometries:
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
+        self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
     @property
@@ -237,12 +237,12 @@ class Geometries:
         key = m, number, letters
         if key not in self._of_pairs:
             options = self._options_of_pairs(number, letters)
-            self._of_pairs[key] = min(options, key=lambda each: _cost_of_pair(each, m))
+            self._of_pairs[key] = min(options, key=lambda each: _cost(each, m))
         return self._of_pairs[key]
 
     def _options_of_pairs(self, number: int, letters: int) -> Iterator[Geometry]:
         info = self._info
-        chains = CHAIN_CHOICES[:5] if info.subgroup_size >= CHAIN_CHOICES[4] else CHAIN_CHOICES[:1]
+        chains = CHAIN_CHOICES[:4] if info.subgroup_size >= CHAIN_CHOICES[3] else CHAIN_CHOICES[:1]
         for chain in [self.chain] if self.chain else chains:
             for rows in [self._rows] if self._rows else _ROWS_OF_PAIRS:
                 made = Geometry(
@@ -263,31 +263,38 @@ class Geometries:
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
         """Yield the numbers of queries, given their lengths, to compute at once: one or two."""
         order = np.argsort(-queries, kind="stable").tolist()
-        while order:
-            first = order.pop(0)
-            if order and self.pairs_queries and queries[order[0]]:
-                alone = sum(self._rows_of_strips(int(queries[q]), 1) for q in (first, order[0])) / 2
-                if self._rows_of_strips(int(queries[first]), 2) * _TWO_QUERY_COST < alone:
-                    yield [first, order.pop(0)]
-                    continue
-            yield [first]
+        lengths = queries[order].tolist()
+        k = 0
+        while k < len(order):
+            count = 1 + (k + 1 < len(order) and self._pays_off(lengths[k], lengths[k + 1]))
+            yield order[k : k + count]
+            k += count
+
+    def _pays_off(self, m: int, less: int) -> bool:
+        """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
+        if not self.pairs_queries or not less:
+            return False
+        if (m, less) not in self._pairing:
+            alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
+            self._pairing[m, less] = self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
+        return self._pairing[m, less]
 
     def stacks(
         self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]], long: bool
     ) -> Iterator[tuple[list[int], Geometry]]:
         """Yield the numbers of groups that one dispatch can take, and how it computes them.
 
-        Those are groups of one strip; others are alone, and empty ones are left out.
+        Those are groups of as many strips; empty ones are left out.
         """
-        together: dict[Geometry, list[int]] = {}
+        together: dict[tuple[Geometry, int], list[int]] = {}
         for k, queries in enumerate(groups):
             longest = max(map(len, queries))
             geometry = self.of(longest, self.number, len(queries), long)
-            if geometry.at_once and geometry.strips(longest) == 1:
-                together.setdefault(geometry, []).append(k)
+            if geometry.at_once and longest:
+                together.setdefault((geometry, geometry.strips(longest)), []).append(k)
             elif longest:
                 yield [k], geometry
-        yield from ((numbers, geometry) for geometry, numbers in together.items())
+        yield from ((numbers, geometry) for (geometry, _), numbers in together.items())
 
     def stacked(self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]]) -> int:
         """Return a power of two: about how many groups one dispatch takes, if it takes all."""
@@ -351,11 +358,3 @@ def _rows_of_strips(geometry: Geometry, m: int, queries: int) -> int:
     """
     lanes = geometry.strips(m) * min(geometry.chain, _USUAL_CHAIN)
     return lanes * (geometry.rows + _ROWS_PER_COLUMN_OVERHEAD[queries])
-
-
-def _cost_of_pair(geometry: Geometry, m: int) -> tuple[int, int]:
-    """Return what a pair with as long a target costs, in rows of columns."""
-    strips, overhead = geometry.strips(m), _ROWS_PER_COLUMN_OVERHEAD[1]
-    overhead += _ROWS_PER_BORDER * (strips > 1)
-    steps = -(-m // geometry.step) + geometry.chain - 1
-    return strips * geometry.chain * steps * (geometry.rows + overhead), geometry.chain

@@ -28,7 +28,7 @@ _ALIGNMENT = 64  # in words of 4 bytes, of a part of a buffer that is bound alon
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One or two queries, or many of one strip, against targets with chains of one length.
+    """One or two queries, or many of as many strips, against targets with chains of one length.
 
     Parameters
     ----------
@@ -105,16 +105,20 @@ class Job:
             start = end
 
     def border_bytes(self, start: int, stop: int) -> int:
-        """Return the bytes of borders of these work groups."""
+        """Return the bytes of borders of these work groups, of all groups of queries."""
+        return self.border_stride(start, stop) * self.groups * self.geometry.border
+
+    def border_stride(self, start: int, stop: int) -> int:
+        """Return the places of borders of these work groups, of a group of queries."""
         if self.strips == 1:
             return 0
-        return int(self.border_columns[stop] - self.border_columns[start]) * self.geometry.border
+        return int(self.border_columns[stop] - self.border_columns[start])
 
     def fitting(self, start: int, room: int) -> int:
         """Return the work group behind those from ``start`` on whose borders fit the room."""
         if self.strips == 1:
             return len(self.border_columns) - 1
-        most = self.border_columns[start] + room // self.geometry.border
+        most = self.border_columns[start] + room // (self.geometry.border * self.groups)
         return int(np.searchsorted(self.border_columns, most, "right")) - 1
 
     def useful_before(self, group: int) -> int:

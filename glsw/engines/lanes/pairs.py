@@ -113,7 +113,7 @@ def _kinds(
             kind_of[length] = kinds.setdefault((geometry, geometry.strips(length)), len(kinds))
     kind = np.where(n > 0, kind_of[m], -1)
     longest = int(n.max(initial=0)) + 1
-    order = np.argsort(kind * longest + (longest - 1 - n), kind="stable")
+    order = np.argsort(kind * longest + (longest - 1 - n))
     bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
     return [
         (geometry, strips, order[bounds[k] : bounds[k + 1]])
@@ -136,12 +136,11 @@ def _job(
     chosen = Targets(pairs, targets.offsets[which], targets.lengths[which])
     table.bind_to_storage_buffer(QUERY_PROFILE.number)
     packed = engine.pack(chosen, geometry)
-    own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
-    stored = slice(None) if packed.order is None else packed.order
     which = batch.query_index[pairs]
-    heads = np.zeros_like(own)
-    heads[: len(pairs), 0], heads[: len(pairs), 1] = queries.offsets[which], queries.lengths[which]
-    own[:] = heads[stored]
+    own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
+    own[: len(pairs), 0], own[: len(pairs), 1] = queries.offsets[which], queries.lengths[which]
+    if packed.order is not None:
+        own = own[packed.order]
     border_columns = packed.border_columns(geometry)
     return Job(
         queries=1,

@@ -32,7 +32,6 @@ def query_profile(
     words = np.zeros((len(groups) * strips, geometry.size(letters) // 4), np.uint32)
     words[:, 0] = np.tile(np.arange(strips), len(groups))
     words[:, 1] = strips
-    words[:, 2] = strips if geometry.at_once else 1
     rows = _rows(groups, strips * geometry.strip)
     if geometry.profile_memory == COMPARE:
         codes = rows[:, 0]

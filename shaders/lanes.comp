@@ -18,7 +18,7 @@ layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
     uint group_borders[];  // the first of each work group
 };
 uniform int first_group;
-uniform uint first_border, border_stride, strip_count;  // the stride is of groups along y
+uniform uint first_border, border_stride;  // the stride from one query along y to the next
 
 void main() {
     int t = lane_in_chain(), chains = WORKGROUP / CHAIN;

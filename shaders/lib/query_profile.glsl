@@ -6,6 +6,8 @@
 // shared memory serves at once never meet in a bank. Before them stand the number of the strip and
 // of all strips.
 // Needs number.glsl, chain.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
+uniform uint strip_count;  // of a query, in this dispatch
+
 #if QUERY_PROFILE == 0
 #include "lib/query_profile_compare.glsl"
 #elif QUERY_PROFILE == 4

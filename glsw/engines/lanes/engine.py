@@ -164,7 +164,7 @@ class Lanes(PackingEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
+        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1)).tolist()
         if self._own_queries and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
             short = batch.target_lengths <= MAX_TARGET_LENGTH
             some = batch if short.all() else batch.select(np.flatnonzero(short))

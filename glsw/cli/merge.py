@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     form = arguments.format and arguments.format.name
     one_process = shards.as_one_process(words, "-", form)
     of_search = cli.parsed([*one_process, "--engine", arguments.engine])
+    search.use_link(of_search)
     shards.find_files(of_search, found.notes)
     for name in ("query", "target"):
         if moved := getattr(arguments, name):

@@ -115,7 +115,7 @@ def write(
         header = header(names_and_lengths(targets), command_line(command))
     rest = iter(results)
     first = list(islice(rest, 1))
-    write_one = form.begin() if isinstance(form, Format) else form.write
+    write_one = form.begin(done) if isinstance(form, Format) else form.write
     cells, seconds, ran, written = 0, 0.0, "", done
     with to:
         to.stream.write(header)

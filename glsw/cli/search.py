@@ -14,9 +14,9 @@ from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
-from glsw.cli.words import count, format_in, number, shard
+from glsw.cli.words import count, format_in, name, number, shard
 from glsw.engines import Progress
-from glsw.output import FORMATS
+from glsw.output import FORMATS, format_of
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
@@ -86,7 +86,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         FORMATS,
         "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
         "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
-        "'blast-tab std qlen'; sam; paf; jsonl",
+        "'blast-tab std qlen'; sam; paf; jsonl; html: one page for a browser",
         partial(format_in, formats=FORMATS),
     )
     output.add_argument(
@@ -94,6 +94,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on with the results that the same search left in FILE.part when it was "
         "interrupted or killed; otherwise begin anew",
+    )
+    output.add_argument(
+        "--link",
+        metavar="PATTERN",
+        type=name,
+        help="with --format html, link targets to addresses such as "
+        "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name",
     )
     add_summary(output)
     output.add_argument(
@@ -125,6 +132,7 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
+    use_link(arguments)
     if arguments.shard:
         from glsw.cli.shards import scan
 
@@ -136,6 +144,15 @@ def run(arguments: argparse.Namespace) -> None:
         return
     with executor_of(arguments, arguments.target) as arguments.executor:
         compare(arguments, _ranked, preparation, settings=_SETTINGS)
+
+
+def use_link(arguments: argparse.Namespace) -> None:
+    """Give the format of the options their link, if there is one."""
+    if arguments.link is None:
+        return
+    if arguments.format.name != "html":
+        raise ValueError(f"--link is for --format html, not {arguments.format.name}")
+    arguments.format = format_of(f"html {arguments.link}")
 
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:

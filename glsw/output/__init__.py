@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from glsw.output import blast_tab, jsonl, paf, pairwise, sam, table, tsv
+from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, table, tsv
 from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
@@ -31,6 +31,7 @@ FORMATS: Mapping[str, Format] = {
     "sam": _SAM,
     "paf": Format(paf.write),
     "jsonl": Format(jsonl.write),
+    "html": html.page_format(),
 }
 """For searches: the list and its alignments, the list alone, and formats for programs."""
 
@@ -48,7 +49,8 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     ----------
     text : str
         Such as ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`; its
-        numbers in BLAST, 6 and 7, are names too.
+        numbers in BLAST, 6 and 7, are names too. ``"html"`` may be followed by a link, see
+        `glsw.output.html.page_format`.
     formats : mapping of str to Format
         The formats to choose from.
 
@@ -63,7 +65,7 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     Traceback (most recent call last):
         ...
     ValueError: unknown format 'tabel', did you mean table? There are pairwise, table, tsv, \
-blast-tab, blast-tab-comments, sam, paf, jsonl
+blast-tab, blast-tab-comments, sam, paf, jsonl, html
     """
     name, *columns = text.split() or [""]
     name = _NUMBERS.get(name, name)
@@ -72,6 +74,8 @@ blast-tab, blast-tab-comments, sam, paf, jsonl
     full = " ".join([name, *columns])
     if not columns:
         return formats[name]._replace(name=full)
+    if name == "html":
+        return html.page_format(" ".join(columns))._replace(name=full)
     if name not in _TABULAR:
         raise ValueError(f"format {name} has no columns to choose, got {' '.join(columns)!r}")
     for column in columns:
@@ -115,10 +119,10 @@ def write(
         results = [results]
     header = chosen.header
     if not isinstance(header, str):
-        if targets is None:
+        if targets is None and chosen.lists_targets:
             results = list(results)
             targets = list({hit.target.id: hit.target for each in results for hit in each}.values())
-        header = header(names_and_lengths(targets), "")
+        header = header(names_and_lengths(targets or ()), "")
     if isinstance(to, str | os.PathLike):
         if is_replaced(Path(to)):
             with ResultFile(to) as file:

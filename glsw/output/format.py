@@ -30,7 +30,10 @@ class Format(NamedTuple):
     footer : callable, optional
         ``footer(results)`` is the text after all results, given their number.
     writer : callable, optional
-        ``writer()`` returns a `Write` that remembers the results before, where these matter.
+        ``writer(done)`` returns a `Write` that remembers the results before, where these matter;
+        ``done`` of them were written by an earlier run.
+    lists_targets : bool
+        Whether a `Header` looks at the targets.
     name : str
         What `glsw.output.format_of` knows it by, with its columns.
     """
@@ -38,12 +41,13 @@ class Format(NamedTuple):
     write: Write
     header: str | Header = ""
     footer: Callable[[int], str] | None = None
-    writer: Callable[[], Write] | None = None
+    writer: Callable[[int], Write] | None = None
+    lists_targets: bool = True
     name: str = ""
 
-    def begin(self) -> Write:
-        """Return what writes one result after another."""
-        return self.writer() if self.writer else self.write
+    def begin(self, done: int = 0) -> Write:
+        """Return what writes one result after another, after some that are there already."""
+        return self.writer(done) if self.writer else self.write
 
 
 _MADE: WeakKeyDictionary[HspTable, dict[Callable[..., Any], list[Any]]] = WeakKeyDictionary()

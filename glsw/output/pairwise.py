@@ -45,7 +45,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     for hit in result:
         lines += ["", f">{_title(hit.target)}", f"Length={len(hit.alignment.target.codes)}", ""]
         for hsp in hit.hsps:
-            lines += [*_scores(hsp), "", *_rows(hsp), ""]
+            lines += [*hsp_lines(hsp), ""]
     lines += ["", f"  Database: {result.sequences} sequences, {result.residues} residues"]
     if result.statistics:
         lines.append(f"  E-values: {result.statistics.name}")
@@ -97,6 +97,11 @@ def _list(result: SearchResult) -> Iterator[str]:
         score = str(hit.score) if hit.bits is None else bits_text(hit.bits)
         evalue = "" if hit.evalue is None else evalue_text(hit.evalue)
         yield f"{title:{_LISTED}}  {score:{_SCORE}}  {evalue}".rstrip()
+
+
+def hsp_lines(hsp: Hsp) -> list[str]:
+    """Return the lines about a pair: scores, counts, and its rows."""
+    return [*_scores(hsp), "", *_rows(hsp)]
 
 
 def _scores(hsp: Hsp) -> Iterator[str]:

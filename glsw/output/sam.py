@@ -85,7 +85,7 @@ class Writer:
     ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, done: int = 0) -> None:
         self._query: Record | None = None
         self._taken: list[tuple[int, int]] = []
 

@@ -111,8 +111,11 @@ def test_places_in_long_targets_are_kept(run: Run, files: Path) -> None:
     assert any(each.places for each in found)
 
 
+COMMANDS = b"@PG", b'<pre class="command">'
+
+
 def _without_command(output: bytes) -> bytes:
-    return b"\n".join(line for line in output.split(b"\n") if not line.startswith(b"@PG"))
+    return b"\n".join(line for line in output.split(b"\n") if not line.startswith(COMMANDS))
 
 
 def test_the_command_line_in_a_file_is_that_of_one_process(run: Run, files: Path) -> None:

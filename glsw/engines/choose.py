@@ -16,12 +16,13 @@ from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
-from glsw.engines.costs import SINGLE_PAIRS, Kind, Shape, seconds
+from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
 from glsw.engines.gl import COMPUTE
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.pairs import computes_own_queries
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
 from glsw.engines.scan import Scan
 from glsw.engines.tiles import Passing, Tile
@@ -319,9 +320,12 @@ class Auto(Engine):
         queries, targets = (int((np.bincount(column) > 0).sum()) for column in batch.index.T)
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
-        alone = computes_single(shape.pairs, queries)
-        costed = {name: SINGLE_PAIRS if alone and name == Cpu.name else name for name in names}
-        names.sort(key=lambda name: seconds(costed[name] + task, shape, self._kind))
+        keys = {name: name for name in names}
+        if computes_single(shape.pairs, queries):
+            keys[Cpu.name] = SINGLE_PAIRS
+        if computes_own_queries(shape.pairs, queries) and not self.device.info.software:
+            keys[Lanes.name] = OWN_QUERIES
+        names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
             if name == _WINDOWS or (

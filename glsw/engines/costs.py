@@ -10,7 +10,8 @@ engine       terms besides a constant
 diagonal     pairs, residues, steps of the longest pair in each chunk, steps of all work groups
 blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
-lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores
+lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores;
+             of pairs that each have their own query: pairs, residues, cells
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
              single pairs, which share no query: pairs, cells
@@ -33,7 +34,8 @@ _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the
 
 
 SINGLE_PAIRS = "cpu, single pairs"
-"""The key of `COEFFICIENTS` for engine ``cpu`` with pairs that share no query."""
+OWN_QUERIES = "lanes, own queries"
+"""Keys of `COEFFICIENTS` for engines ``cpu`` and ``lanes`` with pairs that share no query."""
 
 Kind = Literal["hardware", "software", "software, equal letters"]
 """Devices that differ in which engine is the fastest; a software renderer is faster where scores
@@ -100,6 +102,8 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             strips = _times(m, strip)
             cells = max(strip / 3, strips * strip) * n * pairs
             return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
+        case "lanes, own queries":
+            return 1, pairs, shape.residues, m * n * pairs
         case "cpu, single pairs":
             return pairs, m * n * pairs
         case "cpu":
@@ -138,6 +142,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
         "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
+        "lanes, own queries": (0.003, 4e-07, 2e-10, 6e-13),
         "blocked alignment": (0.00232, 5.14e-07, 3e-12),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
     },

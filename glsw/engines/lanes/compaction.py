@@ -166,9 +166,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
         room = count
     entries = np.frombuffer(buffer.read(8 * count, offset=8) if count else b"", np.uint32)
     device.check("reading pairs")
-    for job in jobs:
-        for each in job.buffers:
-            each.release()
+    engine.pool.give(buffer for job in jobs for buffer in job.buffers)
     return entries.reshape(-1, 2)
 
 

@@ -18,7 +18,7 @@ from glsw.engines.lanes.compaction import Selecting
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
 from glsw.engines.lanes.jobs import Job, Round, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
-from glsw.engines.lanes.pairs import scores_of_pairs
+from glsw.engines.lanes.pairs import computes_own_queries, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
@@ -40,7 +40,6 @@ _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slice
 _MAX_BORDER_BYTES = 2**30  # per slice of time
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
-_MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
@@ -104,7 +103,7 @@ class Lanes(PackingEngine):
         rows: int | None = None,
         chain: int | None = None,
         query_profile: Literal["block", "shared", "storage"] | None = None,
-        own_queries: bool = False,
+        own_queries: bool = True,
         memory: int = 2**32,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
@@ -165,7 +164,7 @@ class Lanes(PackingEngine):
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         used = np.flatnonzero(np.bincount(batch.query_index, minlength=1)).tolist()
-        if self._own_queries and len(used) > 1 and len(batch) < _MIN_PAIRS_PER_QUERY * len(used):
+        if self._own_queries and computes_own_queries(len(batch), len(used)):
             short = batch.target_lengths <= MAX_TARGET_LENGTH
             some = batch if short.all() else batch.select(np.flatnonzero(short))
             found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
@@ -318,9 +317,9 @@ class Lanes(PackingEngine):
             border_columns=border_columns,
             cells=border_columns * geometry.targets * letters,
             useful=int(share.lengths.sum()) * letters,
-            profile=self.buffer_of(words if geometry.at_once else apart(words)),
-            borders=self.buffer_of(border_columns.astype(np.uint32)),
-            scores=self.buffer(4 * packed.results(geometry) * len(groups)),
+            profile=self.buffer_of(words if geometry.at_once else apart(words), pooled=True),
+            borders=self.buffer_of(border_columns.astype(np.uint32), pooled=True),
+            scores=self.buffer(4 * packed.results(geometry) * len(groups), pooled=True),
         )
 
     def slices_of(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
@@ -356,9 +355,7 @@ class Lanes(PackingEngine):
         self.count_memory(each for job in jobs for each in job.buffers)
         found = [job.download() for job in jobs]
         self.device.check("reading scores")
-        for job in jobs:
-            for each in job.buffers:
-                each.release()
+        self.pool.give(buffer for job in jobs for buffer in job.buffers)
         return found
 
     def _dispatches(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, range, int]]]:

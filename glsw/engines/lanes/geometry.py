@@ -20,13 +20,14 @@ LIMIT = 2048
 HEAD = 4
 """Words of 4 bytes before the scores of a strip in the query profile."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
-_ROWS_OF_PAIRS = range(4, 36, 4)
+_ROWS_OF_PAIRS = range(8, 28, 4)  # with more, registers do not suffice for letters and scores
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
-_WORKGROUP_OF_PAIRS = 128
+_WORKGROUP_OF_PAIRS = 256
+_MIN_ROWS_FOR_WORDS_OF_TWO = 32  # of a query: they take long to load
 _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
 
@@ -236,11 +237,11 @@ class Geometries:
         """
         key = m, number, letters
         if key not in self._of_pairs:
-            options = self._options_of_pairs(number, letters)
+            options = self._options_of_pairs(m, number, letters)
             self._of_pairs[key] = min(options, key=lambda each: _cost(each, m))
         return self._of_pairs[key]
 
-    def _options_of_pairs(self, number: int, letters: int) -> Iterator[Geometry]:
+    def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
         info = self._info
         chains = CHAIN_CHOICES[:4] if info.subgroup_size >= CHAIN_CHOICES[3] else CHAIN_CHOICES[:1]
         for chain in [self.chain] if self.chain else chains:
@@ -257,7 +258,8 @@ class Geometries:
                 )
                 room = info.limits["max_shared_memory"]
                 room -= 0 if made.subgroups else 4 * made.border * made.workgroup
-                two = number != INT32 and 4 * (letters + 1) ** 3 <= room
+                two = number != INT32 and m > _MIN_ROWS_FOR_WORDS_OF_TWO
+                two &= 4 * (letters + 1) ** 3 <= room
                 yield replace(made, word_rows=2 if two else 1)
 
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:

@@ -72,9 +72,9 @@ class Job:
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """What it takes on the device beside its targets."""
-        own = () if self.own_queries is None else (self.own_queries,)
-        return self.profile, self.borders, self.scores, *own
+        """What it alone takes on the device beside its targets."""
+        own = self.profile if self.own_queries is None else self.own_queries
+        return own, self.borders, self.scores
 
     def bind(self) -> None:
         """Bind its buffers, but for the profile."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import ComputeEngine
+from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import Geometries, Geometry
 from glsw.engines.lanes.targets import (
     LETTERS,
@@ -40,6 +41,7 @@ class PackingEngine(ComputeEngine):
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
         self.packings = 0  # how often targets were packed anew
+        self.pool = Buffers(self.device)
         self.meanwhile: Callable[[], None] | None = None
 
     def do_meanwhile(self) -> None:
@@ -139,22 +141,27 @@ class PackingEngine(ComputeEngine):
         """Its macros, left undefined, for shaders that look at none."""
         return dict.fromkeys(self._defines)
 
-    def buffer_of(self, content: npt.NDArray[np.uint32]) -> moderngl.Buffer:
-        """Return a new buffer with this content."""
-        buffer = self.buffer(content.nbytes)
+    def buffer_of(
+        self, content: npt.NDArray[np.uint32], *, pooled: bool = False
+    ) -> moderngl.Buffer:
+        """Return a buffer with this content, see `buffer`."""
+        buffer = self.buffer(content.nbytes, pooled=pooled)
         if content.size:
             buffer.write(np.ascontiguousarray(content))
         return buffer
 
-    def buffer(self, size: int) -> moderngl.Buffer:
-        """Return a new buffer."""
+    def buffer(self, size: int, *, pooled: bool = False) -> moderngl.Buffer:
+        """Return a new buffer, or a pooled one, which may be larger and goes back to the pool."""
         limit = self.device.info.limits["max_storage_block"]
         if size > limit:
             raise DeviceMemoryError(
                 f"a buffer of {size} bytes is needed, {self.device.info.name} binds {limit}"
             )
+        size = max(16, size)
+        if pooled:
+            return self.pool.take(size)
         with self.device.checked(f"allocating {size} bytes"):
-            return self.device.ctx.buffer(reserve=max(16, size))
+            return self.device.ctx.buffer(reserve=size)
 
 
 NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))

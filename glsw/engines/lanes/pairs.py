@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
+_MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
 _USUAL_LETTERS = 20
 _CODES = 256
+
+
+def computes_own_queries(pairs: int, queries: int) -> bool:
+    """Tell whether hardware computes pairs of so many queries together, without profiles."""
+    return queries > 1 and pairs < _MIN_PAIRS_PER_QUERY * queries
 
 
 def scores_of_pairs(
@@ -55,7 +61,7 @@ def scores_of_pairs(
     for geometry, strips, pairs in _kinds(engine, batch, number, len(codes)):
         if geometry.word_rows not in tables:
             words = _letter_scores(engine, codes, number, geometry.word_rows)
-            tables[geometry.word_rows] = engine.buffer_of(words)
+            tables[geometry.word_rows] = engine.buffer_of(words, pooled=True)
         table = tables[geometry.word_rows]
         jobs.append(_job(engine, batch, pairs, geometry, strips, table, query_letters))
     for _ in engine.slices_of(jobs, progress):
@@ -63,6 +69,7 @@ def scores_of_pairs(
     for job, scores in zip(jobs, engine.scores_of(jobs), strict=True):
         found[job.targets.order] = scores[0]
         engine.forget(job.packed)
+    engine.pool.give(tables.values())
     if number != INT32:
         high = np.flatnonzero(found >= LIMIT)
         if len(high):
@@ -154,8 +161,8 @@ def _job(
         cells=border_columns * geometry.targets * strips * geometry.strip,
         useful=int(queries.lengths[which] @ chosen.lengths),
         profile=table,
-        borders=engine.buffer_of(border_columns.astype(np.uint32)),
-        scores=engine.buffer(4 * packed.results(geometry)),
-        own_queries=engine.buffer_of(own),
+        borders=engine.buffer_of(border_columns.astype(np.uint32), pooled=True),
+        scores=engine.buffer(4 * packed.results(geometry), pooled=True),
+        own_queries=engine.buffer_of(own, pooled=True),
         query_letters=query_letters,
     )

@@ -39,11 +39,11 @@ def query_profile(
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
         words[:, HEAD:] = alike.reshape(len(words), -1).view(np.uint32)
         return words
-    table = np.zeros((len(words), letters + 1, 4 * geometry.stride), np.uint32)
-    scores = np.ascontiguousarray(_table(rows, scoring, geometry)).ravel().view(np.uint32)
-    lanes = scores.reshape(len(words), letters + 1, -1)
-    table[..., : lanes.shape[-1]] = lanes
-    words[:, HEAD:] = table.reshape(len(words), -1)
+    stored = _stored(scoring, geometry)
+    table = words[:, HEAD:].reshape(len(words), letters + 1, -1).view(stored.dtype)
+    order = _in_order_of_words(rows, geometry)
+    for letter, scores in enumerate(stored.T):
+        table[:, letter, : order.shape[1]] = scores.take(order)
     return words
 
 
@@ -55,20 +55,24 @@ def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.
     return codes.reshape(len(groups), -1, count)
 
 
-def _table(
-    rows: npt.NDArray[np.int64], scoring: Scoring, geometry: Geometry
-) -> npt.NDArray[np.generic]:
-    """Return the scores by strip, letter, part, lane of the chain, row of the part, and query."""
+def _stored(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
+    """Return the score of each letter + 1 of a query with each of a target, and of none."""
     letters = len(scoring.alphabet)
     matrix = np.full((letters + 1, letters + 1), PADDING, np.int64)
     matrix[1:, 1:] = scoring.matrix
     if geometry.number == INT32:
-        stored: npt.NDArray[np.generic] = matrix.astype(np.int32)
-    else:  # what is clipped makes no difference below LIMIT
-        kind = np.float16 if geometry.number == F16 or geometry.queries == 2 else np.float32
-        stored = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(kind)
+        return matrix.astype(np.int32)
+    # what is clipped makes no difference below LIMIT
+    kind = np.float16 if geometry.number == F16 or geometry.queries == 2 else np.float32
+    return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(kind)
+
+
+def _in_order_of_words(rows: npt.NDArray[np.int64], geometry: Geometry) -> npt.NDArray[np.int64]:
+    """Return the letters + 1 of each strip by part, lane of the chain, row of the part, and query.
+
+    From rows of shape (groups, queries, rows) they get the shape (strips, letters).
+    """
     groups, queries, _ = rows.shape
     chain = geometry.chain, geometry.parts, geometry.rows // geometry.parts
-    scores = stored[rows.reshape(groups, queries, -1, *chain)]
-    # by group, strip, letter, part, lane, row and query
-    return scores.transpose(0, 2, 6, 4, 3, 5, 1)
+    ordered = rows.reshape(groups, queries, -1, *chain).transpose(0, 2, 4, 3, 5, 1)
+    return ordered.reshape(-1, geometry.strip * queries)

@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel clean
+.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel pages dist clean
 
 # What breaks most often, in less than a minute with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -72,6 +72,17 @@ format: $(VENV)/installed-dev ## let ruff repair and format
 wheel: $(VENV)/installed-dev ## build the wheel and the source archive into dist/
 	$(BIN)/python -m hatchling build
 
+pages: $(VENV)/installed-packaging ## make manual pages and shell completions of the parsers
+	$(BIN)/python packaging/pages.py
+
+# Needs the network: the dependencies are installed into two empty environments.
+dist: pages ## build the archives, check them, install each into an empty environment
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/twine check --strict dist/*
+	tools/check-dist.sh $(BIN)/python dist/*
+	$(BIN)/python packaging/bioconda.py dist/*.tar.gz
+
 clean: ## remove everything that make and the tools made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find glsw tests bench demo -name __pycache__ -type d -exec rm -rf {} +
@@ -86,6 +97,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-packaging: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[packaging]' hatchling
 	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python

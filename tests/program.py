@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import os
-import pty
 import re
 import shlex
 import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -60,6 +57,10 @@ def wait_until(
 
 def standard_error_of_terminal(words: str, folder: Path) -> str:
     """Run the program with standard error on a terminal; return what the terminal shows."""
+    import fcntl  # Windows has none of these
+    import pty
+    import termios
+
     terminal, its_end = pty.openpty()
     fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     with process(words, folder, stderr=its_end) as started:

@@ -76,7 +76,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    for name in ("glsw", "shaders", "bench"):
+    for name in ("glsw", "shaders", "bench", "packaging"):
         left = ["__pycache__", *["results"] * (name == "bench")]
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(*left))
     return copy

@@ -86,19 +86,38 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line, which has these ``words`` after its name."""
     began = time.time()
-    arguments = _parser().parse_args(words)
+    arguments = _parser("--verbose" in words).parse_args(words)
     arguments.words, arguments.began = list(words), began
     return arguments
 
 
-def _parser() -> argparse.ArgumentParser:
+def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser and those of the commands with their options, for pages about them."""
+    parser = _parser(False)
+    (action,) = (each for each in parser._actions if each.nargs == argparse.PARSER)
+    commands: dict[str, argparse.ArgumentParser] = dict(action.choices)  # type: ignore[arg-type]
+    for name, command in commands.items():
+        importlib.import_module(f"glsw.cli.{name}").add(command)
+    return parser, commands
+
+
+def _parser(verbose: bool) -> argparse.ArgumentParser:
+    """Return the parser; the option --version prints more if it is to be ``verbose``."""
     parser = _Parser(
         prog="glsw",
         description="Exact Smith-Waterman local alignment on any OpenGL device.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"glsw {__version__}")
+    parser.add_argument(
+        "--version",
+        action=_VerboseVersion if verbose else "version",
+        version=f"glsw {__version__}",
+        help="show the version and exit",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="with --version, also packages, drivers and devices"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, text in _COMMANDS.items():
         commands.add_parser(
@@ -109,6 +128,17 @@ def _parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
     return parser
+
+
+class _VerboseVersion(argparse._VersionAction):
+    """Prints versions of all that computes, and the devices."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from glsw.cli.version import lines
+
+        for line in lines():
+            print(line)
+        parser.exit()
 
 
 class _Parser(argparse.ArgumentParser):

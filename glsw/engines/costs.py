@@ -11,7 +11,7 @@ diagonal     pairs, residues, steps of the longest pair in each chunk, steps of 
 blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
 lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores;
-             of pairs that each have their own query: pairs, residues, cells
+             of pairs with own queries: pairs, residues, cells of the longest pair, of all
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
              single pairs, which share no query: pairs, cells
@@ -103,7 +103,7 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             cells = max(strip / 3, strips * strip) * n * pairs
             return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
         case "lanes, own queries":
-            return 1, pairs, shape.residues, m * n * pairs
+            return 1, pairs, shape.residues, m * n, m * n * pairs
         case "cpu, single pairs":
             return pairs, m * n * pairs
         case "cpu":
@@ -142,7 +142,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
         "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
-        "lanes, own queries": (0.003, 4e-07, 2e-10, 6e-13),
+        "lanes, own queries": (0.0012, 1.18e-07, 7.91e-11, 2.96e-09, 1.41e-12),
         "blocked alignment": (0.00232, 5.14e-07, 3e-12),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
     },

@@ -36,7 +36,7 @@ _ROOM = 2**16  # pairs that may pass before their buffer grows
 _Int64 = npt.NDArray[np.int64]
 
 
-class Selecting(Pipeline["Selected"]):
+class Selecting(Pipeline["Selected", Passing]):
     """Computes tiles one after the other, and keeps the pairs that pass."""
 
     def __init__(self, engine: Lanes, tiles: Iterable[Tile], progress: Progress) -> None:
@@ -52,9 +52,13 @@ class Selecting(Pipeline["Selected"]):
         """Return what collects the pairs of a tile."""
         return Selected(self._tiles.popleft())
 
-    def keep(self, work: Work[Selected], done: Round) -> None:
-        """Collect the pairs of some queries that pass."""
-        work.found.add(self._engine, work.groups, done)
+    def download(self, work: Work[Selected], done: Round) -> Passing:
+        """Return the pairs of some queries that pass."""
+        return work.found.compacted(self._engine, work.groups, done)
+
+    def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
+        """Collect them."""
+        work.found.add(stored, done)
 
 
 class Selected:
@@ -70,13 +74,17 @@ class Selected:
         self._parts: list[Passing] = []
         self._beyond = np.empty(0, np.intp)
 
-    def add(self, engine: Lanes, groups: Sequence[Sequence[int]], done: Round) -> None:
-        """Add those of a round; some of their scores may be too high for its numbers."""
+    def compacted(self, engine: Lanes, groups: Sequence[Sequence[int]], done: Round) -> Passing:
+        """Return those of a round; some of their scores may be too high for its numbers."""
+        if not done.jobs:
+            return Passing(*np.empty((3, 0), np.int32))
+        layout = _Layout(self._tile, groups, done)
+        return layout.pairs(_compacted(engine, layout, done.jobs))
+
+    def add(self, found: Passing, done: Round) -> None:
+        """Add those of a round."""
         self._beyond = done.targets.beyond
-        if done.jobs:
-            layout = _Layout(self._tile, groups, done)
-            entries = _compacted(engine, layout, done.jobs)
-            self._parts.append(layout.pairs(entries))
+        self._parts.append(found)
 
     def all(self, engine: Lanes) -> Passing:
         """Return all, with those that lanes do not compute."""

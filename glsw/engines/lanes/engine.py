@@ -177,7 +177,7 @@ class Lanes(PackingEngine):
             done = self.round_of([[batch.queries[q]]], targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            ((scores,),) = self.finish(done)
+            ((scores,),) = self.finish(done, self.scores_of(done.jobs))
             found.score[chosen] = scores
         return found
 
@@ -223,11 +223,10 @@ class Lanes(PackingEngine):
         for _ in islice(following.slices, _SLICES_AHEAD):
             self._ahead = True
 
-    def finish(self, done: Round) -> list[_Scores]:
+    def finish(self, done: Round, every_scores: list[_Scores]) -> list[_Scores]:
         """Return for each group of a round its scores, shape (queries, targets)."""
         groups, targets = done.groups, done.targets
         found = [targets.room(len(queries)) for queries in groups]
-        every_scores = self.scores_of(done.jobs)
         for job, numbers, scores in zip(done.jobs, done.owners, every_scores, strict=True):
             for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
                 found[k][:, targets.columns_of(job.targets)] = part
@@ -267,6 +266,7 @@ class Lanes(PackingEngine):
                 leaving.append(share.order[high[:kept]])
                 if kept < len(high):
                     geometry = self.geometries.of(len(query), INT32, 1, long)
+                    self.upload_letters(targets.sequences)
                     jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))

@@ -40,6 +40,7 @@ class PackingEngine(ComputeEngine):
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
+        self._packed_before: list[PackedTargets] = []  # of the targets before
         self.packings = 0  # how often targets were packed anew
         self.pool = Buffers(self.device)
         self.meanwhile: Callable[[], None] | None = None
@@ -53,7 +54,10 @@ class PackingEngine(ComputeEngine):
     def targets_of(
         self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
     ) -> SortedTargets:
-        """Return targets by descending length, uploaded; the last ones if they are the same."""
+        """Return targets by descending length, uploaded; the last ones if they are the same.
+
+        Jobs with those before can be finished until `forget_before`, or until others come.
+        """
         self.upload_letters(sequences)
         last = self._sorted_targets
         apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
@@ -83,11 +87,17 @@ class PackingEngine(ComputeEngine):
             self.packed_targets.pop(key).release()
 
     def _forget(self) -> None:
-        """Release the packed targets."""
+        """Use the packed targets no more for new jobs."""
         self.packings += 1
-        for packed in self.packed_targets.values():
-            packed.release()
+        self.forget_before()
+        self._packed_before = list(self.packed_targets.values())
         self.packed_targets.clear()
+
+    def forget_before(self) -> None:
+        """Release the packed targets before the present ones: no job uses them any more."""
+        for packed in self._packed_before:
+            packed.release()
+        self._packed_before.clear()
 
     def prefetch(self, sequences: Sequences) -> None:
         """Begin to upload residues beside those that are being computed."""
@@ -132,7 +142,8 @@ class PackingEngine(ComputeEngine):
 
     def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Note what the device holds at present: these buffers and the engine's own."""
-        packed = [each.buffers for each in self.packed_targets.values()]
+        kept = *self.packed_targets.values(), *self._packed_before
+        packed = [each.buffers for each in kept]
         used = sum(buffer.size for buffer in chain(self._buffers.values(), *packed, buffers))
         self.memory_used = max(self.memory_used, used)
 

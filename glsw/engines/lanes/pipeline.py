@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _MAX_SCORE_BYTES = 2**28
 _MAX_QUERY_GROUPS = 1024
+_FIRST_QUERY_GROUPS = 128  # so that the device has work soon
+_MAX_SMALL_PART = 2**24  # residues of a part that may lie on the device beside the one before
 FoundT = TypeVar("FoundT")
+StoredT = TypeVar("StoredT")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +52,11 @@ class Work(Generic[FoundT]):
     last: bool
 
 
-class Pipeline(ABC, Generic[FoundT]):
+class Pipeline(ABC, Generic[FoundT, StoredT]):
     """Computes tasks one after the other, and prepares the next one meanwhile.
 
     While a round of queries is being computed, the jobs of the next one are made, or its targets
-    are uploaded; its first slice of work is queued before the scores of the last one are yielded.
+    are uploaded; its first slice of work is queued as soon as the scores of the last one are read.
     """
 
     def __init__(
@@ -68,8 +71,12 @@ class Pipeline(ABC, Generic[FoundT]):
         """Return what is to be filled by a task."""
 
     @abstractmethod
-    def keep(self, work: Work[FoundT], done: Round) -> None:
-        """Take what some queries of a task have found."""
+    def download(self, work: Work[FoundT], done: Round) -> StoredT:
+        """Read what some queries of a task have found, and do nothing else."""
+
+    @abstractmethod
+    def keep(self, work: Work[FoundT], done: Round, stored: StoredT) -> None:
+        """Take what has been read."""
 
     def run(self) -> Iterator[FoundT]:
         """Yield what each task has found."""
@@ -82,11 +89,15 @@ class Pipeline(ABC, Generic[FoundT]):
             for _ in current.slices:
                 engine.do_meanwhile()
             engine.do_meanwhile()  # unless something was computed
-            self.keep(work, current)
-            following, current = self._next
+            following, prepared = self._next
+            stored = self.download(work, current)
+            if prepared:
+                engine.queue_ahead(prepared)
+            self.keep(work, current, stored)
+            engine.forget_before()
+            current = prepared
             if following and not current:
                 current = self._begin(following)
-            if current:
                 engine.queue_ahead(current)
             packings = engine.packings
             if work.last:
@@ -99,7 +110,9 @@ class Pipeline(ABC, Generic[FoundT]):
         """Prepare the next queries, or upload the residues of their targets."""
         following = next(self._works, None)
         prepared = None
-        if following and following.part is part:
+        if following and (
+            following.part is part or len(following.part.residues) <= _MAX_SMALL_PART
+        ):
             prepared = self._begin(following)
         elif following:
             self._engine.prefetch(following.part)
@@ -124,22 +137,36 @@ class Pipeline(ABC, Generic[FoundT]):
             if part is not last:
                 stacked = self._engine.geometries.stacked(_codes(queries, groups[:most]))
                 last = part
-            starts = range(0, max(1, len(groups)), most)
-            for start in starts:
-                some = groups[start : start + most]
-                yield Work(queries, part, some, stacked, found, start == starts[-1])
+            start, count = 0, min(most, _FIRST_QUERY_GROUPS)
+            while True:
+                some, start = groups[start : start + count], start + count
+                yield Work(queries, part, some, stacked, found, start >= len(groups))
+                if start >= len(groups):
+                    break
+                count = min(most, 2 * count)
 
 
-class Matrices(Pipeline[npt.NDArray[np.int32]]):
+class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
     """Computes all scores of each task, shape (queries, targets)."""
 
     def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
         """Return room for all scores."""
         return np.zeros((len(queries), len(part)), np.int32)
 
-    def keep(self, work: Work[npt.NDArray[np.int32]], done: Round) -> None:
+    def download(
+        self, work: Work[npt.NDArray[np.int32]], done: Round
+    ) -> list[npt.NDArray[np.int32]]:
+        """Return the scores of the jobs of a round."""
+        return self._engine.scores_of(done.jobs)
+
+    def keep(
+        self,
+        work: Work[npt.NDArray[np.int32]],
+        done: Round,
+        stored: list[npt.NDArray[np.int32]],
+    ) -> None:
         """Put the scores in place."""
-        for numbers, scores in zip(work.groups, self._engine.finish(done), strict=True):
+        for numbers, scores in zip(work.groups, self._engine.finish(done, stored), strict=True):
             work.found[numbers] = scores
 
 

@@ -16,10 +16,11 @@ from glsw.search.tasks import in_order, run_tasks
 from glsw.search.workers import Workers
 from glsw.sequences.encoded import Sequences
 
-_STEPS = 16
+_MIN_STEPS, _MAX_STEPS, _CELLS_OF_STEP = 6, 16, 2**37
 """Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
 _MAX_TARGETS = 2**18  # of a piece: they stay on the device while all queries meet them
 _MAX_SCORES = 2**25  # of a tile
+_PIECES_OF_WORKER = 16
 
 _Scores = npt.NDArray[np.int32]
 
@@ -41,9 +42,9 @@ class Piece(NamedTuple):
         for first in range(start, stop, queries):
             yield Piece(slice(first, min(first + queries, stop)), self.targets)
 
-    def tiles(self) -> Iterator[Piece]:
+    def tiles(self, scores: int = _MAX_SCORES) -> Iterator[Piece]:
         """Yield the same in pieces of a bounded number of scores."""
-        return self.cut(max(1, _MAX_SCORES // max(1, self.shape[1])))
+        return self.cut(max(1, scores // max(1, self.shape[1])))
 
 
 def pieces(
@@ -75,8 +76,14 @@ def pieces(
                 continue
             if start:
                 yield Piece(slice(0, start), some)
-            for first, stop in pairwise(_equal_cuts(targets, some, _STEPS)):
+            for first, stop in pairwise(_equal_cuts(targets, some, _steps(targets, some))):
                 yield Piece(slice(first, stop), slice(first, some.stop))
+
+
+def _steps(sequences: Sequences, part: slice) -> int:
+    """Return in how many steps to cut the diagonal of a part: each takes the device some time."""
+    residues = int(sequences.offsets[part.stop] - sequences.offsets[part.start])
+    return min(_MAX_STEPS, max(_MIN_STEPS, residues**2 // _CELLS_OF_STEP))
 
 
 def _equal_cuts(sequences: Sequences, part: slice, count: int) -> list[int]:
@@ -92,7 +99,7 @@ def pieces_of_workers(
 ) -> list[Piece]:
     """Return the same in more pieces: several for each worker, of about equal cells."""
     cells = [cells_of(each, queries, targets) for each in every]
-    most = sum(cells) / (_STEPS * task_count(workers))
+    most = sum(cells) / (_PIECES_OF_WORKER * task_count(workers))
     return [
         part
         for each, size in zip(every, cells, strict=True)

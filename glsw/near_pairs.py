@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _PENDING = 2**22  # pairs that may wait until all but the k best of each row are dropped
 _PAIRS_ALIGNED = 2**16  # together
+_MAX_SCORES = 2**26  # of a tile, where the engine does not keep them
 
 _Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
@@ -165,7 +166,7 @@ class _Work:
     def tiles(self) -> Iterator[tuple[Tile, int]]:
         """Yield tiles of a bounded number of pairs, and the number of their first query."""
         whole = Piece(slice(0, len(self.queries)), slice(0, len(self.targets)))
-        for each in whole.tiles():
+        for each in whole.tiles(_MAX_SCORES):
             some, of = self.queries.part(each.queries), self.query_bounds[each.queries]
             yield Tile(some, self.targets, of, self.target_bounds), each.queries.start
 

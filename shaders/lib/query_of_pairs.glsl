@@ -40,20 +40,28 @@ void load_query_profile(int slot, int strip) {
 
 uvec4 query_profile_head() { return uvec4(strip_number, strip_count, strip_count, 0u); }
 
-// The scores of the rows of a lane with the letters of its targets in a column.
-struct Scores { uint words[WORDS * TARGETS]; };
+// The scores of the rows of a lane with the letters of its targets in a column: words of two rows
+// are read at once, those of one row when they are needed, for want of registers.
+struct Scores {
+    uvec2 first;
+    uint words[WORD_ROWS == 2 ? WORDS * TARGETS : 1];
+};
 
 Scores scores_of(ivec2 letters) {
     Scores s;
-    for (int w = 0; w < WORDS; ++w)
-        for (int k = 0; k < TARGETS; ++k)
-            s.words[w * TARGETS + k] =
-                shared_scores[uint(letters[k]) * LETTER_SIZE + rows[w * TARGETS + k]];
+    s.first = uvec2(letters) * LETTER_SIZE;
+    for (int w = 0; w < s.words.length(); ++w)
+        s.words[w] = shared_scores[s.first[w % TARGETS] + rows[w]];
     return s;
 }
 
+uint word_of_row(Scores s, int target, int r) {
+    int w = r / WORD_ROWS * TARGETS + target;
+    return WORD_ROWS == 2 ? s.words[w] : shared_scores[s.first[target] + rows[w]];
+}
+
 Number with_score(Number x, Scores s, int r) {
-    uint a = s.words[r / WORD_ROWS * TARGETS], b = s.words[r / WORD_ROWS * TARGETS + TARGETS - 1];
+    uint a = word_of_row(s, 0, r), b = word_of_row(s, TARGETS - 1, r);
 #if NUMBER == 0
     return sum(x, int(a));
 #elif NUMBER == 1

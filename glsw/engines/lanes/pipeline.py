@@ -127,7 +127,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         return engine.round_of(_codes(work.queries, work.groups), targets, self._progress)
 
     def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
-        last, stacked = None, 1
+        last, stacked, count = None, 1, _FIRST_QUERY_GROUPS
         for queries, part in tasks:
             self._engine.check_lengths(queries, part)
             found = self.room(queries, part)
@@ -137,13 +137,14 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             if part is not last:
                 stacked = self._engine.geometries.stacked(_codes(queries, groups[:most]))
                 last = part
-            start, count = 0, min(most, _FIRST_QUERY_GROUPS)
+            start = 0
             while True:
-                some, start = groups[start : start + count], start + count
+                count, first = min(most, count), start
+                some, start = groups[first : first + count], first + count
                 yield Work(queries, part, some, stacked, found, start >= len(groups))
+                count *= 2
                 if start >= len(groups):
                     break
-                count = min(most, 2 * count)
 
 
 class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):

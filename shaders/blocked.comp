@@ -12,6 +12,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
 #include "lib/sweep.glsl"
+#define ROW_ABOVE_IS
+#define KEPT_IS writeonly
 #include "lib/tile_borders.glsl"
 #include "lib/best_of_group.glsl"
 #include "lib/prune.glsl"

@@ -7,9 +7,16 @@
 //   H(i,j) = max(0, M(i,j), E(i,j), F(i,j))
 // LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below
 // them. As H >= 0, no E or F inside the table is below -gap_open: that is minus infinity at the
-// border. cell() = finish(begin()): a schedule that learns E late calls the two halves. Needs
-// nothing; recurrence_column.glsl has the same equations for a column of rows.
+// border. cell() = finish(begin()): a schedule that learns E late calls the two halves. CAPPED: no
+// H is above `cap`. Needs nothing; recurrence_column.glsl has the same equations for a column of
+// rows.
 #include "lib/gap_costs.glsl"
+#ifdef CAPPED
+uniform int cap;
+#define capped(h) min(h, cap)
+#else
+#define capped(h) (h)
+#endif
 
 // A cell and, as t, its H but for F: since gap_open >= gap_extend, F never gains from opening a gap
 // where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
@@ -49,7 +56,7 @@ Cell begin(Cell diagonal, Cell up, int s) {
 
 Cell finish(Cell c, int e) {
     int t = max(c.t, e);
-    return Cell(max(t, c.f), e, c.f, c.m, t);
+    return Cell(capped(max(t, c.f)), e, c.f, c.m, capped(t));
 }
 
 Cell cell(Cell diagonal, Cell left, Cell up, int s) {

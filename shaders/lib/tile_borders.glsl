@@ -1,13 +1,14 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
-// row (column) is kept. Needs pairs.glsl, directions.glsl and lane.glsl.
-layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove {
+// row (column) is kept. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
+// that are read again, ROW_ABOVE_IS and KEPT_IS.
+layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
     ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
 };
-layout(std430, binding = KEPT_BINDING) writeonly buffer Kept { ivec2 kept[]; };
+layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { ivec2 kept[]; };
 uniform int tile_rows;
 uniform int row_spacing;
 uniform int column_spacing;

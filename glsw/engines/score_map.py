@@ -1,0 +1,280 @@
+"""Scores of the tiles of one table, for dot plots: two passes of the tiles of engine ``blocked``."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import Device
+from glsw.engines import gl
+from glsw.engines.base import Progress
+from glsw.engines.blocked import _COLUMN_LEFT, Blocked, _kept
+from glsw.engines.regions import Grid, Region
+from glsw.scoring.scoring import Scoring
+
+Value = Literal["through", "end"]
+VALUES: tuple[Value, ...] = ("through", "end")
+UNCAPPED = 2**30
+"""More than any score: a cap that does nothing."""
+
+_Int32 = npt.NDArray[np.int32]
+_Codes = npt.NDArray[np.uint8]
+_MAX_LANES, _MAX_COLUMNS = 128, 512
+_MAX_LANES_ON_CPU, _MAX_COLUMNS_ON_CPU = 8, 1024
+
+
+class MapTile(NamedTuple):
+    """A square tile of a map, and the tiles of a pass that it is made of.
+
+    Parameters
+    ----------
+    side : int
+        Residues of both sequences.
+    lanes, rows, columns : int
+        Invocations, rows of each and columns of a tile of the pass; whole ones make a map's tile.
+    """
+
+    side: int
+    lanes: int
+    rows: int
+    columns: int
+
+    @classmethod
+    def near(cls, side: int, *, software: bool = False) -> MapTile:
+        """Return the tile of about that side, at least 1.
+
+        >>> MapTile.near(5), MapTile.near(5000)
+        (MapTile(side=5, lanes=1, rows=5, columns=5), MapTile(side=5120, lanes=128, rows=8, columns=512))
+        """
+        most, widest = (_MAX_LANES, _MAX_COLUMNS)
+        if software:
+            most, widest = (_MAX_LANES_ON_CPU, _MAX_COLUMNS_ON_CPU)
+        rows = min(side, gl.ROWS)
+        lanes = min(most, 1 << (side // rows).bit_length() - 1)
+        side = max(1, round(side / (rows * lanes))) * rows * lanes
+        parts = -(-side // widest)
+        while side % parts:
+            parts += 1
+        return cls(side, lanes, rows, side // parts)
+
+
+class ScoreMap(Blocked):
+    """The score of each tile of a table, see ``docs/DOTPLOT.md``.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        Of local alignments.
+    device : Device
+    memory : int
+        Bytes of device memory for the borders of tiles that are kept between the passes. If those
+        of all tiles take more, there is one pass more, and then two over each band of the table.
+    """
+
+    def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**30) -> None:
+        if not scoring.local:
+            raise ValueError("a score map has local alignments only")
+        super().__init__(scoring, device, memory=memory)
+        self._defines["LETTERS"] += 1
+        if self._defines["SCORES"] == 0:  # two numbers, with which padding would be aligned
+            self._defines["SCORES"] = self._upload_scores()
+        self._map_tile = MapTile.near(1)
+        self._map_shape = 0, 0
+
+    def _upload_scores(self) -> int:
+        """Add a letter to the matrix, `padding`, which is aligned with nothing."""
+        letters = len(self.scoring.matrix)
+        matrix = np.full((letters + 1, letters + 1), -UNCAPPED, np.int32)
+        matrix[:letters, :letters] = self.scoring.matrix
+        place, self._substitution = gl.upload_scores(self.device, matrix, -(2**31))
+        return place
+
+    @property
+    def padding(self) -> int:
+        """The code of a letter that is aligned with nothing."""
+        return len(self.scoring.alphabet)
+
+    def tile(self, side: int) -> MapTile:
+        """Return the tile of about ``side`` residues that suits the device."""
+        return MapTile.near(side, software=self.device.info.software)
+
+    def work(self, m: int, n: int, tile: MapTile, value: Value) -> int:
+        """Return the cells that `tiles` computes, of m x n residues."""
+        bands = -(-m // tile.side // self._band(m, n, tile))
+        return m * n * (1 if value == "end" else 2 if bands == 1 else 3)
+
+    def tiles(
+        self,
+        query: _Codes,
+        target: _Codes,
+        tile: MapTile,
+        *,
+        value: Value = "through",
+        cap: int = UNCAPPED,
+        progress: Progress | None = None,
+    ) -> _Int32:
+        """Return the score of each tile.
+
+        Parameters
+        ----------
+        query, target : ndarray of uint8, shape (m,) and (n,)
+            Codes; m and n are multiples of the side of a tile, filled up by `padding`.
+        tile : MapTile
+        value : {"through", "end"}
+            "through": the best score of a local alignment that passes through a cell of the tile.
+            "end": of one that ends there.
+        cap : int
+            No H is higher, before the tile and behind it.
+        progress : callable, optional
+            As of `Engine.scores`; the device has the scores so far, see `current`.
+
+        Returns
+        -------
+        ndarray of int32, shape (m / side, n / side)
+        """
+        m, n = len(query), len(target)
+        self.scoring.check(m, n)
+        self.device.activate()
+        self._map_tile, self._map_shape = tile, (m // tile.side, n // tile.side)
+        self._lanes, self._columns = tile.lanes, tile.columns
+        self._height = tile.lanes * tile.rows
+        self._uniforms["cap"] = cap
+        self._uploaded.clear()
+        self.upload(gl.QUERIES, np.concatenate((query, query[::-1])))
+        self.upload(gl.TARGETS, np.concatenate((target, target[::-1])))
+        self.zero(gl.BEST, 4 * max(1, self._map_shape[0] * self._map_shape[1]))
+        if not (m and n):
+            return self.current()
+        rows, band = self._map_shape[0], self._band(m, n, tile)
+        table = Region(0, 0, 0, 0, m, n)
+        if value == "end":
+            self._pass(table, self._border(n), progress=progress)
+            return self.current()
+        above = {0: self._border(n)}
+        if band < rows:
+            above |= self._rows_above(table, band, progress)
+        below = self._border(n)
+        corners = np.zeros(self._map_shape, np.int32)
+        for first in reversed(range(0, rows, band)):
+            i = first * tile.side
+            part = table._replace(i=i, m=min(band * tile.side, m - i))
+            self._keep(part, above[first])
+            self._pass(part, None, Grid(1, *self._spacing), progress)
+            behind = part._replace(query=2 * m - i - part.m, target=n)
+            self._pass(behind, below, Grid(1), progress, join=True)
+            below = self.download(gl.ROW_ABOVE, (np.int32, 2), n)
+            if first:
+                corners[first - 1] = np.minimum(cap, self._corners(above.pop(first), below))
+        return np.maximum(self.current(), corners)
+
+    def _corners(self, above: _Int32, below: _Int32) -> _Int32:
+        """Return what paths score that are in a gap along the row between two bands.
+
+        Shape (columns of the map,): at the corners of tiles, which no band has as a whole.
+        """
+        cost, side = self.scoring.deletion, self._map_tile.side
+        ahead, behind = (_gap_along(row[:, 0], *cost) for row in (above, below))
+        joined = np.zeros(self._map_shape[1], np.int32)
+        at = np.arange(side, len(ahead), side)
+        joined[:-1] = ahead[at - 1] + behind[len(ahead) - at - 1] + cost.open - cost.extend
+        return joined
+
+    def current(self) -> _Int32:
+        """Return the scores so far of the tiles, as of `tiles`."""
+        rows, columns = self._map_shape
+        return self.download(gl.BEST, np.int32, rows * columns).reshape(rows, columns)
+
+    @property
+    def _spacing(self) -> tuple[int, int]:
+        """Tile rows and tile columns of the pass in a tile of the map."""
+        return self._map_tile.side // self._height, self._map_tile.side // self._columns
+
+    def _band(self, m: int, n: int, tile: MapTile) -> int:
+        """Return how many rows of tiles may keep their borders at once."""
+        memory = min(self._memory, self.device.info.limits["max_storage_block"])
+        columns = n // tile.side + 1
+        fitting = (memory // 8 - n) // max(1, n + columns * tile.side)
+        return max(1, min(m // tile.side, fitting))
+
+    def _border(self, length: int) -> _Int32:
+        """Return H and E or F of a border of the table."""
+        return np.tile(np.array([0, -self.scoring.gap_open], np.int32), (length, 1))
+
+    def _keep(self, part: Region, above: _Int32) -> None:
+        """Make room for the borders of the tiles of a band; the row above it is the first."""
+        rows, columns = part.m // self._map_tile.side + 1, self._map_shape[1] + 1
+        kept = self.reserve(_kept(1), 8 * (rows * part.n + columns * part.m))
+        self.upload(gl.ROW_ABOVE, above)
+        size = 8 * part.n
+        self.device.ctx.copy_buffer(kept, self._buffers[gl.ROW_ABOVE], size=size)
+
+    def _rows_above(self, table: Region, band: int, progress: Progress | None) -> dict[int, _Int32]:
+        """Return the row above each band but the first, by its first row of tiles."""
+        bands, n = -(-self._map_shape[0] // band), table.n
+        kept = self.reserve(_kept(0), 8 * (bands + 1) * n)
+        rows = Grid()._replace(rows=band * self._spacing[0])
+        self._pass(table, self._border(n), rows, progress)
+        size = 8 * n
+        return {
+            k * band: np.frombuffer(kept.read(size, offset=k * size), np.int32).reshape(n, 2)
+            for k in range(1, bands)
+        }
+
+    def _pass(
+        self,
+        part: Region,
+        above: _Int32 | None,
+        grid: Grid = Grid(),  # noqa: B008
+        progress: Progress | None = None,
+        *,
+        join: bool = False,
+    ) -> None:
+        """Compute a band of the table, or of the reversed table, whose kept borders it joins."""
+        rows, columns = self._tiles(part)
+        odd = {"STEP": 1} if self._columns % gl.STEP else {}
+        program = self.program(
+            "score_map.comp",
+            WORKGROUP=self._lanes,
+            ROWS=self._map_tile.rows,
+            COLUMNS=self._columns,
+            CAPPED=1,
+            JOIN=1 if join else None,
+            **odd,
+        )
+        uniforms = {
+            "tile_rows": rows,
+            "row_spacing": grid.rows,
+            "column_spacing": grid.columns,
+            "map_row": part.i // self._map_tile.side,
+            "map_columns": self._map_shape[1],
+            "tile_height": self._map_tile.side,
+            "tile_width": self._map_tile.side,
+        }
+        self.set(program, {name: uniforms[name] for name in uniforms if name in program})
+        self._describe(part._replace(i=0, j=0, query=part.query + (0 if join else part.i)))
+        if above is not None:
+            self.upload(gl.ROW_ABOVE, above)
+        self.upload(_COLUMN_LEFT, self._border(part.m + rows + 1))
+        self.reserve(gl.BEST)
+        self.reserve(_kept(grid.level), 16)
+
+        def dispatch(k: int) -> None:
+            first = max(0, k - columns + 1)
+            program["block_diagonal"], program["first_row"] = k, first
+            program.run(min(rows, k + 1) - first)
+
+        self._run(part, rows + columns - 1, dispatch, progress)
+
+
+def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int64]:
+    """Return E of a row, shape (n,), from its H.
+
+    >>> _gap_along(np.array([9, 0, 0, 0], np.int32), 5, 1)
+    array([-5,  4,  3,  2])
+    """
+    costs = gap_extend * np.arange(len(h))
+    before = np.concatenate(([0], h[:-1].astype(np.int64)))
+    gaps: npt.NDArray[np.int64] = np.maximum.accumulate(before + costs) - costs - gap_open
+    return gaps

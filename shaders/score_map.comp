@@ -1,0 +1,52 @@
+#version 430
+// Schedule: the tiles of blocked.comp, for the score map of docs/DOTPLOT.md. A tile of the map has
+// whole strips and whole tiles of columns. The pass over the table leaves in each tile of the map
+// the best H; with JOIN the pass goes over reversed sequences and adds, to each kept border of a
+// tile of the map, what paths score that go on from there.
+layout(local_size_x = WORKGROUP) in;
+#include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
+#include "lib/recurrence.glsl"
+#include "lib/best.glsl"
+#include "lib/directions.glsl"
+#include "lib/sweep.glsl"
+#ifdef JOIN
+#define ROW_ABOVE_IS coherent
+#define KEPT_IS
+#else
+#define ROW_ABOVE_IS
+#define KEPT_IS writeonly
+#endif
+#include "lib/tile_borders.glsl"
+#include "lib/score_map.glsl"
+#include "lib/best_of_group.glsl"
+
+uniform int block_diagonal;
+uniform int first_row;  // I of the first work group
+
+void main() {
+    int t = int(gl_LocalInvocationIndex);
+    pair = pair_at(0u);
+    tile_row = first_row + int(gl_WorkGroupID.x);
+    int tile_column = block_diagonal - tile_row, corners = pair.query_length;
+    int first = tile_column * COLUMNS, end = first + COLUMNS;
+    int multiple = (tile_row + 1) / row_spacing;
+    kept_row = multiple * row_spacing == tile_row + 1 ? multiple * pair.target_length : -1;
+    Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
+    load_column_left(lane);
+    if (tile_column > 0) lane.corner = column_left[t > 0 ? lane.row - 1 : corners + tile_row].x;
+    load_scores();
+    Best best = NOTHING;
+    sweep(pair, first, end, 0, steps_over(COLUMNS) + WORKGROUP - 1, lane, best);
+    store_column(lane, tile_column);
+    if (t == 0) column_left[corners + tile_row].x = lane.corner;
+#ifdef JOIN
+    memoryBarrierBuffer();
+    barrier();
+    join_row(first, end);
+    join_column(lane, end);
+#else
+    best = best_of_group(best);
+    if (t == 0) raise(lane.row / tile_height, first / tile_width, best.score);
+#endif
+}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glsw.batch import Batch
     from glsw.device.device import Device, DeviceError, DeviceInfo, DeviceMemoryError, devices
     from glsw.device.shader import ShaderError
+    from glsw.dotplot.plot import DotPlot, dotplot
     from glsw.edit import edit_distance, edit_distance_matrix
     from glsw.near_verbs import clusters, reciprocal_best_hits
     from glsw.neighbors import BestHits
@@ -58,6 +59,7 @@ __all__ = [
     "DeviceError",
     "DeviceInfo",
     "DeviceMemoryError",
+    "DotPlot",
     "Ends",
     "Hit",
     "Hsp",
@@ -76,6 +78,7 @@ __all__ = [
     "alignments",
     "clusters",
     "devices",
+    "dotplot",
     "edit_distance",
     "edit_distance_matrix",
     "makedb",
@@ -95,6 +98,7 @@ _HOMES = {
     "batch": "Batch",
     "device.device": "Device DeviceError DeviceInfo DeviceMemoryError devices",
     "device.shader": "ShaderError",
+    "dotplot.plot": "DotPlot dotplot",
     "edit": "edit_distance edit_distance_matrix",
     "near_verbs": "clusters reciprocal_best_hits",
     "neighbors": "BestHits",

@@ -49,6 +49,7 @@ ORDER = [
     "align",
     "verbs",
     "near_verbs",
+    "dotplot",
     "pairwise",
     "results3",
     "aligner3",
@@ -202,9 +203,9 @@ def test_public_names() -> None:
 
     names = """
         Aligner Aligner3 Alignment Alphabet Batch BestHits DNA Database Device DeviceError
-        DeviceInfo DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
+        DeviceInfo DeviceMemoryError DotPlot Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
         Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
-        align_pairs alignments clusters devices edit_distance edit_distance_matrix makedb
+        align_pairs alignments clusters devices dotplot edit_distance edit_distance_matrix makedb
         neighbors read reciprocal_best_hits score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())

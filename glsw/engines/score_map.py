@@ -1,4 +1,4 @@
-"""Scores of the tiles of one table, for dot plots: two passes of the tiles of engine ``blocked``."""
+"""Scores of the tiles of one table, for dot plots: two passes of engine ``blocked``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ UNCAPPED = 2**30
 
 _Int32 = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint8]
-_MAX_LANES, _MAX_COLUMNS = 128, 512
-_MAX_LANES_ON_CPU, _MAX_COLUMNS_ON_CPU = 8, 1024
+_ON_GPU, _ON_CPU = (32, 128, 512), (8, 8, 1024)
+"""Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
 
 
 class MapTile(NamedTuple):
@@ -45,15 +45,17 @@ class MapTile(NamedTuple):
     def near(cls, side: int, *, software: bool = False) -> MapTile:
         """Return the tile of about that side, at least 1.
 
-        >>> MapTile.near(5), MapTile.near(5000)
-        (MapTile(side=5, lanes=1, rows=5, columns=5), MapTile(side=5120, lanes=128, rows=8, columns=512))
+        >>> MapTile.near(5)
+        MapTile(side=4, lanes=4, rows=1, columns=4)
+        >>> MapTile.near(5000)
+        MapTile(side=5120, lanes=128, rows=8, columns=512)
         """
-        most, widest = (_MAX_LANES, _MAX_COLUMNS)
-        if software:
-            most, widest = (_MAX_LANES_ON_CPU, _MAX_COLUMNS_ON_CPU)
-        rows = min(side, gl.ROWS)
-        lanes = min(most, 1 << (side // rows).bit_length() - 1)
-        side = max(1, round(side / (rows * lanes))) * rows * lanes
+        at_once, most, widest = _ON_CPU if software else _ON_GPU
+        lanes = min(at_once, 1 << side.bit_length() - 1)
+        rows = min(gl.ROWS, side // lanes)
+        while lanes < most and 2 * lanes * rows <= side:
+            lanes *= 2
+        side = round(side / (rows * lanes)) * rows * lanes
         parts = -(-side // widest)
         while side % parts:
             parts += 1

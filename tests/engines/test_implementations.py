@@ -159,6 +159,9 @@ OWN_PERMUTATIONS = {
         LINEAR, SEPARATE, [*PRUNE, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, **LANES, COLUMNS=128
     ),
     "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
+    "score_map.comp": permutations(
+        LINEAR, SEPARATE, SCORES[1:], ({}, {"JOIN": 1}), **LANES, COLUMNS=128, CAPPED=1
+    ),
     "traceback.comp": permutations(
         LINEAR, SEPARATE, SPAN, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1
     ),

@@ -1,0 +1,197 @@
+"""The command ``glsw dotplot``: pictures of the best local score through each tile of a table."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+from glsw.align import Aligner
+from glsw.cli.inputs import FILES, check_kind, check_standard_input
+from glsw.cli.messages import progress_bar, say
+from glsw.cli.options import add_running
+from glsw.cli.outputs import check_output
+from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of
+from glsw.cli.words import count, number
+from glsw.dotplot.mapper import Cap, Settings
+from glsw.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
+from glsw.engines.score_map import VALUES
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.query import STRANDS
+from glsw.sequences.records import Records, read_all
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    add_sequences(parser)
+    add_map(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        action="append",
+        required=True,
+        help=f"a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
+        f"{', '.join(SUFFIXES)}; several files may be given",
+    )
+    group.add_argument(
+        "--max-alignments",
+        metavar="K",
+        type=count,
+        default=1,
+        help="draw the K best alignments over the map, which takes about as long each, 0 for none "
+        "(1)",
+    )
+
+
+def add_sequences(parser: argparse.ArgumentParser) -> None:
+    """Add the sequences, their scoring, and where it runs."""
+    parser.add_argument("query", metavar="QUERY", help=f"sequences, of the rows: {FILES}")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        nargs="?",
+        help="sequences, of the columns (those of the query)",
+    )
+    group = parser.add_argument_group(
+        "scoring",
+        "Gap costs are in BLAST's words: the first residue of a gap costs gapopen + gapextend.",
+    )
+    add_costs(group)
+    add_masks(parser)
+    add_running(parser, engines="of the alignments that are drawn (auto)")
+
+
+def add_map(parser: argparse.ArgumentParser) -> None:
+    """Add what the map shows."""
+    group = parser.add_argument_group("map")
+    group.add_argument(
+        "--tiles",
+        metavar="N",
+        type=count,
+        default=TILES,
+        help=f"tiles along the longer side, about ({TILES})",
+    )
+    group.add_argument(
+        "--side", metavar="N", type=count, help="residues of the side of a tile, about, instead"
+    )
+    group.add_argument(
+        "--value",
+        choices=VALUES,
+        default=VALUES[0],
+        help="the best score of a local alignment that passes through a tile, or that ends there, "
+        f"which takes half the time ({VALUES[0]})",
+    )
+    group.add_argument(
+        "--cap",
+        metavar="S",
+        default="auto",
+        type=_cap,
+        help="count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 "
+        "times the best score of the matrix, or what a gap of half a tile costs)",
+    )
+    group.add_argument("--strand", choices=STRANDS, help="of the target (both of DNA or RNA)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compute the map and its alignments, and write all files."""
+    for output in arguments.output:
+        check_output(output, arguments.query, *filter(None, [arguments.target]))
+        try:
+            check_path(output)
+        except ValueError as error:
+            raise ValueError(f"--output {error}") from None
+    scoring, queries, targets, note = read_inputs(arguments)
+    with aligner_for(arguments, scoring) as aligner:
+        prepared = prepared_of(arguments, aligner, queries, targets)
+        started = time.perf_counter()
+        with progress_bar(arguments, prepared.cells) as bar:
+
+            def progress(cells: int) -> None:
+                bar.update(cells)
+
+            plot = prepared.compute(arguments.max_alignments, progress)
+        seconds = time.perf_counter() - started
+    for output in arguments.output:
+        plot.write(output)
+    _summary(plot, prepared, seconds, note)
+
+
+def read_inputs(
+    arguments: argparse.Namespace,
+) -> tuple[Scoring, Records, Records | None, str]:
+    """Return the scoring, the queries, the targets if they are others, and a note."""
+    scoring_of(arguments)  # raises errors of options
+    paths = [arguments.query, *filter(None, [arguments.target])]
+    check_standard_input(*paths)
+    for option in ("tiles", "side"):
+        if getattr(arguments, option, None) == 0:
+            raise ValueError(f"--{option} 0: at least 1 expected")
+    queries = read_all(arguments.query)
+    scoring, note = scoring_for(arguments, queries)
+    targets = read_all(arguments.target) if arguments.target else None
+    if targets is not None:
+        check_kind(arguments, arguments.target, targets, scoring, bool(note))
+    for path, records in zip(paths, (queries, targets), strict=False):
+        if records is not None and not len(records.letters):
+            raise ValueError(f"{path}: it has no residues")
+    return scoring, queries, targets, note
+
+
+def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
+    """Return the aligner of the options."""
+    return Aligner(
+        scoring,
+        engine=arguments.engine,
+        device=arguments.device,
+        unknown=arguments.unknown,
+        memory=arguments.memory,
+        lower_case_mask=arguments.lower_case_mask,
+        mask_low_complexity=arguments.mask_low_complexity,
+    )
+
+
+def prepared_of(
+    arguments: argparse.Namespace, aligner: Aligner, queries: Records, targets: Records | None
+) -> Prepared:
+    """Return the dot plot of the options, to compute."""
+    settings = Settings(arguments.value, arguments.cap, arguments.strand)
+    try:
+        return prepare(
+            aligner,
+            queries,
+            targets,
+            settings,
+            arguments.tiles,
+            arguments.side,
+            arguments.memory,
+        )
+    except ValueError as error:
+        raise ValueError(_with_flags(str(error), ("strand", "cap"))) from None
+
+
+def _with_flags(text: str, names: Sequence[str]) -> str:
+    """Return a message of the library with its parameters as options of the command.
+
+    >>> _with_flags("strand 'both': only nucleic acid has a minus strand", ["strand"])
+    "--strand 'both': only nucleic acid has a minus strand"
+    """
+    return f"--{text}" if text.partition(" ")[0] in names else text
+
+
+def _cap(text: str) -> Cap:
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else None
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a score above 0, auto or none expected")
+    return value
+
+
+def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:
+    rate = prepared.cells / seconds / 1e9 if seconds else 0
+    say(
+        f"{plot.query.tiles} x {plot.target.tiles} tiles of {plot.side} residues, "
+        f"{prepared.cells} cells and {len(plot.lines)} alignments in {seconds:.2f} s, "
+        f"{rate:.3g} GCUPS, on {prepared.mapper.device.info.name}{note}"
+    )

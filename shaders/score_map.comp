@@ -36,7 +36,7 @@ void main() {
     load_column_left(lane);
     if (tile_column > 0) lane.corner = column_left[t > 0 ? lane.row - 1 : corners + tile_row].x;
     load_scores();
-    Best best = NOTHING;
+    Best best = to_reach(lane.row / tile_height, first / tile_width);
     sweep(pair, first, end, 0, steps_over(COLUMNS) + WORKGROUP - 1, lane, best);
     store_column(lane, tile_column);
     if (t == 0) column_left[corners + tile_row].x = lane.corner;

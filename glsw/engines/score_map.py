@@ -75,7 +75,7 @@ class ScoreMap(Blocked):
         of all tiles take more, there is one pass more, and then two over each band of the table.
     """
 
-    def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**30) -> None:
+    def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
         if not scoring.local:
             raise ValueError("a score map has local alignments only")
         super().__init__(scoring, device, memory=memory)

@@ -2,7 +2,7 @@
 // column, at nodes: node (i, j) lies behind the i-th residue of the query and the j-th of the
 // target. A path through a node is one that ends there and one that begins there, which the
 // reversed pass has; the gap that a path is in at the node is opened once, not twice.
-// Needs tile_borders.glsl, recurrence.glsl, WORKGROUP and ROWS; JOIN may be defined.
+// Needs tile_borders.glsl, recurrence.glsl, best.glsl, WORKGROUP and ROWS; JOIN may be defined.
 layout(std430, binding = BEST_BINDING) buffer MapTiles { int map_tiles[]; };
 uniform int map_row;  // the first of this part of the table
 uniform int map_columns;
@@ -12,6 +12,16 @@ uniform int tile_height, tile_width;
 void raise(int row, int column, int score) {
     int k = (map_row + row) * map_columns + column;
     if (score > map_tiles[k]) atomicMax(map_tiles[k], min(score, cap));
+}
+
+// The score that H has to reach to count: none does in a tile that has the cap, or with JOIN.
+Best to_reach(int row, int column) {
+#ifdef JOIN
+    return at_least(cap + 1);
+#else
+    int known = map_tiles[(map_row + row) * map_columns + column];
+    return at_least(known < cap ? known : cap + 1);
+#endif
 }
 
 #ifdef JOIN

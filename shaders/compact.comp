@@ -11,18 +11,18 @@ layout(std430, binding = PASSING_BINDING) buffer Passing {
     uint count, room;  // those that pass, and how many of them can be listed
     uvec2 passing[];   // the number of a score, from `first_score` on, and the score
 };
-uniform uint results, queries;  // scores of a group of queries, and its queries
+uniform uint results, targets;  // scores of a group of queries, and of one of them
 uniform uint first_score, first_query, first_target;
 uniform int limit;
 const int NO_TARGET = int(0x80000000u);
 
 void main() {
-    uint group = gl_WorkGroupID.y;
+    uint group = gl_WorkGroupID.y, first = first_query + group * (results / targets);
     uint step = gl_NumWorkGroups.x * WORKGROUP;
     for (uint place = gl_GlobalInvocationID.x; place < results; place += step) {
-        int bound = target_bounds[first_target + place / queries];
+        int bound = target_bounds[first_target + place % targets];
         if (bound == NO_TARGET) continue;
-        bound = min(bound, query_bounds[first_query + group * queries + place % queries]);
+        bound = min(bound, query_bounds[first + place / targets]);
         uint k = group * results + place;
         int score = best_scores[k];
         if (score < min(bound, limit)) continue;

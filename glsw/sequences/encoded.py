@@ -64,6 +64,11 @@ class Sequences:
         """Residues in each sequence, shape (count,)."""
         return np.diff(self.offsets)
 
+    @cached_property
+    def code_bound(self) -> int:
+        """A code that no residue exceeds: the largest one, of a part perhaps that of the whole."""
+        return int(self.residues.max(initial=0))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -79,9 +84,8 @@ class Sequences:
 
     def checked(self, alphabet: Alphabet, what: str) -> Sequences:
         """Return self; ValueError for a code outside the alphabet, of sequences named ``what``."""
-        wrong = self.residues >= len(alphabet)
-        if wrong.any():
-            at = int(wrong.argmax())
+        if self.code_bound >= len(alphabet) and int(self.residues.max(initial=0)) >= len(alphabet):
+            at = int((self.residues >= len(alphabet)).argmax())
             number = int(np.searchsorted(self.offsets, at, "right"))
             raise ValueError(
                 f"{what} {number}: code {self.residues[at]} at position "
@@ -93,7 +97,12 @@ class Sequences:
     def part(self, part: slice) -> Sequences:
         """Return the sequences of a slice of step 1, residues not copied; itself if that is all."""
         whole = part.indices(len(self)) == (0, len(self), 1)
-        return self if whole else part_of(self.residues, self.offsets, part)
+        if whole:
+            return self
+        made = part_of(self.residues, self.offsets, part)
+        if "code_bound" in self.__dict__:
+            made.__dict__["code_bound"] = self.code_bound
+        return made
 
     def parts(self, residues: int) -> Iterator[slice]:
         """Yield slices for `part`, all sequences in turn, of at most this number of residues.

@@ -1,6 +1,6 @@
 // Instead of a profile: each target has its own query. The letters of its rows are in registers,
-// two of them a number if WORD_ROWS is 2, and scores in shared memory: of a letter of the target
-// with one or two of the query, of which floats have 16 bits each.
+// two of them a number if WORD_ROWS is 2, else two targets' in a register. Scores are in shared
+// memory: of a letter of the target with one or two of the query, of which floats have 16 bits each.
 // Needs number.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, WORD_ROWS and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     uvec2 own_queries[];  // of each target of a slot: first letter, length
@@ -11,8 +11,9 @@ layout(std430, binding = QUERY_LETTERS_BINDING) readonly buffer QueryLetters {
 
 const uint LETTER_SIZE = (LETTERS + 1) * (WORD_ROWS == 2 ? LETTERS + 1 : 1);
 const int WORDS = ROWS / WORD_ROWS;
+const bool APART = WORD_ROWS == 2 || TARGETS == 1;  // a register for each target
 shared uint shared_scores[(LETTERS + 1) * LETTER_SIZE];
-uint strip_number, rows[WORDS * TARGETS];
+uint strip_number, rows[APART ? WORDS * TARGETS : WORDS];
 
 uint row_letter(uvec2 query, uint row) {
     if (row >= query.y) return 0u;
@@ -32,8 +33,9 @@ void load_query_profile(int slot, int strip) {
         uvec2 query = own_queries[slot * TARGETS + k];
         for (int w = 0; w < WORDS; ++w) {
             uint row = first + uint(w * WORD_ROWS), letter = row_letter(query, row);
-            rows[w * TARGETS + k] = WORD_ROWS == 1
-                ? letter : letter * (LETTERS + 1) + row_letter(query, row + 1u);
+            if (WORD_ROWS == 2) letter = letter * (LETTERS + 1) + row_letter(query, row + 1u);
+            if (APART) rows[w * TARGETS + k] = letter;
+            else rows[w] = k == 0 ? letter : rows[w] | letter << 16;
         }
     }
 }
@@ -57,7 +59,9 @@ Scores scores_of(ivec2 letters) {
 
 uint word_of_row(Scores s, int target, int r) {
     int w = r / WORD_ROWS * TARGETS + target;
-    return WORD_ROWS == 2 ? s.words[w] : shared_scores[s.first[target] + rows[w]];
+    if (WORD_ROWS == 2) return s.words[w];
+    uint row = APART ? rows[w] : rows[r] >> (16 * target) & 65535u;
+    return shared_scores[s.first[target] + row];
 }
 
 Number with_score(Number x, Scores s, int r) {

@@ -301,7 +301,7 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
 
 @pytest.mark.parametrize("room", [2**16, 2**14])  # of shared memory: two rows a word, or one
 @pytest.mark.parametrize("scoring", [BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)])
-@pytest.mark.parametrize("options", [{"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 8}])
+@pytest.mark.parametrize("options", [{"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 4}])
 def test_pairs_that_each_have_their_own_query(device, number, options, scoring, room, monkeypatch):
     monkeypatch.setattr(Lanes, "on_software", False)
     engine = Lanes(scoring, device, number=number, own_queries=True, **options)

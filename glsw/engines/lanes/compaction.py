@@ -108,6 +108,7 @@ class _Layout:
         jobs = done.jobs
         self.results = np.array([job.packed.results(job.geometry) for job in jobs], np.int64)
         self.queries = np.array([job.queries for job in jobs], np.int64)
+        self.targets = self.results // self.queries
         scores = self.results * [job.groups for job in jobs]
         self.first_score = np.cumsum(scores) - scores
         each = [[q for k in numbers for q in groups[k]] for numbers in done.owners]
@@ -132,7 +133,7 @@ class _Layout:
         numbers = entries[:, 0].astype(np.int64)
         job = np.searchsorted(self.first_score, numbers, "right") - 1
         group, place = np.divmod(numbers - self.first_score[job], self.results[job])
-        stored, q = np.divmod(place, self.queries[job])
+        q, stored = np.divmod(place, self.targets[job])
         query = self._query[self.first_query[job] + group * self.queries[job] + q]
         target = self._target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
@@ -185,7 +186,7 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         engine.reserve(binding, 0)
     for k, job in enumerate(jobs):
         job.scores.bind_to_storage_buffer(SCORES.number)
-        for name in ("results", "queries", "first_score", "first_query", "first_target"):
+        for name in ("results", "targets", "first_score", "first_query", "first_target"):
             program[name] = int(getattr(layout, name)[k])
         along = -(-int(layout.results[k]) // _WORKGROUP)
         program.run(min(along, _MAX_WORKGROUPS), job.groups)

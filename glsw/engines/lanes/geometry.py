@@ -243,7 +243,8 @@ class Geometries:
 
     def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
         info = self._info
-        chains = CHAIN_CHOICES[:4] if info.subgroup_size >= CHAIN_CHOICES[3] else CHAIN_CHOICES[:1]
+        longest = min(info.subgroup_size, _USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
+        chains = [chain for chain in CHAIN_CHOICES if chain <= max(1, longest)]
         for chain in [self.chain] if self.chain else chains:
             for rows in [self._rows] if self._rows else _ROWS_OF_PAIRS:
                 made = Geometry(

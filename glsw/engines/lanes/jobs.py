@@ -130,7 +130,7 @@ class Job:
         count, order = len(self.targets.order), self.packed.order
         stored = len(self.packed.columns) * self.geometry.targets
         found = np.frombuffer(self.scores.read(4 * stored * self.groups * self.queries), np.int32)
-        found = found.reshape(self.groups, stored, self.queries).swapaxes(1, 2)
+        found = found.reshape(self.groups, self.queries, stored)
         if order is None:
             return found[..., :count].reshape(-1, count)
         scores = np.empty((self.groups, self.queries, count), np.int32)

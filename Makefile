@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel pages dist clean
+.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel pages dist site clean
 
 # What breaks most often, in less than a minute with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -57,6 +57,9 @@ bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark
 readme-tables: $(VENV)/installed-bench ## write the tables of speeds in README.md from bench/results
 	$(BIN)/python -m bench.readme
 
+site: $(VENV)/installed-docs ## build the documentation in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --diff .
@@ -97,6 +100,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-packaging: pyproject.toml | $(BIN)/python

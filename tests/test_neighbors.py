@@ -1,9 +1,7 @@
 """Sparse matrices of all pairs: they equal what is selected from all scores."""
 
-import doctest
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -267,10 +265,3 @@ def test_clusters(distance, cutoff):
     found = glsw.clusters(given, **options)
     np.testing.assert_array_equal(found, expected)
     assert 4 < found.max() + 1 < len(given) - 2
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_examples_of_the_page():
-    page = Path(__file__).parents[1] / "docs" / "NEIGHBORS.md"
-    failed, tried = doctest.testfile(str(page), module_relative=False)
-    assert (failed, tried > 10) == (0, True)

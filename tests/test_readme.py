@@ -1,18 +1,11 @@
-"""README.md: its tables are those that bench/results make, its examples run."""
+"""README.md: its tables are those that bench/results make. tests/test_docs.py runs its examples."""
 
-import ast
-import gzip
 import re
-import shlex
-import shutil
 from pathlib import Path
 
 import pytest
-from program import ROOT
-from subtests import with_subtests
 
 from bench import readme
-from glsw.cli import main
 
 README = Path(readme.ROOT, "README.md")
 
@@ -82,50 +75,6 @@ def test_what_is_said_of_significance():
     assert f"{bits['median']:.1%} (median), at most {bits['maximum']:.1%}" in text.replace(
         " %", "%"
     )
-
-
-# Examples.
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """A folder with small files of the names that the examples use."""
-    protein, dna = ">a\nMKVLAWGCQR\n>b\nMKVLAWGQR\n", ">a\nACGTACGTTACGGA\n"
-    for name in ("queries.fasta", "proteins.fasta", "a.fasta", "b.fasta", "c.fasta"):
-        one = name[1] == "."
-        (tmp_path / name).write_text(protein[:14] if one else protein)
-    for name in ("reads.fq", "genome.fa", "genes.fa"):
-        (tmp_path / name).write_text(dna)
-    (tmp_path / "database.fasta.gz").write_bytes(gzip.compress(protein.encode()))
-    shutil.copy(ROOT / "demo" / "recording.csv", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert main(["makedb", "database.fasta.gz", "sprot.glsw"]) == 0
-    return tmp_path
-
-
-def blocks(language):
-    text = README.read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-@with_subtests("block", blocks("python"))
-def test_examples_in_python(files, block):
-    names = {"__name__": "__main__"}
-    for statement in ast.parse(block).body:
-        code = ast.get_source_segment(block, statement)
-        _, said, expected = block.splitlines()[statement.end_lineno - 1].partition("  # -> ")
-        if said:
-            assert repr(eval(code, names)) == expected, code
-        else:
-            exec(code, names)
-
-
-COMMANDS = [line.partition("  #")[0] for block in blocks("sh") for line in block.splitlines()]
-
-
-@with_subtests("command", [line for line in COMMANDS if line.startswith("glsw ")])
-def test_commands(files, command, capsys):
-    assert main(shlex.split(command.partition(" # ")[0])[1:]) == 0, capsys.readouterr().err
 
 
 def test_lines_are_short():

@@ -1,0 +1,133 @@
+"""The pages of the documentation: their examples run, their figures and links are right."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import doc_examples
+import pytest
+from program import ROOT
+
+from glsw.cli import main
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WITH_EXAMPLES = [path for path in PAGES if doc_examples.blocks(path)]
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with small files of the names that the examples use."""
+    protein, dna = ">a\nMKVLAWGCQR\n>b\nMKVLAWGQR\n", ">a\nACGTACGTTACGGATTACAGGATCCA\n"
+    for name in ("queries.fasta", "proteins.fasta", "ecoli.fasta", "yeast.fasta"):
+        (tmp_path / name).write_text(protein)
+    for name in ("a.fasta", "b.fasta", "c.fasta"):
+        (tmp_path / name).write_text(protein[:14])
+    for name in ("reads.fq", "genome.fa", "genes.fa", "contigs.fasta", "genome1.fa", "genome2.fa"):
+        (tmp_path / name).write_text(dna)
+    (tmp_path / "database.fasta.gz").write_bytes(gzip.compress(protein.encode()))
+    shutil.copytree(ROOT / "demo", tmp_path / "demo")
+    shutil.copy(ROOT / "demo" / "recording.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["makedb", "database.fasta.gz", "sprot.glsw"]) == 0
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
+def test_examples(page: Path, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+
+    def run(words: list[str]) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            status = main(words)
+        except SystemExit as end:  # of --version
+            status = int(end.code or 0)
+        return status, *capsys.readouterr()
+
+    for block in doc_examples.blocks(page):
+        if not block.reason:
+            doc_examples.run_block(block, names, run)
+
+
+def test_examples_that_are_wrong_are_found(files: Path) -> None:
+    def block(language: str, code: str) -> doc_examples.Block:
+        return doc_examples.Block(language, code, "", 1)
+
+    def run(words: list[str]) -> tuple[int, str, str]:
+        return 0, "one\ntwo\nthree\n", ""
+
+    for wrong in ("1 + 1  # -> 3", "1 + 1  # the sum -> 3", ">>> 1 + 1\n3\n", "1 / 0"):
+        with pytest.raises((AssertionError, ZeroDivisionError)):
+            doc_examples.run_block(block("python", wrong), {}, run)
+    doc_examples.run_block(block("console", "$ glsw x\none\n...\nthree\n"), {}, run)
+    with pytest.raises(AssertionError):
+        doc_examples.run_block(block("console", "$ glsw x\none\nthree\n"), {}, run)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", text):
+        if target.startswith(("http:", "https:")):
+            continue
+        path = (page.parent / target) if target else page
+        assert path.exists(), f"{target} does not exist"
+        if anchor and path.suffix == ".md":
+            heads = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+            assert anchor[1:] in slugs, f"{target}{anchor}: no such heading"
+
+
+def test_all_pages_are_in_the_navigation() -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert f" {page.relative_to(DOCS).as_posix()}\n" in config, page
+
+
+def test_figures_are_those_of_their_script() -> None:
+    spec = importlib.util.spec_from_file_location("figures", DOCS / "figures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=named)
+def test_notebooks_run(path: Path, files: Path) -> None:
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not [each for each in outputs if each.output_type == "error"]
+    assert len(outputs) >= 5
+
+
+def test_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "index.html").exists()

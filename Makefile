@@ -46,16 +46,16 @@ test: lint typecheck ## lint, types, tests on every OpenGL implementation at han
 fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz SECONDS=600 DEVICE=0
 	PYTHONPATH=tests $(BIN)/python tests/faults/fuzz.py --seconds $(SECONDS) $(if $(DEVICE),--device $(DEVICE))
 
-# Goes on where it was interrupted; RUN='--full' or other words are for `python -m bench run`.
+# Goes on where it was interrupted; RUN='--size full' or other words are for `python -m bench run`.
 bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark, write a report
 	@tools/ensure-gl.sh $(BIN)/glsw devices
-	@$(BIN)/python -m bench suite --output bench-results/this-device.json $(RUN); status=$$?; \
-	[ -f bench-results/this-device.json ] && [ $$status -ne 130 ] && \
-	$(BIN)/python -m bench report bench-results/this-device.json --output bench-results; \
-	exit $$status
+	@$(BIN)/python -m bench run --output bench-results/this-device.ndjson $(RUN); status=$$?; \
+	[ -f bench-results/this-device.ndjson ] && [ $$status -ne 130 ] && \
+	$(BIN)/python -m bench report bench-results/this-device.ndjson bench/results/h100.ndjson \
+	--output bench-results; exit $$status
 
-readme-tables: $(VENV)/installed-bench ## write the tables of speeds in README.md from bench/results
-	$(BIN)/python -m bench.readme
+readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md from bench/results
+	$(BIN)/python -m bench readme
 
 site: $(VENV)/installed-docs ## build the documentation in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

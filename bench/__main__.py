@@ -7,24 +7,20 @@ from collections.abc import Sequence
 from importlib import import_module
 
 USAGE = """\
-python -m bench run                         measure this device: every paper's benchmark
-python -m bench show FILE ...               rows as tables
-python -m bench suite                       the former suite
-python -m bench journeys                    whole command lines, compared with BLAST and others
-python -m bench report A.json B.json ...    tables and pictures
-python -m bench compare OLD.json NEW.json   what became faster or slower
-python -m bench validate FILE.json ...      are these documents as they should be
+python -m bench run [WORKLOAD ...]    measure this device: rows in one file
+python -m bench show FILE ...         rows as tables
+python -m bench report FILE ...       pages of any number of devices, and of five papers
+python -m bench compare OLD NEW       what became faster or slower
+python -m bench readme                write the tables of the READMEs from bench/results
 
-Each has --help. One benchmark alone: python -m bench.liu2006 --help"""
+Each has --help; `bench run --list` names the workloads."""
 
 COMMANDS = {
     "run": "bench.run",
     "show": "bench.table",
-    "suite": "bench.suite",
-    "journeys": "bench.journeys",
     "report": "bench.report",
     "compare": "bench.compare",
-    "validate": "bench.schema",
+    "readme": "bench.readme",
 }
 
 
@@ -37,12 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] not in COMMANDS:
         print(f"bench: {words[0]!r}: {', '.join(COMMANDS)} are known", file=sys.stderr)
         return 2
-    try:
-        module = import_module(COMMANDS[words[0]])
-    except ModuleNotFoundError as error:
-        print(f"bench {words[0]}: {error.name} is missing; install glsw[bench]", file=sys.stderr)
-        return 2
-    status: int = module.main(words[1:])
+    status: int = import_module(COMMANDS[words[0]]).main(words[1:])
     return status
 
 

@@ -1,22 +1,15 @@
-"""Two runs on one device: what became slower or faster beyond what its own repeats differ by.
+"""``bench compare A B``: what became slower or faster, beyond what is explained otherwise.
 
-    python -m bench.compare OLD.json NEW.json
+Rows are paired by workload, program and sizes. One is marked if its time by the device's clock,
+where both have it, else by the wall, changed by more than the floor (10 % on hardware, 25 % on
+software; three times that with one repeat only), by more than the repeats and passes of both rows
+differ by, by more than `APART` times what all our rows differ by, and if even the shortest of the
+slower times is above the median of the faster ones. Other programs are never marked: how much they
+changed tells what the host did.
 
-Measurements are paired by name and cells. One is slower (or faster, the other way round) if all of
-these hold; then it is marked:
-
-- the new median is larger by more than the floor: 10 % on hardware, 25 % on software, three times
-  that if one of the two was measured once only;
-- it is larger by more than `APART` times what our measurements differ by between the two runs,
-  which their repeats do not show: the median of all changes, up or down, as a normal spread, `MOST`
-  at most;
-- it is larger by more than what the repeats of both runs differ by, added: the interquartile range,
-  or, of fewer than ten repeats, the whole range;
-- even the shortest of the new times is longer than the old median.
-
-Times are the device's where both runs have them, else the wall's. Other programs are not
-marked: how much they changed tells what the machine did. Exit status 1 if something is slower or
-wrong, 2 if the files cannot be compared.
+A change of another host is not marked but named: rows of the wall time of small dispatches or draws
+follow the launch latency, and up- and downloads the bus, as `micro` measured them in both files.
+Exit status 1 if something is slower or wrong, 2 if the files cannot be compared.
 """
 
 from __future__ import annotations
@@ -24,126 +17,93 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import options, rows
-from bench.report.documents import Document, DocumentError, load
+from bench import options, roofline, table
+from bench.row import File, Row, state
 
 FLOOR = {"hardware": 0.10, "software": 0.25}
-"""Changes that are never marked, by where the work is done."""
-
 APART, MOST = 4.0, 0.18
-"""Spreads between two runs that a change has to exceed, and the largest spread (a logarithm)."""
+"""Spreads between two files that a change has to exceed, and the largest spread (a logarithm)."""
 
 ENOUGH = 8
-"""Measurements from which a spread between two runs is made."""
+"""Rows from which a spread between two files is made."""
 
 ONCE = 3.0
-"""Times the floor, where a run has one time only and nothing is known of its noise."""
+"""Times the floor, where a row has one time only and nothing is known of its noise."""
 
-FEW = 10
-"""Repeats from which the interquartile range is what they differ by."""
+HOST = ("dispatch", "draw", "draw thin", "upload", "download")
+"""Rates of `micro` that the host decides."""
+
+SMALL = 0.25
+"""Share of a ceiling of dispatches or draws from which a row counts as launched."""
+
+NAME = ("workload", "program", "task", "scoring", "number", "sizes", "count", "options", "cores")
 
 
 class Times(NamedTuple):
-    """Seconds of the repeats; of a rate, those of one of its units."""
+    """Seconds: the median, the shortest, what repeats and passes differ by, how many there are."""
 
     median: float
     minimum: float
     noise: float
-    """By how many seconds they differ; 0 if there is only one."""
     repeats: int
 
 
 class Delta(NamedTuple):
-    """A measurement that both runs have."""
+    """A row that both files have, and what is said of it."""
 
-    key: str
-    peer: bool
+    row: Row
     clock: str
-    """``device``, ``wall`` or the unit of a rate."""
     old: Times
     new: Times
-    verdict: str
+    verdict: str = ""
 
     @property
     def ratio(self) -> float:
-        """New time over old time: above 1 is slower."""
         return self.new.median / self.old.median
 
-    @property
-    def noise(self) -> float:
-        """What the repeats of both differ by, as a part of the old median."""
-        return (self.old.noise + self.new.noise) / self.old.median
 
+class Comparison(NamedTuple):
+    """All that two files have in common, the slowest change first, and what they have not."""
 
-@dataclass(frozen=True)
-class Comparison:
-    """All that two runs have in common, the slowest change first, and what they have not.
-
-    Attributes
-    ----------
-    wrong, was_wrong : dict
-        By name, what was wrong in the new run, and in the old one.
-    only_old, only_new, other_cells, not_timed : list of str
-        Names that cannot be compared: in one run only; of different sizes; without times in one.
-    """
-
-    deltas: list[Delta] = field(default_factory=list)
-    wrong: dict[str, str] = field(default_factory=dict)
-    was_wrong: dict[str, str] = field(default_factory=dict)
-    only_old: list[str] = field(default_factory=list)
-    only_new: list[str] = field(default_factory=list)
-    other_cells: list[str] = field(default_factory=list)
-    not_timed: list[str] = field(default_factory=list)
-
-    @property
-    def ours(self) -> list[Delta]:
-        """Without other programs."""
-        return [delta for delta in self.deltas if not delta.peer]
-
-    @property
-    def marked(self) -> list[Delta]:
-        """What is slower or faster."""
-        return [delta for delta in self.deltas if delta.verdict in ("slower", "faster")]
+    deltas: list[Delta]
+    wrong: list[Row]
+    only: tuple[int, int]
 
     @property
     def failed(self) -> bool:
-        """Something is slower, or wrong."""
-        return bool(self.wrong) or any(delta.verdict == "slower" for delta in self.deltas)
+        return bool(self.wrong) or any(each.verdict == "slower" for each in self.deltas)
 
 
-def times(measurement: Mapping[str, Any], clock: str) -> Times:
-    """Return the times of a measurement by ``wall`` or ``device``, or those of a rate.
+def times(row: Row, clock: str) -> Times:
+    """Return the times of a row by ``wall``, ``clock`` or its rate.
 
-    >>> times({"value": 4e9, "unit": "op/s", "spread": 0.01, "repeats": 20}, "op/s").median
+    >>> times({"rate": 4e9, "unit": "op/s", "spread": 0.01, "repeats": 20}, "rate").median
     2.5e-10
     """
-    if measurement.get("value") is not None:
-        value, spread = measurement["value"], measurement.get("spread") or 0.0
-        seconds = value if measurement["unit"] == "s" else 1 / value
-        return Times(seconds, seconds * (1 - spread), seconds * spread, measurement["repeats"])
-    told = measurement[clock]
-    if told["repeats"] >= FEW:
-        noise = (told["spread"] or 0.0) * told["median"]
-    else:
-        noise = told["maximum"] - told["minimum"]
-    return Times(told["median"], told["minimum"], noise, told["repeats"])
+    between = row.get("between") or 0.0
+    if clock == "rate":
+        seconds = row["rate"] if row.get("unit") == "s" else 1 / row["rate"]
+        noise = seconds * max(row.get("spread") or 0.0, between)
+        return Times(seconds, seconds - noise, noise, row.get("repeats") or 1)
+    median, low, high = row[clock], row[f"{clock}_min"], row[f"{clock}_max"]
+    noise = max((row.get("spread") or 0.0) * median, between * median)
+    if (row.get("repeats") or 1) < 10:
+        noise = max(noise, high - low)
+    return Times(median, low, noise, row.get("repeats") or 1)
 
 
 def judge(old: Times, new: Times, floor: float) -> str:
-    """Return ``slower``, ``faster`` or ``same``; see the head of the module.
+    """Return ``slower``, ``faster`` or nothing; see the head of the module.
 
     >>> quiet, late = Times(1.0, 0.98, 0.03, 20), Times(1.2, 1.17, 0.05, 20)
     >>> judge(quiet, late, 0.05), judge(late, quiet, 0.05), judge(quiet, late, 0.25)
-    ('slower', 'faster', 'same')
+    ('slower', 'faster', '')
     >>> judge(quiet, Times(1.2, 0.99, 0.3, 20), 0.05)  # its repeats differ by more
-    'same'
-    >>> judge(Times(1.0, 1.0, 0.0, 1), Times(1.14, 1.14, 0.0, 1), 0.05)  # nothing known of noise
-    'same'
+    ''
     """
     if min(old.repeats, new.repeats) < 2:
         floor *= ONCE
@@ -153,67 +113,109 @@ def judge(old: Times, new: Times, floor: float) -> str:
         and high.median - low.median > old.noise + new.noise
         and high.minimum > low.median
     )
-    if not beyond:
-        return "same"
-    return "slower" if high is new else "faster"
+    return "" if not beyond else "slower" if high is new else "faster"
 
 
-def compare(old: Document, new: Document, floor: float | None = None) -> Comparison:
-    """Compare all that two runs on one device have in common."""
-    if floor is None:
-        floor = FLOOR["software" if new.software else "hardware"]
-    before, after = _named(old), _named(new)
-    found = Comparison(
-        only_old=[key for key in before if key not in after],
-        only_new=[key for key in after if key not in before],
+def compare(old: File, new: File, floor: float | None = None) -> Comparison:
+    """Compare all rows that two files of one device have in common."""
+    before, after = (
+        {tuple(map(str, (row.get(x) for x in NAME))): row for row in file.rows.values()}
+        for file in (old, new)
     )
-    for wrong, named in ((found.wrong, after), (found.was_wrong, before)):
-        for key, measurement in named.items():
-            if rows.state(measurement) == "wrong":
-                check = measurement["check"]
-                wrong[key] = f"{check['wrong']} of {check['pairs']}, {check['judge']}: " + str(
-                    check["first"]
-                )
-    for key, first in before.items():
-        if key in after:
-            _pair(found, key, first, after[key], floor)
-    floor = max(floor, math.expm1(APART * between(found.ours)))
-    found.deltas[:] = [
-        delta if delta.peer else delta._replace(verdict=judge(delta.old, delta.new, floor))
-        for delta in found.deltas
-    ]
-    found.deltas.sort(key=lambda delta: delta.ratio, reverse=True)
-    return found
+    software = bool((new.header["device"] or {}).get("software", True))
+    floor = FLOOR["software" if software else "hardware"] if floor is None else floor
+    found = []
+    for name, row in after.items():
+        other = before.get(name)
+        if other and state(row) == state(other) == "timed":
+            clock = _clock(other, row)
+            if clock and (clock == "rate" or bool(row.get("part")) == bool(other.get("part"))):
+                found.append(Delta(row, clock, times(other, clock), times(row, clock)))
+    ours = [each for each in found if each.row["ours"] and each.row["workload"] != "micro"]
+    floor = max(floor, math.expm1(APART * between(ours)))
+    hosts = _host(found)
+    launches = roofline.rates_of(new.rows.values())
+    marked = [each._replace(verdict=_verdict(each, floor, hosts, launches, new)) for each in found]
+    marked.sort(key=lambda each: each.ratio, reverse=True)
+    wrong: list[Row] = [row for row in new.rows.values() if state(row) == "wrong"]
+    return Comparison(marked, wrong, (len(before.keys() - after), len(after.keys() - before)))
 
 
-def _named(document: Document) -> dict[str, dict[str, Any]]:
-    return {key: found for part in document.parts for key, found in rows.measurements(part)}
+def _clock(old: Row, new: Row) -> str | None:
+    if old.get("cells") == new.get("cells"):
+        for name in ("clock", "wall"):
+            if old.get(name) and new.get(name) and new.get("unit") in (None, "cell/s"):
+                return name
+    same = old.get("unit") == new.get("unit")
+    return "rate" if same and old.get("rate") and new.get("rate") else None
 
 
-def _pair(
-    found: Comparison, key: str, old: dict[str, Any], new: dict[str, Any], floor: float
-) -> None:
-    """Put a measurement that both have where it belongs."""
-    states = {rows.state(old), rows.state(new)}
-    if states != {"timed"}:
-        if states != {"checked"} and "wrong" not in states:
-            found.not_timed.append(key)
-    elif old["cells"] != new["cells"] or old.get("unit") != new.get("unit"):
-        found.other_cells.append(key)
-    else:
-        clock = new.get("unit") or ("device" if old.get("device") and new.get("device") else "wall")
-        before, after = times(old, clock), times(new, clock)
-        verdict = "beside" if new["peer"] else judge(before, after, floor)
-        found.deltas.append(Delta(key, new["peer"], clock, before, after, verdict))
+def _host(deltas: Sequence[Delta]) -> dict[str, float]:
+    """Return by how much what the host decides changed: new time over old time."""
+    return {
+        each.row["program"]: each.ratio
+        for each in deltas
+        if each.row["workload"] == "micro" and each.row["program"] in HOST
+    }
+
+
+def _verdict(
+    delta: Delta,
+    floor: float,
+    hosts: Mapping[str, float],
+    rates: Mapping[str, float],
+    file: File,
+) -> str:
+    """Return what is said of a change; ``host: ...`` names what explains it."""
+    row = delta.row
+    word = judge(delta.old, delta.new, floor)
+    if not row["ours"]:
+        return "other"
+    if row["workload"] == "micro" and row["program"] in HOST:
+        return "host" if word else ""
+    if not word:
+        return ""
+    if why := _explained(delta, hosts, rates, file):
+        return f"host: {why}"
+    return word
+
+
+def _explained(
+    delta: Delta, hosts: Mapping[str, float], rates: Mapping[str, float], file: File
+) -> str | None:
+    """Return which rate of the host explains a change, None if none does.
+
+    The rate has to have changed the same way, and the row to need it: its dispatches or draws take
+    `SMALL` of its time, or its wall time differs from that of the device's clock by as much.
+    """
+    limit = roofline.bound(delta.row, rates, file.header["device"])
+    needs = {"dispatches": ("dispatch",), "draws": ("draw thin", "draw")}
+    for ceiling in limit.ceilings if limit else ():
+        for name in needs.get(ceiling.resource, ()):
+            share = (limit.reached or 0.0) / ceiling.cells_per_second if limit else 0.0
+            if share >= SMALL and _same_way(hosts.get(name), delta.ratio):
+                return "launch latency"
+    wall, clock = delta.row.get("wall") or 0.0, delta.row.get("clock")
+    if delta.clock == "wall" and clock and wall - clock > SMALL * wall:
+        for name in ("upload", "download"):
+            if _same_way(hosts.get(name), delta.ratio):
+                return "bus"
+        if _same_way(hosts.get("dispatch"), delta.ratio):
+            return "launch latency"
+    return None
+
+
+def _same_way(host: float | None, ratio: float) -> bool:
+    return host is not None and (host - 1) * (ratio - 1) > 0 and abs(host - 1) > 0.05
 
 
 def between(deltas: Sequence[Delta]) -> float:
-    """Return by how much two runs differ: the spread of the logarithms of the ratios, robustly.
+    """Return by how much two files differ: the spread of the logarithms of the ratios, robustly.
 
     >>> quiet = Times(1.0, 1.0, 0.0, 20)
     >>> ratios = 1.0, 0.98, 1.02, 0.99, 1.01, 1.0, 1.03, 2.0
     >>> late = [Times(ratio, ratio, 0.0, 20) for ratio in ratios]
-    >>> round(between([Delta("", False, "wall", quiet, each, "") for each in late]), 3)
+    >>> round(between([Delta({}, "wall", quiet, each) for each in late]), 3)
     0.029
     """
     if len(deltas) < ENOUGH:
@@ -222,106 +224,60 @@ def between(deltas: Sequence[Delta]) -> float:
     return min(MOST, 1.4826 * changes[len(changes) // 2])
 
 
-def mean(deltas: Iterable[Delta]) -> float | None:
-    """Return the geometric mean of the ratios, None if there are none."""
-    logs = [math.log(delta.ratio) for delta in deltas]
-    return math.exp(sum(logs) / len(logs)) if logs else None
-
-
-def by_benchmark(deltas: Iterable[Delta]) -> dict[str, list[Delta]]:
-    """Return the changes of each benchmark."""
-    found: dict[str, list[Delta]] = {}
-    for delta in deltas:
-        found.setdefault(delta.key.partition(" / ")[0], []).append(delta)
-    return dict(sorted(found.items()))
-
-
-def check(old: Document, new: Document) -> None:
-    """Raise DocumentError if two documents cannot be compared."""
-    if old.renderer != new.renderer:
-        raise DocumentError(
-            f"{old.file} is of {old.renderer}, {new.file} of {new.renderer}: one device is expected"
-        )
-    if old.identity != new.identity:
-        one, other = (f"{each.cpu['model']}, {each.cpu['cores']} cores" for each in (old, new))
-        raise DocumentError(
-            f"{old.file} is of {old.renderer} on {one}, {new.file} on {other}: one is expected"
-        )
+def mean(deltas: Sequence[Delta]) -> float:
+    """Return the geometric mean of the ratios."""
+    return math.exp(sum(math.log(delta.ratio) for delta in deltas) / len(deltas))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare two files; return 0, 1 if something is slower or wrong, 2 if that cannot be told."""
-    arguments = _parser().parse_args(argv)
-    try:
-        old, new = load(arguments.old), load(arguments.new)
-        check(old, new)
-    except DocumentError as error:
-        print(f"bench.compare: {error}", file=sys.stderr)
-        return 2
-    found = compare(old, new, arguments.floor)
-    if not found.deltas and not found.wrong and not set(_named(old)) & set(_named(new)):
-        print(f"bench.compare: {old.file} and {new.file} have nothing in common", file=sys.stderr)
-        return 2
-    floor = FLOOR["software" if new.software else "hardware"]
-    floor = floor if arguments.floor is None else arguments.floor
-    _print(old, new, found, floor, arguments.all)
-    return 1 if found.failed else 0
-
-
-def _print(old: Document, new: Document, found: Comparison, floor: float, every: bool) -> None:
-    print(f"{new.renderer}: {old.version} ({old.file}), then {new.version} ({new.file})")
-    print(f"new time / old time; changes up to {floor * 100:g} % are never marked\n")
-    shown = found.deltas if every else found.marked
-    if shown:
-        print(f"{'ratio':>7}{'old ms':>11}{'new ms':>11}{'noise':>8}  {'':<7}name")
-    for delta in shown:
-        unit = 1e3 if delta.clock in ("wall", "device") else math.nan
-        old_ms, new_ms = (f"{each.median * unit:.4g}" for each in (delta.old, delta.new))
-        print(
-            f"{delta.ratio:>7.3f}{old_ms.replace('nan', '-'):>11}{new_ms.replace('nan', '-'):>11}"
-            f"{delta.noise * 100:>7.1f}%  {_word(delta):<7}{delta.key}"
-        )
-    if shown:
-        print()
-    for name, deltas in by_benchmark(found.ours).items():
-        slow, fast = (sum(each.verdict == word for each in deltas) for word in ("slower", "faster"))
-        line = f"{name:<16}{mean(deltas):>7.3f} on average of {len(deltas)}"
-        print(f"{line}; {slow} slower, {fast} faster")
-    if beside := [delta for delta in found.deltas if delta.peer]:
-        print(f"{'others':<16}{mean(beside):>7.3f} on average of {len(beside)}: other programs")
-    for what, keys in (
-        (f"only in {old.file}", found.only_old),
-        (f"only in {new.file}", found.only_new),
-        ("of other sizes", found.other_cells),
-        ("not timed in one of them", found.not_timed),
-    ):
-        if keys:
-            print(f"{what}: {len(keys)}")
-    for key, text in found.was_wrong.items():
-        print(f"was WRONG: {key}: {text}")
-    for key, text in found.wrong.items():
-        print(f"WRONG: {key}: {text}")
-
-
-def _word(delta: Delta) -> str:
-    return {"same": "", "beside": "other"}.get(delta.verdict, delta.verdict)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(
-        prog="python -m bench.compare", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("old", type=Path, metavar="OLD.json")
-    parser.add_argument("new", type=Path, metavar="NEW.json")
+    parser = options.Parser(prog="python -m bench compare", description=(__doc__ or "")[:70])
+    parser.add_argument("old", type=Path, metavar="OLD")
+    parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")
-    parser.add_argument(
-        "--floor",
-        type=_share,
-        metavar="PERCENT",
-        help="changes that are never marked (default {hardware:.0%} on hardware, {software:.0%} on "
-        "software)".format(**FLOOR).replace("%", "%%"),
-    )
-    return parser
+    parser.add_argument("--floor", type=_share, metavar="PERCENT", help="never marked")
+    arguments = parser.parse_args(argv)
+    try:
+        old, new = File.read(arguments.old), File.read(arguments.new)
+        devices = [(file.header["device"] or {}).get("renderer") for file in (old, new)]
+        if devices[0] != devices[1]:
+            raise ValueError(f"{old.path.name} is of {devices[0]}, {new.path.name} of {devices[1]}")
+        found = compare(old, new, arguments.floor)
+        if not found.deltas and not found.wrong:
+            raise ValueError(f"{old.path.name} and {new.path.name} have nothing in common")
+    except (OSError, ValueError) as error:
+        print(f"bench compare: {error}", file=sys.stderr)
+        return 2
+    _print(found, devices[0], every=arguments.all)
+    return int(found.failed)
+
+
+def _print(found: Comparison, device: Any, *, every: bool) -> None:
+    print(f"{device}: new time / old time")
+    for delta in found.deltas:
+        if every or delta.verdict in ("slower", "faster"):
+            seconds = [table.seconds(each.median) for each in (delta.old, delta.new)]
+            noise = (delta.old.noise + delta.new.noise) / delta.old.median
+            line = f"{delta.ratio:>7.3f}{seconds[0]:>11}{seconds[1]:>11}{noise:>8.1%}"
+            print(f"{line}  {delta.verdict:<8} {table.title(delta.row)}")
+    explained = [each for each in found.deltas if each.verdict.startswith("host")]
+    if explained:
+        print(f"\n{len(explained)} rows differ by the host, not marked:")
+        for delta in explained:
+            print(f"{delta.ratio:>7.3f}  {delta.verdict:<22} {table.title(delta.row)}")
+    groups: dict[str, list[Delta]] = {}
+    for delta in found.deltas:
+        name = delta.row["workload"] if delta.row["ours"] else "other programs"
+        groups.setdefault(name, []).append(delta)
+    print()
+    for name, some in groups.items():
+        slow, fast = (sum(each.verdict == word for each in some) for word in ("slower", "faster"))
+        counts = f"{slow} slower, {fast} faster"
+        print(f"{name:<18}{mean(some):>7.3f} on average of {len(some)}; {counts}")
+    if any(found.only):
+        print(f"only in the old file: {found.only[0]} rows; only in the new one: {found.only[1]}")
+    for row in found.wrong:
+        print(f"WRONG: {table.title(row)}: {row.get('first')}")
 
 
 def _share(text: str) -> float:
@@ -337,7 +293,3 @@ def _share(text: str) -> float:
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r}: percent from 0 are expected")
     return value
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -16,18 +16,17 @@ import glsw
 from glsw.device.device import Device
 
 _ROOT = Path(__file__).parents[1]
-_PACKAGES = ("moderngl", "numpy", "biopython", "parasail")
+_PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "stringzilla")
 
 
 def device_facts(device: Device) -> dict[str, Any]:
     """Return renderer, vendor, versions of OpenGL and driver, traits and limits."""
     info = device.info
-    _, _, driver = info.version_string.partition(" ")
     return {
         "renderer": info.name,
         "vendor": info.vendor,
         "gl": ".".join(map(str, info.version)),
-        "driver": driver,
+        "driver": info.version_string.partition(" ")[2],
         "software": info.software,
         "compute": info.compute,
         "subgroup_size": info.subgroup_size,
@@ -52,10 +51,7 @@ def _nvidia_cards() -> list[dict[str, Any]] | None:
     fields = "name,driver_version,power.limit,clocks.max.sm,memory.total"
     text = output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits")
     rows = [line.split(", ") for line in (text or "").splitlines()]
-    return [
-        _card(name, driver, *numbers)
-        for name, driver, *numbers in (row for row in rows if len(row) == 5)
-    ]
+    return [_card(*row) for row in rows if len(row) == 5]
 
 
 _AMD = {
@@ -77,26 +73,20 @@ def _amd_cards() -> list[dict[str, Any]] | None:
     found = []
     for name, facts in sorted(told.items()):
         if name.startswith("card"):
-            values = {
+            value = {
                 key: next((facts[each] for each in facts if pattern.search(each)), None)
                 for key, pattern in _AMD.items()
             }
-            size = _number(values["memory"])
+            size = _number(value["memory"])
             mib = None if size is None else str(size / 2**20)
-            found.append(_card(values["name"], driver, values["power"], values["clock"], mib))
+            found.append(_card(value["name"], driver, value["power"], value["clock"], mib))
     return found or None
 
 
-def _card(
-    name: str | None, driver: str | None, power: str | None, clock: str | None, memory: str | None
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "driver": driver,
-        "power_limit_w": _number(power),
-        "clock_mhz": _number(clock),
-        "memory_mib": _number(memory),
-    }
+def _card(name: str | None, driver: str | None, *numbers: str | None) -> dict[str, Any]:
+    words = ("power_limit_w", "clock_mhz", "memory_mib")
+    told = dict(zip(words, map(_number, numbers), strict=True))
+    return {"name": name, "driver": driver, **told}
 
 
 def _number(text: str | None) -> float | None:
@@ -109,10 +99,7 @@ def _number(text: str | None) -> float | None:
 
 def versions() -> dict[str, str | None]:
     """Return the versions of Python and of the packages that matter; None if not installed."""
-    found: dict[str, str | None] = {
-        "glsw": glsw.__version__,
-        "python": platform.python_version(),
-    }
+    found: dict[str, str | None] = {"glsw": glsw.__version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)
@@ -121,6 +108,7 @@ def versions() -> dict[str, str | None]:
     return found
 
 
+@cache
 def cpu_model() -> str:
     """Return what the processor calls itself."""
     try:

@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> work = np.arange(10)
 >>> result = measure(lambda: work.cumsum(), lambda found: compare(found[-1:], [45]), cells=10)
->>> result.check.wrong, result.wall.repeats >= 3, result.gcups > 0
+>>> result.check.wrong, result.wall.repeats >= 3, result.rate > 0
 (0, True, True)
 >>> measure(lambda: work.cumsum(), lambda found: compare(found[-1:], [46]), cells=10).wall is None
 True
@@ -11,10 +11,9 @@ True
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,11 +24,8 @@ from glsw.device.device import Device
 WARM_UP = 1.0
 """Seconds of work before hardware is timed: an idle card clocks low and takes that long to rise."""
 
-ENOUGH = 0.02
-"""Repeats end when the spread is this small."""
-
-LEAST = 0.3
-"""Seconds of repeats: what comes and goes within less is to be seen in the spread."""
+ENOUGH, LEAST = 0.02, 0.3
+"""Repeats end when the spread is this small, after these seconds."""
 
 FEWEST, MOST = 3, 200
 """Repeats, unless the budget ends them earlier."""
@@ -51,7 +47,6 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Something was compared, and all of it was right."""
         return self.pairs > 0 and self.wrong == 0
 
 
@@ -67,7 +62,6 @@ class Spread:
 
     @classmethod
     def of(cls, seconds: list[float]) -> Spread:
-        """Summarise these times; a single one has no spread."""
         low, median, high = (float(x) for x in np.percentile(seconds, [25, 50, 75]))
         spread = (high - low) / median if len(seconds) > 1 else None
         return cls(median, min(seconds), max(seconds), spread, len(seconds))
@@ -75,7 +69,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one engine needed for ``cells`` cells; without times when a result was wrong.
+    """What a program needed for ``cells`` cells; without times when a result was wrong.
 
     ``device`` is by the device's own clock, from the first command to the last one, and None where
     it has none or a run was too long for it. ``wall`` includes upload, download and Python.
@@ -87,20 +81,13 @@ class Measurement:
     device: Spread | None = None
 
     @property
-    def gcups(self) -> float | None:
-        """Billions of cells per second of wall time, None if not timed."""
-        return self.cells / self.wall.median / 1e9 if self.wall else None
-
-    @property
     def rate(self) -> float | None:
-        """Cells per second of wall time, None if not timed."""
         return self.cells / self.wall.median if self.wall and self.cells else None
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a row, see schema.json."""
         check = self.check
         found = {"judge": check.judge, "judged": check.pairs, "wrong": check.wrong}
-        found |= {"first": check.first, "cells": self.cells}
+        found |= {"first": check.first, "cells": self.cells or None}
         for name, times in (("wall", self.wall), ("clock", self.device)):
             if times:
                 found |= {name: times.median, f"{name}_min": times.minimum}
@@ -110,10 +97,6 @@ class Measurement:
         if self.rate:
             found |= {"rate": self.rate, "unit": "cell/s"}
         return found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what stands in the JSON."""
-        return {**asdict(self), "gcups": self.gcups}
 
 
 def compare(found: npt.ArrayLike, expected: npt.ArrayLike, judge: str = "reference") -> Check:
@@ -141,26 +124,6 @@ def both(first: Check, second: Check) -> Check:
     )
 
 
-def tell_wrong(checks: Iterable[tuple[str, Mapping[str, Any] | None]]) -> int:
-    """Print what was wrong to stderr; return the exit status, 1 if anything was.
-
-    Parameters
-    ----------
-    checks : iterable of (str, mapping or None)
-        What was checked, and a `Check` as it stands in the JSON; None if it was not run.
-    """
-    status = 0
-    for what, check in checks:
-        if check is not None and (check["wrong"] or not check["pairs"]):
-            status = 1
-            print(
-                f"WRONG: {what}: {check['wrong']} of {check['pairs']} differ from "
-                f"{check['judge']}; {check['first']}",
-                file=sys.stderr,
-            )
-    return status
-
-
 def measure(
     run: Callable[[], Result],
     check: Callable[[Result], Check],
@@ -175,13 +138,11 @@ def measure(
 
     Parameters
     ----------
-    run : callable
-        The work; returns when it is done.
-    check : callable
-        Judges the result of the first run and of each timed one. If the first is wrong, nothing is
-        timed; if a later one is, no time is reported.
+    run, check : callable
+        The work, which returns when it is done; and what judges the result of the first run and of
+        each timed one. If one is wrong, no time is reported.
     cells : int
-        Cells of the tables, for GCUPS.
+        Cells of the tables, for the rate.
     device : Device, optional
         The device that the work runs on; None for work of the CPU.
     budget : float
@@ -210,9 +171,8 @@ def measure(
         checked = check(result)
         if not checked.passed:
             return Measurement(checked, cells)
-    return Measurement(
-        checked, cells, Spread.of(wall), Spread.of(clock) if len(clock) == len(wall) else None
-    )
+    times = Spread.of(clock) if len(clock) == len(wall) else None
+    return Measurement(checked, cells, Spread.of(wall), times)
 
 
 def _settled(wall: list[float], elapsed: float, budget: float) -> bool:
@@ -255,26 +215,14 @@ def estimate(
     part: Callable[[float], tuple[Callable[[], object], int]],
     cells: int,
     limit: float,
-    *,
     first: float,
-    growth: int,
+    growth: int = 8,
 ) -> float:
     """Return about how many seconds all cells take, from the time of a part of them.
 
     A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
     are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
-    that.
-
-    Parameters
-    ----------
-    part : callable
-        Given a number of cells, returns what runs a part with about that many, and its cells.
-    cells : int
-        Of the whole.
-    limit : float
-        Seconds.
-    first, growth : float, int
-        Cells of the first part, and how many times larger each next one is.
+    that. ``part`` is given a number of cells, and returns what runs about as many, and its cells.
     """
     while True:
         run, there = part(first)

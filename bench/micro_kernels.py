@@ -1,4 +1,4 @@
-"""What `bench.micro` runs in shaders, and what NumPy says that the loops must find.
+"""Loops of shaders for `bench.work.micro`, and what NumPy says that they must find.
 
 >>> kernel = chains("add max", 16, 8)
 >>> kernel.work, kernel.expected().shape
@@ -10,27 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Found = npt.NDArray[np.uint32]
-Operation = Literal["add", "max", "add max"]
-Form = Literal["cells", "rows", "half", "float", "drawn"]
 
 SHADERS = Path(__file__).with_name("shaders")
-"""Folder of the shaders of `bench.micro`; they include files of glsw as well."""
+"""Folder of the shaders of micro; they include files of glsw as well."""
 
 SEEDS = 64
 """Invocations differ in their last six bits only, see results.glsl."""
-COSTS = {"gap_open": 12, "gap_extend": 2}
-COSTS3 = {"opens": 9, "extends": 2}
-SCORES = {"match": 5, "mismatch": -4}
 
-_FIRST, _COST = 101, 3
-_FACTOR = 40503
-_OPERATIONS: dict[Operation, int] = {"add": 0, "max": 1, "add max": 2}
+COSTS, COSTS3 = {"gap_open": 12, "gap_extend": 2}, {"opens": 9, "extends": 2}
+SCORES = {"match": 5, "mismatch": -4}
+_FIRST, _COST, _FACTOR = 101, 3, 40503
+_OPERATIONS = {"add": 0, "max": 1, "add max": 2}
 _INT, _HALF, _FLOAT = 0, 1, 2  # as number.glsl has them
 _ADDED = 34  # of the four numbers of a word: 0 + 3 + 10 + 21, see read.comp
 _TABLE = 512  # words of 16 bytes of uniform_block.comp
@@ -43,15 +39,11 @@ class Kernel:
 
     Parameters
     ----------
-    shader : str
-        File of the compute or fragment shader.
     work : int
         Operations, bytes or cells of an invocation.
     expected : callable
         Returns what an invocation of each seed finds, shape (SEEDS,); the next ones find the same
         again.
-    defines, uniforms : mapping
-        Of the shader.
     form : str
         What distinguishes it from others for the same purpose.
     """
@@ -65,77 +57,50 @@ class Kernel:
 
 
 def chains(
-    operation: Operation,
-    count: int,
-    rounds: int,
-    *,
-    half: bool = False,
-    shader: str = "micro/chains.comp",
+    operation: str, count: int, rounds: int, *, half: bool = False, shader: str = "chains.comp"
 ) -> Kernel:
     """Return ``count`` numbers, each computed from itself and the next one in every round."""
-    each = (2 if operation == "add max" else 1) * (2 if half else 1)
-    return Kernel(
-        shader,
-        count * rounds * each,
-        lambda: _chained(operation, count, rounds, 2 if half else 1),
-        {
-            "NUMBER": _HALF if half else _INT,
-            "OPERATION": _OPERATIONS[operation],
-            "CHAINS": count,
-            "ROUNDS": rounds,
-        },
-        {"first": _FIRST, "cost": _COST},
-    )
+    parts = 2 if half else 1
+
+    def expected() -> Found:
+        start = (np.arange(SEEDS)[:, None] * 37 + np.arange(count) * _FIRST) & 1023
+        ends = []
+        for first in (start, start ^ 341)[:parts]:
+            x = first.astype(np.int32)
+            for _ in range(rounds):
+                x[:, :-1] = _next(operation, x[:, :-1], x[:, 1:])
+                x[:, -1] = _next(operation, x[:, -1], x[:, 0])
+            ends.append(x)
+        return _mixed(np.stack(ends, axis=-1).reshape(SEEDS, -1))
+
+    defines = {"NUMBER": _HALF if half else _INT, "OPERATION": _OPERATIONS[operation]}
+    defines |= {"CHAINS": count, "ROUNDS": rounds}
+    work = count * rounds * (2 if operation == "add max" else 1) * parts
+    return Kernel(f"micro/{shader}", work, expected, defines, {"first": _FIRST, "cost": _COST})
 
 
-def _chained(operation: Operation, count: int, rounds: int, parts: int) -> Found:
-    seeds, k = np.arange(SEEDS)[:, None], np.arange(count)
-    start = (seeds * 37 + k * _FIRST) & 1023
-    ends = []
-    for first in (start, start ^ 341)[:parts]:
-        x = first.astype(np.int32)
-        for _ in range(rounds):
-            after = x[:, 1:]
-            x[:, :-1] = _next(operation, x[:, :-1], after)
-            x[:, -1] = _next(operation, x[:, -1], x[:, 0])
-        ends.append(x)
-    return _mixed(np.stack(ends, axis=-1).reshape(SEEDS, -1))
-
-
-def _next(
-    operation: Operation, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int32]:
+def _next(operation: str, x: Any, y: Any) -> Any:
     if operation == "add":
         return x + y
     return np.maximum(x, y) if operation == "max" else np.maximum(x - _COST, y)
 
 
-def recurrence(
-    form: Form,
-    rows: int,
-    step: int,
-    turns: int,
-    *,
-    linear: bool,
-) -> Kernel:
-    """Return the recurrence alone: as `sweep.glsl`, or as `lanes.comp` in some kind of number."""
+def recurrence(form: str, rows: int, step: int, turns: int, *, linear: bool) -> Kernel:
+    """Return the recurrence alone.
+
+    Forms: ``cells`` as `sweep.glsl`, ``drawn`` the same in a fragment shader; ``rows``, ``half``
+    and ``float`` as `lanes.comp` with these numbers.
+    """
     files = {"cells": "micro/cells.comp", "drawn": "micro/cells.frag"}
     numbers = {"rows": _INT, "half": _HALF, "float": _FLOAT}
     parts = 2 if form in ("half", "float") else 1
-    costs = dict(COSTS)
-    if linear:
-        del costs["gap_extend"]
+    costs = {"gap_open": COSTS["gap_open"]} if linear else COSTS
+    defines = {"NUMBER": numbers.get(form), "ROWS": rows, "STEP": step, "TURNS": turns}
     return Kernel(
         files.get(form, "micro/rows.comp"),
         rows * step * turns * parts,
         lambda: np.asarray(tables(rows, step, turns, linear, parts)[0]),
-        {
-            "NUMBER": numbers.get(form),
-            "ROWS": rows,
-            "STEP": step,
-            "TURNS": turns,
-            "LINEAR": 1 if linear else None,
-        },
+        {**defines, "LINEAR": 1 if linear else None},
         {**costs, **SCORES},
         f"{rows} rows x {step} column{'s' * (step > 1)}",
     )
@@ -149,11 +114,9 @@ def tables(rows: int, step: int, turns: int, linear: bool, parts: int) -> tuple[
     opened = COSTS["gap_open"]
     extended = opened if linear else COSTS["gap_extend"]
     seeds = np.arange(SEEDS * parts)
-    scores = made_up(seeds, rows)
-    fall = np.arange(rows) * extended
+    scores, fall = made_up(seeds, rows), np.arange(rows) * extended
     h = np.zeros((len(seeds), rows), np.int64)
-    e = np.zeros_like(h)
-    best = np.zeros(len(seeds), np.int64)
+    e, best = np.zeros_like(h), np.zeros(len(seeds), np.int64)
     corner = np.zeros_like(best)
     below = [(np.zeros_like(best), np.zeros_like(best))] * step
     for column in range(turns * step):
@@ -181,20 +144,13 @@ def made_up(seeds: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.int64]:
 
 def recurrence3(side: int, turns: int, *, linear: bool) -> Kernel:
     """Return the recurrence of three sequences alone, by identity: as `lane3.glsl`."""
-    costs = dict(COSTS3)
-    if linear:
-        del costs["extends"]
+    costs = {"opens": COSTS3["opens"]} if linear else COSTS3
+    defines = {"SIDE": side, "ROWS": side * side, "TURNS": turns, "IDENTITY": 1}
     return Kernel(
         "micro/cells3.comp",
         side * side * turns,
         lambda: _planes(side, turns, linear),
-        {
-            "SIDE": side,
-            "ROWS": side * side,
-            "TURNS": turns,
-            "IDENTITY": 1,
-            "LINEAR": 1 if linear else None,
-        },
+        {**defines, "LINEAR": 1 if linear else None},
         {**costs, **SCORES},
         f"planes of {side} x {side}",
     )
@@ -216,12 +172,8 @@ def _planes(side: int, turns: int, linear: bool) -> Found:
             for z in range(1, side + 1):
                 gaps = np.stack(
                     [
-                        before[1, y - 1, z],
-                        before[2, y, z - 1],
-                        here[3, y - 1, z - 1],
-                        before[4, y, z],
-                        here[5, y - 1, z],
-                        here[6, y, z - 1],
+                        *(before[1, y - 1, z], before[2, y, z - 1], here[3, y - 1, z - 1]),
+                        *(before[4, y, z], here[5, y - 1, z], here[6, y, z - 1]),
                     ]
                 )
                 aligned = before[0, y - 1, z - 1] + scores[:, (y - 1) * side + z - 1]
@@ -230,8 +182,7 @@ def _planes(side: int, turns: int, linear: bool) -> Found:
                 here[1:, y, z] = h - opens if linear else np.maximum(h - opens, gaps - extends)
                 best = np.maximum(best, h)
         before = here
-    last = before[0, 1:, 1:].reshape(-1, SEEDS).T
-    return _mixed(np.column_stack([best, last]))
+    return _mixed(np.column_stack([best, before[0, 1:, 1:].reshape(-1, SEEDS).T]))
 
 
 def shared(workgroup: int, turns: int) -> Kernel:
@@ -247,37 +198,31 @@ def shared(workgroup: int, turns: int) -> Kernel:
                 found ^= words[part * workgroup + at]
         return _word((found * [1, 3, 5, 7]).sum(axis=1))
 
-    return Kernel(
-        "micro/shared.comp",
-        turns * 4 * 16,
-        expected,
-        {"TURNS": turns},
-        {"factor": _FACTOR},
-    )
+    work, uniforms = turns * 4 * 16, {"factor": _FACTOR}
+    return Kernel("micro/shared.comp", work, expected, {"TURNS": turns}, uniforms)
 
 
 def uniform_block(width: int, turns: int) -> Kernel:
     """Return lookups of ``width`` numbers in a uniform block, see `block_table`."""
 
     def expected() -> Found:
-        at = _places(turns)
-        table = block_table().astype(np.int64)
+        at, table = _places(turns), block_table().astype(np.int64)
         if width == 1:
             return _word(table.ravel()[at % (4 * _TABLE)].sum(axis=1))
         return _weighted(table[at % _TABLE])
 
-    return Kernel("micro/uniform_block.comp", 4 * width * turns, expected, _looks(turns, width))
+    defines = {"TURNS": turns, "WIDTH": width}
+    return Kernel("micro/uniform_block.comp", 4 * width * turns, expected, defines)
 
 
 def texture(turns: int) -> Kernel:
     """Return fetches of texels of 16 bytes, see `texture_table`."""
 
     def expected() -> Found:
-        at = _places(turns)
-        table = texture_table().astype(np.int64)
+        at, table = _places(turns), texture_table().astype(np.int64)
         return _weighted(table[(at >> 5) % _TEXELS, at % _TEXELS])
 
-    return Kernel("micro/texture.frag", 16 * turns, expected, _looks(turns))
+    return Kernel("micro/texture.frag", 16 * turns, expected, {"TURNS": turns, "WIDTH": None})
 
 
 def block_table() -> npt.NDArray[np.int32]:
@@ -290,10 +235,6 @@ def texture_table() -> npt.NDArray[np.int32]:
     return np.random.default_rng(2).integers(-1000, 1000, (_TEXELS, _TEXELS, 4), np.int32)
 
 
-def _looks(turns: int, width: int | None = None) -> dict[str, int | None]:
-    return {"TURNS": turns, "WIDTH": width}
-
-
 def _places(turns: int) -> npt.NDArray[np.int64]:
     """Return where the lookups of each seed look, shape (SEEDS, turns)."""
     turn = np.arange(turns)
@@ -301,8 +242,7 @@ def _places(turns: int) -> npt.NDArray[np.int64]:
 
 
 def _weighted(words: npt.NDArray[np.int64]) -> Found:
-    total = (words.sum(axis=1) * [1, 3, 5, 7]).sum(axis=1)
-    return _word(total)
+    return _word((words.sum(axis=1) * [1, 3, 5, 7]).sum(axis=1))
 
 
 def read(words: int, groups: int, each: int, workgroup: int, shift: int) -> Found:
@@ -313,14 +253,12 @@ def read(words: int, groups: int, each: int, workgroup: int, shift: int) -> Foun
     group, t = np.arange(groups, dtype=np.int64)[:, None], np.arange(workgroup)
     first = group * each * workgroup % words + t
     places = each * first + workgroup * (each * (each - 1) // 2)
-    found = 16 * (4 * places + each * shift) + each * _ADDED
-    return _word(found).ravel()
+    return _word(16 * (4 * places + each * shift) + each * _ADDED).ravel()
 
 
 def written(first: int, count: int, shift: int) -> Found:
     """Return ``count`` numbers that write.comp writes, from the number ``first`` on."""
-    numbers = np.arange(first, first + count, dtype=np.int64) + shift
-    return _word(numbers)
+    return _word(np.arange(first, first + count, dtype=np.int64) + shift)
 
 
 def summed(found: Found, places: int) -> Found:

@@ -1,4 +1,4 @@
-"""Loops and copies on a device, as `bench.micro` times them: run, and compare with NumPy.
+"""Loops and copies on a device, as `bench.work.micro` times them: run, and compare with NumPy.
 
 Each has a ``run`` that takes how much to do, ``work`` for one of it, and a ``check``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -21,10 +22,7 @@ PLACES = 4096
 """Places in which invocations add up what they find, see results.glsl."""
 
 JUDGE = "NumPy"
-
 _MOST_GROUPS = 65535
-_MOST_ROWS = 8192  # of a target
-_MOST_TIMES = 4096
 _EACH = 8  # words of 16 bytes that an invocation moves
 _SAMPLE = 1024  # numbers looked at here and there in a large buffer
 _LEAST_MEMORY = 2**22
@@ -33,36 +31,16 @@ _SIDE = 64  # pixels of the target of draws
 
 @dataclass(frozen=True)
 class Size:
-    """How much to do at once.
-
-    Parameters
-    ----------
-    workgroup : int
-        Invocations in a work group.
-    rounds : int
-        Of loops of operations and lookups.
-    turns : int
-        Of loops of cells.
-    width : int
-        Pixels in a row of a target.
-    memory : int
-        Bytes of a storage buffer.
-    cached : int
-        Bytes of a storage buffer that stays in a cache.
-    copied : int
-        Bytes of an upload or a download.
-    seconds : float
-        What a run should take.
-    """
+    """How much to do at once: invocations of a work group, rounds of loops, bytes of buffers."""
 
     workgroup: int
     rounds: int
-    turns: int
-    width: int
-    memory: int
-    cached: int
-    copied: int
-    seconds: float
+    turns: int  # of loops of cells
+    width: int  # pixels in a row of a target
+    memory: int  # bytes of a storage buffer
+    cached: int  # of one that stays in a cache
+    copied: int  # of an upload or a download
+    seconds: float  # that a run should take
 
 
 HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**22, 2**26, 0.06)
@@ -77,16 +55,14 @@ class Loop:
     def __init__(self, device: Device, kernel: Kernel, size: Size) -> None:
         self._device, self._workgroup = device, size.workgroup
         self.work = float(kernel.work * size.workgroup)
-        self._program = shader.compute(
-            device, kernel.shader, SHADERS, WORKGROUP=size.workgroup, **kernel.defines
-        )
+        defines = {"WORKGROUP": size.workgroup, **kernel.defines}
+        self._program = shader.compute(device, kernel.shader, SHADERS, **defines)
         _set(self._program, kernel.uniforms)
         self._table = device.ctx.buffer(micro_kernels.block_table())
         self._expected = np.resize(kernel.expected(), PLACES)
         self._results = device.ctx.buffer(reserve=4 * PLACES)
 
     def run(self, groups: int) -> Found:
-        """Return what all invocations found, in `PLACES` places."""
         self._results.clear()
         self._results.bind_to_storage_buffer(0)
         self._table.bind_to_uniform_block(0)
@@ -95,7 +71,6 @@ class Loop:
         return np.frombuffer(self._results.read(), np.uint32)
 
     def check(self, groups: int, found: Found) -> Check:
-        """Compare it with NumPy's."""
         whole, rest = divmod(groups * self._workgroup, PLACES)
         times = np.full(PLACES, whole, np.uint32)
         times[:rest] += np.uint32(1)
@@ -103,7 +78,6 @@ class Loop:
         return compare(found, self._expected * times, JUDGE)
 
     def release(self) -> None:
-        """Free the buffers."""
         self._table.release()
         self._results.release()
 
@@ -111,7 +85,7 @@ class Loop:
 class Drawn:
     """A kernel of a fragment shader, in a number of rows of pixels."""
 
-    most = _MOST_ROWS
+    most = 8192
 
     def __init__(self, device: Device, kernel: Kernel, size: Size) -> None:
         self._device, self._width = device, size.width
@@ -125,17 +99,13 @@ class Drawn:
         self._table.filter = moderngl.NEAREST, moderngl.NEAREST
         self._targets: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
 
-    def _target(self, rows: int) -> moderngl.Framebuffer:
+    def run(self, rows: int) -> moderngl.Framebuffer:
         if rows not in self._targets:
             self._release_targets()
             with self._device.checked(f"allocating {rows} rows of pixels"):
                 texture = self._device.ctx.texture((self._width, rows), 1, dtype="i4")
                 self._targets[rows] = texture, self._device.ctx.framebuffer([texture])
-        return self._targets[rows][1]
-
-    def run(self, rows: int) -> moderngl.Framebuffer:
-        """Draw; return where."""
-        framebuffer = self._target(rows)
+        framebuffer = self._targets[rows][1]
         self._table.use(0)
         self._vertices.scope = self._device.ctx.scope(framebuffer, moderngl.NOTHING)
         self._vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
@@ -143,7 +113,6 @@ class Drawn:
         return framebuffer
 
     def check(self, rows: int, drawn: moderngl.Framebuffer) -> Check:
-        """Compare all pixels with NumPy's."""
         data = drawn.read(components=1, dtype="i4", alignment=1)
         self._device.check("drawing")
         seeds = np.arange(self._width) + np.arange(rows)[:, None] * 8 & micro_kernels.SEEDS - 1
@@ -156,7 +125,6 @@ class Drawn:
         self._targets.clear()
 
     def release(self) -> None:
-        """Free the textures."""
         self._release_targets()
         self._table.release()
 
@@ -164,10 +132,10 @@ class Drawn:
 class Memory:
     """Two storage buffers, larger than caches, and programs that fill, read and copy them.
 
-    The source holds what was written last, so `write` comes first.
+    The source holds what was written last, so `write` comes first. Numbers change from run to run.
     """
 
-    most = _MOST_TIMES
+    most = 4096
 
     def __init__(self, device: Device, size: Size) -> None:
         self._device, self._workgroup = device, size.workgroup
@@ -180,44 +148,37 @@ class Memory:
         self._results = device.ctx.buffer(reserve=4 * PLACES)
         self._written = self._added = 0
 
-    def _buffers(self) -> tuple[moderngl.Buffer, moderngl.Buffer]:
+    def _buffers(self) -> list[moderngl.Buffer]:
         """Return both; half as large, and so on, where there is not enough memory."""
         while True:
             try:
                 with self._device.checked(f"allocating twice {self.bytes} bytes"):
-                    made = [self._device.ctx.buffer(reserve=self.bytes) for _ in range(2)]
-                return made[0], made[1]
+                    return [self._device.ctx.buffer(reserve=self.bytes) for _ in range(2)]
             except DeviceError:
                 if self.bytes <= _LEAST_MEMORY:
                     raise
                 self.bytes //= 2
 
     def write(self, times: int) -> None:
-        """Fill the source this number of times, with numbers that change from run to run."""
         self._written += 1
         self._run("write", times, self._written)
         self._device.ctx.finish()
 
     def check_write(self, times: int, _: None) -> Check:
-        """Look at the source here and there."""
         return self._compare(self._source, self._written)
 
     def copy(self, times: int) -> None:
-        """Copy the source this number of times, and add what changes from run to run."""
         self._added += 1
         self._run("copy", times, self._added)
         self._device.ctx.finish()
 
     def check_copy(self, times: int, _: None) -> Check:
-        """Look at the destination here and there."""
         return self._compare(self._destination, self._written + self._added)
 
     def read(self, times: int) -> Found:
-        """Read the source this number of times; return what was found, in `PLACES` places."""
         return self._found(times, self.bytes)
 
     def check_read(self, times: int, found: Found) -> Check:
-        """Compare with what was written."""
         return self._compare_found(times, self.bytes, found)
 
     def cached(self, times: int) -> Found:
@@ -225,19 +186,12 @@ class Memory:
         return self._found(times, self._cached)
 
     def check_cached(self, times: int, found: Found) -> Check:
-        """Compare with what was written."""
         return self._compare_found(times, self._cached, found)
 
     def _run(self, name: str, times: int, shift: int = 0, size: int = 0) -> None:
-        program = shader.compute(
-            self._device,
-            f"micro/{name}.comp",
-            SHADERS,
-            WORKGROUP=self._workgroup,
-            EACH=_EACH,
-        )
-        uniforms = {"shift": shift, "words": (size or self.bytes) // 16}
-        _set(program, {key: value for key, value in uniforms.items() if key in program})
+        defines = {"WORKGROUP": self._workgroup, "EACH": _EACH}
+        program = shader.compute(self._device, f"micro/{name}.comp", SHADERS, **defines)
+        _set(program, {"shift": shift, "words": (size or self.bytes) // 16})
         for binding, buffer in enumerate((self._results, self._source, self._destination)):
             buffer.bind_to_storage_buffer(binding)
         for _ in range(times):
@@ -255,6 +209,7 @@ class Memory:
         return compare(found, micro_kernels.summed(each, PLACES) * np.uint32(times), JUDGE)
 
     def _compare(self, buffer: moderngl.Buffer, shift: int) -> Check:
+        """Look at a buffer here and there."""
         self._device.check("writing a storage buffer")
         total = self.bytes // 4
         places = range(0, total, max(_SAMPLE, total // 64))
@@ -263,13 +218,12 @@ class Memory:
         return compare(np.concatenate(found), np.concatenate(expected), JUDGE)
 
     def release(self) -> None:
-        """Free the buffers."""
         for buffer in (self._source, self._destination, self._results):
             buffer.release()
 
 
 class Transfer:
-    """A buffer that is written from the host and read back."""
+    """A buffer that is written from the host, a little of it changed, and read back."""
 
     def __init__(self, device: Device, size: Size) -> None:
         self._device = device
@@ -279,29 +233,24 @@ class Transfer:
         self.bytes = self._content.nbytes
 
     def upload(self) -> None:
-        """Write all of it, a little of which changes from run to run."""
         self._content[:: self._content.size // 64] += 1
         self._buffer.write(self._content)
         self._device.ctx.finish()
 
     def check_upload(self, _: None) -> Check:
-        """Read it back."""
         self._device.check("uploading")
         return compare(np.frombuffer(self._buffer.read(), np.int32), self._content, JUDGE)
 
     def download(self) -> None:
-        """Read all of it."""
         self._buffer.read_into(self._found)
 
     def check_download(self, _: None) -> Check:
-        """Compare it with what was written, and forget it."""
         self._device.check("downloading")
         judged = compare(self._found, self._content, JUDGE)
         self._found[:] = -1
         return judged
 
     def release(self) -> None:
-        """Free the buffer."""
         self._buffer.release()
 
 
@@ -309,7 +258,6 @@ class Dispatches:
     """Dispatches of next to nothing, each of which needs what the one before has written."""
 
     most = 2**14
-    work = 1.0
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -317,7 +265,6 @@ class Dispatches:
         self._buffer = device.ctx.buffer(reserve=4)
 
     def run(self, count: int) -> int:
-        """Return how many there were, as each has counted."""
         self._buffer.clear()
         self._buffer.bind_to_storage_buffer(0)
         for _ in range(count):
@@ -327,12 +274,10 @@ class Dispatches:
         return int(np.frombuffer(self._buffer.read(), np.int32)[0])
 
     def check(self, count: int, found: int) -> Check:
-        """Compare it with the number of dispatches."""
         self._device.check("dispatching")
         return compare([found], [count], JUDGE)
 
     def release(self) -> None:
-        """Free the buffer."""
         self._buffer.release()
 
 
@@ -343,24 +288,20 @@ class Draws:
     """
 
     most = 2**14
-    work = 1.0
 
     def __init__(self, device: Device, rows: int = _SIDE) -> None:
-        self._device, self._rows = device, rows
+        self._device, self._rows, ctx = device, rows, device.ctx
         self._program = shader.render(device, "quad.vert", "micro/draw.frag", SHADERS)
         self._program["before"] = 0
-        ctx = device.ctx
         self._textures = [ctx.texture((_SIDE, _SIDE), 1, dtype="i4") for _ in range(2)]
         self._framebuffers = [ctx.framebuffer([each]) for each in self._textures]
         for each in self._framebuffers:
             each.viewport = (0, 0, _SIDE, rows)
         self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
         self._vertices = ctx.vertex_array(self._program, [])
-        self._nothing = bytes(4 * _SIDE**2)
 
     def run(self, count: int) -> Found:
-        """Return the sum of the numbers of all draws, for each pixel."""
-        self._textures[1].write(self._nothing)
+        self._textures[1].write(bytes(4 * _SIDE**2))
         for number in range(count):
             self._textures[1 - number % 2].use(0)
             self._program["number"] = number
@@ -371,23 +312,17 @@ class Draws:
         return np.frombuffer(data, np.uint32)
 
     def check(self, count: int, found: Found) -> Check:
-        """Compare them with the sum."""
         self._device.check("drawing")
-        return compare(
-            found, np.full(_SIDE * self._rows, count * (count - 1) // 2, np.uint32), JUDGE
-        )
+        total = count * (count - 1) // 2
+        return compare(found, np.full(_SIDE * self._rows, total, np.uint32), JUDGE)
 
     def release(self) -> None:
-        """Free the textures."""
-        for scope, framebuffer, texture in zip(
-            self._scopes, self._framebuffers, self._textures, strict=True
-        ):
-            scope.release()
-            framebuffer.release()
-            texture.release()
+        kept: list[Any] = [*self._scopes, *self._framebuffers, *self._textures]
+        for each in kept:
+            each.release()
 
 
-def _set(program: moderngl.ComputeShader | moderngl.Program, uniforms: Mapping[str, int]) -> None:
+def _set(program: Any, uniforms: Mapping[str, int]) -> None:
     for name, value in uniforms.items():
         if name in program:
             program[name] = value

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from bench.generated import shares
 from bench.programs import SHARES, Competitor, Scores
-from bench.workloads import shares
 from glsw.batch import Batch
 
 
@@ -37,7 +37,6 @@ class Processes(Competitor):
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the processes and shares of the pairs."""
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
             # Through a file: what goes through a pipe is written while each process starts.
             path = Path(folder, "pairs")
@@ -53,7 +52,6 @@ class Processes(Competitor):
                 yield pool, shares(batch, SHARES * self._cores)
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
         pool, parts = prepared
         return np.concatenate(list(pool.map(_kept_scores, parts)))
 

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
-from bench.workloads import shares
+from bench.generated import shares
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA
@@ -82,11 +82,9 @@ class Competitor(ABC):
         raise NotImplementedError(self.name)
 
     def listed(self, scores: Scores) -> Scores:
-        """Return what `scores` has to find if these are the scores of the pairs."""
         return scores
 
     def scores_of(self, batch: Batch) -> Scores:
-        """Return the score of each pair."""
         with self.prepared(batch) as prepared:
             return self.scores(prepared)
 
@@ -112,21 +110,17 @@ class Parasail(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and has these scores."""
         return parasail is not None and _is_blosum62(scoring)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of one query and of the targets."""
         yield _letters(self._scoring, batch)
 
     def part(self, prepared: Any, pairs: range) -> Any:
-        """Return the query with some of the targets."""
         query, targets = prepared
         return query, targets[pairs.start : pairs.stop]
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
         query, targets = prepared
         opening, extending = self._scoring.gap_open, self._scoring.gap_extend
         if self._scan:
@@ -164,7 +158,6 @@ class Ssearch36(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and has these scores."""
         known = _is_blosum62(scoring) or _is_simple_dna(scoring)
         return shutil.which("ssearch36") is not None and known
 
@@ -179,7 +172,6 @@ class Ssearch36(Competitor):
             yield folder
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the best scores, descending."""
         extend = self._scoring.gap_extend
         if _is_blosum62(self._scoring):
             words = ["-s", "BP62"]
@@ -197,7 +189,6 @@ class Ssearch36(Competitor):
         return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
 
     def listed(self, scores: Scores) -> Scores:
-        """Return the best of these scores, descending."""
         return np.sort(scores)[::-1][: self.best]
 
 
@@ -227,7 +218,6 @@ class Pyopal(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and knows these letters."""
         return pyopal is not None and isinstance(scoring.alphabet.letters, str)
 
     @contextmanager
@@ -239,7 +229,6 @@ class Pyopal(Competitor):
             yield query, pyopal.Database(targets, self._aligner.alphabet), parts, pool
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
         query, database, parts, pool = prepared
 
         def score(part: range) -> Scores:
@@ -256,16 +245,13 @@ class OfPairs(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it knows these letters."""
         return isinstance(scoring.alphabet.letters, str)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of the pairs."""
         yield _letters_of_pairs(self._scoring, batch)
 
     def part(self, prepared: Any, pairs: range) -> Any:
-        """Return some of the pairs."""
         return prepared[pairs.start : pairs.stop]
 
 
@@ -303,11 +289,9 @@ class ParasailPairs(OfPairs):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether it is installed and knows these letters."""
         return parasail is not None and OfPairs.available(scoring)
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
         align = getattr(parasail, self.function)
         costs = self._scoring.gap_open, self._scoring.gap_extend
         found = np.zeros(len(prepared), np.int32)
@@ -335,7 +319,6 @@ class Biopython(OfPairs):
         self._aligner.extend_gap_score = -scoring.gap_extend
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
         score = self._aligner.score
         return np.array([score(*pair) for pair in prepared], np.int32)  # type: ignore[no-untyped-call]
 

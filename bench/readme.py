@@ -1,19 +1,20 @@
-"""The tables of speeds in README.md, made of the files in bench/results.
+"""``bench readme``: the tables of README.md and bench/README.md, made from bench/results.
 
-python -m bench.readme          # writes them
-python -m bench.readme --check  # exit status 1 if README.md has others
+With ``--check`` nothing is written, and the exit status is 1 if a table differs.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from bench import options
+from bench import options, roofline
+from bench.claims import matches
+from bench.row import File, Row, rate_of, seconds_of, state
+from bench.table import number, seconds, size_text
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -21,24 +22,109 @@ BEGIN = "<!-- made by `make readme-tables` from bench/results: do not edit -->"
 END = "<!-- end of what is made -->"
 
 DEVICES = {
-    "H100": "suite-h100.json",
-    "H200": "suite-h200.json",
-    "2 CPU cores, llvmpipe": "suite-llvmpipe.json",
-    "the same, zink on lavapipe": "suite-zink.json",
-    "the same, softpipe (OpenGL 3.3)": "suite-softpipe.json",
+    "H100": "h100",
+    "H200": "h200",
+    "2 CPU cores, llvmpipe": "llvmpipe",
+    "the same, zink on lavapipe": "zink",
+    "the same, softpipe (OpenGL 3.3)": "softpipe",
 }
-"""Columns, and the files of the suite that they come from."""
+"""Columns, and the files that they come from."""
 
-JOURNEYS = {
-    "reads-lambda": "1,000 reads against the genome of phage lambda, both strands, SAM",
-    "reads-genome": "10,000 reads of 150 against the genome of E. coli, both strands, SAM",
-    "genes-hsps": "100 genes of 1,000 against the genome of E. coli, both strands, 5 HSPs each",
-    "proteome": "4,403 proteins of E. coli against 52,608 of Swiss-Prot, top 10",
-    "proteome-self": "the 4,403 proteins with themselves, all hits to E-value 1e-5",
-    "query": "one protein of 375 against the 52,608",
-    "entries-index": "20 proteins against 500,000 with Swiss-Prot's lengths, indexed, top 10",
-}
-"""Whole commands of ``journeys``."""
+_UNIFORM = {"workload": "search-uniform", "mean": 512, "count": 1_000_000, "task": "scores"}
+_SWISSPROT = {"workload": "search-swissprot", "count": 500_000, "task": "scores"}
+_ONE, _ALL = None, "20 queries"
+"""Of single queries the sum is shown."""
+_DNA = {"workload": "aymone2022", "scoring": "DNA 1/-1, gaps 2, 2", "count": 1000}
+_THREE = {"workload": "three-large", "program": "subtable", "count": 1}
+_IDENTITY = {"scoring": "identity 1/-1, gaps 1, 1"}
+
+HEADLINES: Sequence[tuple[str, Sequence[tuple[str, Mapping[str, Any]]], Mapping[str, Any]]] = (
+    (
+        "20 queries of 144 to 5478 against a million proteins of 512, 16-bit floats",
+        [
+            ("{clock} one by one", {**_UNIFORM, "program": "lanes f16", "options": _ONE}),
+            ("{clock} together", {**_UNIFORM, "program": "lanes f16", "options": _ALL}),
+        ],
+        {**_UNIFORM, "ours": False, "options": _ALL},
+    ),
+    (
+        "the same in 32-bit integers, as on any vendor's device",
+        [("{clock}", {**_UNIFORM, "program": "lanes int32", "options": _ONE})],
+        {},
+    ),
+    (
+        "20 queries against 500,000 proteins with Swiss-Prot's lengths, 16-bit floats; integers",
+        [
+            ("{clock}", {**_SWISSPROT, "program": "lanes f16", "options": _ONE}),
+            ("{clock}", {**_SWISSPROT, "program": "lanes int32", "options": _ONE}),
+        ],
+        {**_SWISSPROT, "ours": False},
+    ),
+    *(
+        (
+            f"`glsw search`, the whole command: {text}",
+            [("{wall} ({time})", {"workload": "journeys", "options": name, "program": "glsw"})],
+            {},
+        )
+        for name, text in (
+            ("reads-lambda", "1,000 reads against the genome of phage lambda, SAM"),
+            ("reads-genome", "10,000 reads of 150 against the genome of E. coli, SAM"),
+            ("genes-hsps", "100 genes of 1,000 against the genome of E. coli, 5 HSPs each"),
+            ("proteome", "4,403 proteins of E. coli against 52,608 of Swiss-Prot, top 10"),
+            ("proteome-self", "the 4,403 proteins with themselves, all hits to E-value 1e-5"),
+            ("query", "one protein of 375 against the 52,608"),
+            ("entries-index", "20 proteins against 500,000 indexed entries, top 10"),
+        )
+    ),
+    (
+        "`fragment`, a query of 511 against 20,000 proteins",
+        [("{wall}", {"workload": "liu2006", "program": "fragment", "sizes": [511, 361]})],
+        {"workload": "liu2006", "sizes": [511, 361], "ours": False},
+    ),
+    (
+        "1000 DNA pairs of 512 x 512 with traceback",
+        [("{clock} (device)", {**_DNA, "task": "paths", "options": "ties: conventional"})],
+        {**_DNA, "program": "parasail sw_trace_scan_sat"},
+    ),
+    *(
+        (
+            f"one pair of DNA, {length:,} x {length:,}: score and ends",
+            [
+                (
+                    "{wall}",
+                    {"workload": "megabase", "sizes": [length] * 2, "options": "dissimilar"}
+                    | {"task": "ends"},
+                )
+            ],
+            {"workload": "lin2015", "sizes": [length] * 2, "program": "parasail sw_striped_sat"},
+        )
+        for length in (100_000, 1_000_000)
+    ),
+    (
+        "E. coli K12 x E. coli 536: the whole alignment",
+        [
+            (
+                "{time}, {memory}",
+                {"workload": "megabase", "task": "paths", "options": "E. coli K12 x E. coli 536"},
+            )
+        ],
+        {},
+    ),
+    (
+        "three sequences of 512, identity: score and end; with alignment",
+        [
+            ("{wall} ({time})", {**_THREE, **_IDENTITY, "sizes": [512] * 3, "task": "ends"}),
+            ("{time}", {**_THREE, **_IDENTITY, "sizes": [512] * 3, "task": "paths"}),
+        ],
+        {"workload": "sudo2012", "program": "C code", "sizes": [512] * 3, "task": "ends"},
+    ),
+    (
+        "all 2,024 triples of 24 channels, 128 letters each, identity",
+        [("{wall} ({time})", {**_THREE, **_IDENTITY, "count": 2024})],
+        {},
+    ),
+)
+"""What an H100 does: the text, our rows and how they are shown, the rows of other programs."""
 
 WORKLOADS = {
     "search": "a protein of 375 against {count:,} with Swiss-Prot's lengths: scores",
@@ -46,291 +132,190 @@ WORKLOADS = {
     "long": "one pair of DNA, {0:,} x {1:,}: score and end",
     "three": "three sequences of {0}: score and end",
 }
-"""The benchmark ``engines``."""
-
-
-class Entry(NamedTuple):
-    """A row of the table of headlines."""
-
-    what: str
-    ours: str
-    others: str
 
 
 @cache
-def load(name: str) -> dict[str, Any]:
-    """Return a document of bench/results."""
-    document: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-    return document
-
-
-def results(name: str, benchmark: str | None = None, **fields: Any) -> list[dict[str, Any]]:
-    """Return the results of a document, or of a benchmark in a suite, with these fields."""
-    document = load(name)
-    every = document["results"]
-    if document["benchmark"] == "suite":
-        steps = [step for step in every if step["benchmark"] == benchmark]
-        every = [result for step in steps for result in step["results"] or ()]
-    return [each for each in every if all(each.get(key) == value for key, value in fields.items())]
-
-
-def one(name: str, benchmark: str | None = None, **fields: Any) -> dict[str, Any]:
-    """Return the only such result."""
-    (found,) = results(name, benchmark, **fields)
-    return found
-
-
-def number(value: float | None) -> str:
-    """Return a rate with three digits.
-
-    >>> number(3711.8), number(97.68), number(0.0123), number(None)
-    ('3,712', '97.7', '0.0123', '-')
-    """
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:.3g}"
-
-
-def seconds(value: float) -> str:
-    """Return a time in words.
-
-    >>> seconds(44.96), seconds(0.00133), seconds(1.446)
-    ('45 s', '1.3 ms', '1.4 s')
-    """
-    return f"{value * 1e3:.2g} ms" if value < 0.1 else f"{value:.2g} s"
-
-
-def mebibytes(size: int) -> str:
-    """Return a size in MiB."""
-    return f"{size / 2**20:.0f} MiB"
-
-
-# by device
-
-
-def by_device() -> Iterator[str]:
-    """Yield the lines of the table that compares devices."""
-    names = [name for name, file in DEVICES.items() if (RESULTS / file).exists()]
-    yield "| GCUPS by wall time | " + " | ".join(names) + " |"
-    yield "|---|" + "---:|" * len(names)
-    for workload, text in WORKLOADS.items():
-        found = {name: _rows(DEVICES[name], workload) for name in names}
-        sizes = [rows[0] for rows in found.values() if rows]
-        large = text.format(*sizes[0]["lengths"], count=sizes[0]["count"])
-        same = {(*size["lengths"], size["count"]) for size in sizes}
-        yield f"| **{large}**{'' if len(same) == 1 else ' (software: less)'} |" + " |" * len(names)
-        for label, chosen in (
-            ("glsw", lambda row: not row["peer"] and row["engine"] not in ("cpu", "auto")),
-            ("others, one core", lambda row: row["peer"] and row["cores"] == 1),
-            ("others, all cores", lambda row: row["peer"] and row["cores"] != 1),
-        ):
-            cells = [_best(found[name], chosen) for name in names]
-            if any(cells):
-                yield f"| {label} | " + " | ".join(cell or "" for cell in cells) + " |"
-
-
-def _rows(file: str, workload: str) -> list[dict[str, Any]]:
-    return results(file, "engines", workload=workload)
-
-
-def _best(
-    rows: Sequence[Mapping[str, Any]], chosen: Callable[[Mapping[str, Any]], bool]
-) -> str | None:
-    """Return the highest rate, and whose it is."""
-    timed = [row for row in rows if chosen(row) and row["gcups"]]
-    if not timed:
-        return None
-    row = max(timed, key=lambda row: row["gcups"])
-    return f"{number(row['gcups'])} {row['engine']}"
-
-
-# headlines
+def load(name: str) -> list[Row]:
+    """Return the timed rows of a file of bench/results."""
+    rows = File.read(RESULTS / f"{name}.ndjson").rows.values()
+    return [row for row in rows if state(row) == "timed"]
 
 
 def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
     yield "| what | GCUPS, H100 | other programs on that machine |"
     yield "|---|---|---|"
-    for what, ours, others in (*_searches(), *_journeys(), *_pairs(), *_triples()):
-        yield f"| {what} | {ours} | {others} |"
+    for text, wanted, others in HEADLINES:
+        shown = []
+        for form, fields in wanted:
+            found = _found(fields)
+            if found and fields.get("options", "") is None:
+                shown.append(_shown(form, _summed(found)))
+            elif found:
+                shown.append(_shown(form, max(found, key=lambda row: rate_of(row) or 0.0)))
+        beside = _found(others) if others else []
+        beside.sort(key=lambda row: (row.get("cores") or 0, -(rate_of(row) or 0.0)))
+        if shown:
+            yield f"| {text} | {'; '.join(shown)} | {_others(beside)} |"
 
 
-def _searches() -> Iterator[Entry]:
-    file = "search-h100.json"
-    uniform, _, swissprot = results(file)
-    queries = "20 queries of 144 to 5478"
-    half, whole = _run(uniform, "lanes f16"), _run(uniform, "lanes int32")
-    theirs = load(file)["settings"]["cudasw4"]
-    yield Entry(
-        f"`lanes`, {queries} against a million proteins of 512, 16-bit floats",
-        f"{number(half['kernel_gcups'])} one by one, "
-        f"{number(half['together']['kernel_gcups'])} together",
-        f"CUDASW++4.0 on such a card, another day: {number(theirs['half2'])} (half2), "
-        f"{number(theirs['DPX'])} (dpx)",
-    )
-    yield Entry(
-        "the same in 32-bit integers, as on any vendor's device",
-        number(whole["kernel_gcups"]),
-        "",
-    )
-    peers = swissprot["peers"]
-    every = max(peer["cores"] for peer in peers)
-    rates = {
-        cores: ", ".join(f"{p['peer']} {number(p['gcups'])}" for p in peers if p["cores"] == cores)
-        for cores in (1, every)
-    }
-    yield Entry(
-        "`lanes`, 500,000 proteins with Swiss-Prot's lengths, 16-bit floats; integers",
-        f"{number(_run(swissprot, 'lanes f16')['kernel_gcups'])}; "
-        f"{number(_run(swissprot, 'lanes int32')['kernel_gcups'])}",
-        f"one core: {rates[1]}; {every} cores: {rates[every]}",
-    )
-    pairs = max(results("all_pairs-h100.json"), key=lambda each: each["gcups"])
-    count = load("all_pairs-h100.json")["settings"]["sequences"]["count"]
-    yield Entry(
-        f"`glsw.score_matrix`: {count:,} proteins of E. coli, each with each",
-        f"{number(pairs['gcups'])} ({seconds(pairs['wall']['median'])})",
-        "",
+def _found(fields: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of an H100 with these fields; ``mean`` is the second of the sizes."""
+    own = {name: value for name, value in fields.items() if name != "mean"}
+    found = [row for row in load("h100") if matches(row, own)]
+    return [row for row in found if "mean" not in fields or row["sizes"][1] == fields["mean"]]
+
+
+def _summed(rows: Sequence[Row]) -> Row:
+    """Return single queries as if they were one measurement."""
+    total = {name: sum(row.get(name) or 0.0 for row in rows) for name in ("wall", "clock", "cells")}
+    return {**rows[0], **total}
+
+
+def _shown(form: str, row: Row) -> str:
+    return form.format(
+        clock=number((rate_of(row, clock=True) or 0.0) / 1e9),
+        wall=number((rate_of(row) or 0.0) / 1e9),
+        time=seconds(seconds_of(row)),
+        memory=size_text(row.get("memory")),
     )
 
 
-def _journeys() -> Iterator[Entry]:
-    for journey, text in JOURNEYS.items():
-        found = one("journeys-h100.json", journey=journey, program="glsw")
-        took, rate = seconds(found["wall"]["median"]), number(found["gcups"])
-        yield Entry(f"`glsw search`, the whole command: {text}", f"{rate} ({took})", "")
+def _others(rows: Sequence[Row]) -> str:
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        cores = row.get("cores")
+        where = "" if not cores else "one core: " if cores == 1 else f"{cores} cores: "
+        name = row["program"].partition(" sw")[0]
+        if any(each.startswith(f"{name} ") for each in groups.get(where, ())):
+            continue  # the best rate of each program
+        groups.setdefault(where, []).append(f"{name} {number((rate_of(row) or 0.0) / 1e9)}")
+    return "; ".join(where + ", ".join(dict.fromkeys(some)) for where, some in groups.items())
 
 
-def _run(result: Mapping[str, Any], label: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any]
-    (found,) = (run for run in result["runs"] if run["label"] == label)
-    return found
-
-
-def _pairs() -> Iterator[Entry]:
-    for length in (511, 4092):
-        found = one("liu2006-h100.json", length=length)
-        others = ", ".join(f"{name} {number(p['gcups'])}" for name, p in found["peers"].items())
-        yield Entry(
-            f"`fragment`, a query of {length} against 20,000 proteins",
-            number(found["engine"]["gcups"]),
-            f"one core: {others}",
+def by_device() -> Iterator[str]:
+    """Yield the lines of the table that compares devices."""
+    names = [name for name, file in DEVICES.items() if (RESULTS / f"{file}.ndjson").exists()]
+    yield "| GCUPS by wall time | " + " | ".join(names) + " |"
+    yield "|---|" + "---:|" * len(names)
+    for workload, text in WORKLOADS.items():
+        found = {
+            name: [row for row in load(DEVICES[name]) if row["workload"] == workload]
+            for name in names
+        }
+        sizes = [rows[0] for rows in found.values() if rows]
+        large = text.format(*sizes[0]["sizes"], count=sizes[0]["count"])
+        same = {(*size["sizes"], size["count"]) for size in sizes}
+        yield f"| **{large}**{'' if len(same) == 1 else ' (software: less)'} |" + " |" * len(names)
+        kinds: tuple[tuple[str, Callable[[Row], bool]], ...] = (
+            ("glsw", lambda row: row["ours"] and row["program"] not in ("cpu", "auto")),
+            ("others, one core", lambda row: not row["ours"] and row.get("cores") == 1),
+            ("others, all cores", lambda row: not row["ours"] and row.get("cores", 1) > 1),
+            ("others on the GPU", lambda row: not row["ours"] and "cores" not in row),
         )
-    linear = {"workload": "DNA 1/-1, linear gaps 2"}
-    ours = one("aymone2022-h100.json", **linear, task="paths", ties="conventional")
-    core = one("aymone2022-h100.json", **linear, task="trace")
-    clock = ours["cells"] / ours["device"]["median"] / 1e9
-    yield Entry(
-        "`diagonal`, 1000 DNA pairs of 512 x 512 with traceback",
-        f"{number(clock)} (device), {number(ours['gcups'])} (wall)",
-        f"one core: parasail with traceback {number(core['gcups'])}",
+        for label, chosen in kinds:
+            cells = [_best(filter(chosen, found[name])) for name in names]
+            if any(cells):
+                yield f"| {label} | " + " | ".join(cells) + " |"
+
+
+def _best(rows: Iterator[Row]) -> str:
+    """Return the highest rate, and whose it is."""
+    row = max(rows, key=lambda row: rate_of(row) or 0.0, default=None)
+    return f"{number((rate_of(row) or 0.0) / 1e9)} {row['program']}" if row else ""
+
+
+def limits() -> Iterator[str]:
+    """Yield the lines of the tables of what limits the engines: rates, and shares of ceilings."""
+    files = {name: DEVICES[name] for name in DEVICES}
+    rates = {name: roofline.rates_of(load(file)) for name, file in files.items()}
+    yield "| rate | " + " | ".join(files) + " |"
+    yield "|---|" + "---:|" * len(files)
+    for what, unit, scale in (
+        *(("int32 add max", "Gop/s", 1e-9), ("fragment int32 add max", "Gop/s", 1e-9)),
+        *(("half add max", "Gop/s", 1e-9), ("recurrence affine", "GCUPS", 1e-9)),
+        *(("fragment recurrence affine", "GCUPS", 1e-9), ("recurrence half", "GCUPS", 1e-9)),
+        *(("shared bandwidth", "GB/s", 1e-9), ("texture lookup", "GB/s", 1e-9)),
+        *(("storage read", "GB/s", 1e-9), ("dispatch", "us", 1e6), ("draw", "us", 1e6)),
+    ):
+        cells = [number(found[what] * scale if what in found else None) for found in rates.values()]
+        yield f"| {what}, {unit} | " + " | ".join(cells) + " |"
+    yield ""
+    yield "| engine: workload | H100: GCUPS of its ceiling | what limits | llvmpipe |"
+    yield "|---|---|---|---|"
+    headers = {name: File.read(RESULTS / f"{name}.ndjson").header for name in ("h100", "llvmpipe")}
+    shown = [row for row in load("h100") if row["workload"] in WORKLOADS and row["ours"]]
+    for row in shown:
+        limit = roofline.bound(row, rates["H100"], headers["h100"]["device"])
+        if limit is None or limit.share is None:
+            continue
+        own = f"{number((limit.reached or 0) / 1e9)} of "
+        own += f"{number(limit.lowest.cells_per_second / 1e9)}, {limit.share:.0%}"
+        other = "-"
+        for each in load("llvmpipe"):
+            if all(each[name] == row[name] for name in ("workload", "program", "task")):
+                found = roofline.bound(each, rates["2 CPU cores, llvmpipe"], _device(headers))
+                other = f"{found.share:.0%}" if found and found.share else "-"
+        reason = limit.lowest.reason
+        yield f"| `{row['program']}`: {row['workload']} | {own} | {reason} | {other} |"
+
+
+def _device(headers: Mapping[str, Any]) -> Any:
+    return headers["llvmpipe"]["device"]
+
+
+def two_devices() -> str:
+    """Return how much faster two devices are than one."""
+    rows = [row for row in load("2xh200") if row["task"] == "devices"]
+    most = max(row["count"] for row in rows)
+    found = {row["options"]: row for row in rows if row["count"] == most}
+    one, both = found["devices 0"], found["devices 0,1"]
+    triples = {row["options"]: row for row in load("2xh200") if row["task"] == "scores, devices"}
+    first, all_ = triples["all triples, devices 0"], triples["all triples, devices 0,1"]
+    return (
+        f"Two H200 search {one['count']:,} proteins {one['wall'] / both['wall']:.2f} times as fast "
+        f"as one, with the same output bytes, and score triples "
+        f"{all_['rate'] / first['rate']:.2f} times as fast."
     )
-    for length in (100_000, 1_000_000):
-        found = one("megabase-h100.json", pair=f"{length}, dissimilar", task="ends")
-        core = one("lin2015-h100.json", length=length)["cpu"]["simd"]["gcups"]
-        yield Entry(
-            f"`blocked`, one pair of DNA, {length:,} x {length:,}: score and ends",
-            number(found["gcups"]),
-            f"one core: parasail {number(core)}",
-        )
-    (_, _, coli) = results("megabase-ecoli-h100.json")[6:]
-    yield Entry(
-        "`blocked`, E. coli K12 x E. coli 536: the whole alignment",
-        f"{seconds(coli['wall']['median'])}, {mebibytes(coli['memory'])}",
-        "",
+
+
+def made() -> dict[str, str]:
+    """Return what stands between the two marks, by file."""
+    intro = (
+        "The same work on every device, in one run of `python -m bench run`, and the fastest other "
+        "programs on the processor of that machine:"
     )
+    lines = [*headlines(), "", two_devices(), "", intro, "", *by_device()]
+    return {"README.md": "\n".join(lines), "bench/README.md": "\n".join(limits())}
 
 
-def _triples() -> Iterator[Entry]:
-    file = "sudo2012-h100.json"
-    code = one(file, part="lengths", task="ends", lengths=[512] * 3)["engines"]["cpu"]
-    yield Entry(
-        "`subtable`, three sequences of 512, identity: score and end; with alignment",
-        f"{number(_aim('identity', 512, 'ends')['gcups'])} "
-        f"({seconds(_aim('identity', 512, 'ends')['wall']['median'])}); "
-        f"{seconds(_aim('identity', 512, 'paths')['wall']['median'])}",
-        f"one core: C {number(code['gcups'])}",
-    )
-    schemes = "identity", "sum of pairs", "sum of pairs, affine"
-    yield Entry(
-        "the same of 1024: identity; sum of pairs with linear gaps; with affine ones",
-        "; ".join(number(_aim(scheme, 1024, "ends")["gcups"]) for scheme in schemes),
-        "",
-    )
-    many = one(file, part="aims", scoring="identity", triples=2024)
-    yield Entry(
-        "all 2,024 triples of 24 channels, 128 letters each, identity",
-        f"{number(many['gcups'])} ({seconds(many['wall']['median'])})",
-        "",
-    )
-
-
-def _aim(scoring: str, length: int, task: str) -> dict[str, Any]:
-    return one(
-        "sudo2012-h100.json",
-        part="aims",
-        scoring=scoring,
-        task=task,
-        triples=1,
-        lengths=[length] * 3,
-    )
-
-
-# README.md
-
-
-def made() -> str:
-    """Return what stands between the two marks."""
-    two = one("search-2xh200.json")["devices"]["ratio"]
-    three = one("sudo2012-2xh200.json", part="devices", work="shared")["speed_up"]
-    lines = [
-        *headlines(),
-        "",
-        f"Two H200 search 500,000 proteins {two:.2f} times as fast as one, with the same output "
-        f"bytes, and score triples {three:.2f} times as fast.",
-        "",
-        "The same work on every device, in one run of `python -m bench run`, and the "
-        "fastest other program on the processor of that machine:",
-        "",
-        *by_device(),
-    ]
-    return "\n".join(lines)
-
-
-def updated(text: str) -> str:
-    """Return README.md with the tables as they are to be.
-
-    Raises
-    ------
-    ValueError
-        If the two marks are not there, once each.
-    """
+def updated(name: str, text: str) -> str:
+    """Return a file with the tables as they are to be; raise ValueError without the two marks."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"README.md: {BEGIN} and {END} are expected, once each")
+        raise ValueError(f"{name}: {BEGIN} and {END} are expected, once each")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{made()}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{made()[name]}\n\n{END}{after}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the tables, or check them; return 0, 1 if they differ, 2 if they cannot be made."""
-    parser = options.Parser(prog="python -m bench.readme", description=__doc__)
+    parser = options.Parser(prog="python -m bench readme", description=__doc__)
     parser.add_argument("--check", action="store_true", help="do not write; 1 if they differ")
     arguments = parser.parse_args(argv)
-    path = ROOT / "README.md"
-    old = path.read_text(encoding="utf-8")
+    status = 0
     try:
-        new = updated(old)
+        for name in ("README.md", "bench/README.md"):
+            path = ROOT / name
+            old = path.read_text(encoding="utf-8")
+            new = updated(name, old)
+            if arguments.check:
+                if old != new:
+                    print(f"bench readme: {name} differs: make readme-tables", file=sys.stderr)
+                status |= int(old != new)
+            else:
+                path.write_text(new, encoding="utf-8")
     except (OSError, KeyError, ValueError) as error:
-        print(f"bench.readme: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"bench readme: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    if arguments.check:
-        if old != new:
-            print("bench.readme: README.md differs: make readme-tables", file=sys.stderr)
-        return int(old != new)
-    path.write_text(new, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return status

@@ -174,15 +174,16 @@ class StringZilla(Competitor):
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give one query and the targets as its tapes."""
         decode = self._scoring.alphabet.decode
         targets = [decode(batch.targets[int(k)]) for k in batch.target_index]
         yield strings([decode(batch.queries[0])]), strings(targets)
 
+    def matrix(self, queries: Any, targets: Any) -> Any:
+        return np.asarray(self._engine(queries, targets, device=self._scope)).astype(np.int32)
+
     def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair."""
-        found = self._engine(*prepared, device=self._scope)
-        return np.asarray(found).ravel().astype(np.int32)
+        found: Scores = self.matrix(*prepared).ravel()
+        return found
 
 
 # programs that read files
@@ -201,12 +202,10 @@ class Swipe(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        """Tell whether BLAST's makeblastdb is here and the matrix is BLOSUM62."""
         return shutil.which("makeblastdb") is not None and Parasail.available(scoring)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give a folder with the query and an indexed database."""
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
             write_fasta(Path(folder, "query"), "query", batch.queries)
             write_fasta(Path(folder, "db"), "t", batch.targets.select(batch.target_index))
@@ -215,7 +214,6 @@ class Swipe(Competitor):
             yield folder
 
     def scores(self, prepared: Any) -> Scores:
-        """Return the best scores, descending."""
         gaps = self._scoring.gap_open - self._scoring.gap_extend, self._scoring.gap_extend
         words = [self._path, "-i", "query", "-d", "db", "-M", "BLOSUM62", "-G", str(gaps[0])]
         words += ["-E", str(gaps[1]), "-a", str(self._cores), "-m", "99", "-v", "0"]
@@ -227,7 +225,6 @@ class Swipe(Competitor):
         return np.array([int(row[-1]) for row in rows][: self.best], np.int32)
 
     def listed(self, scores: Scores) -> Scores:
-        """Return the best of these scores, descending."""
         return np.sort(scores)[::-1][: self.best]
 
 
@@ -248,16 +245,20 @@ class Cudasw4:
     scoring : Scoring
         BLOSUM62 with any cost of gaps.
     queries, targets : Sequences
+    folder : Path
+        Where the files are written.
     """
 
     name, best = "CUDASW++4.0", 10
     kinds = ("dpx", "half2")
 
-    def __init__(self, path: str, scoring: Scoring, queries: Sequences, targets: Sequences) -> None:
-        self._align, self._folder = path, tempfile.TemporaryDirectory(prefix="glsw-bench-")
+    def __init__(
+        self, path: str, scoring: Scoring, queries: Sequences, targets: Sequences, folder: Path
+    ) -> None:
+        self._align = path
         self._costs = scoring.gap_open, scoring.gap_extend
         self._found: dict[str, list[Scan]] = {}
-        self._place = Path(self._folder.name)
+        self._place = Path(tempfile.mkdtemp(dir=folder))
         write_fasta(self._place / "q.fa", "query", queries)
         write_fasta(self._place / "db.fa", "t", targets)
         start = time.perf_counter()
@@ -272,7 +273,6 @@ class Cudasw4:
         return done.stdout
 
     def command(self, kind: str) -> tuple[float, str]:
-        """Run the whole command; return its seconds and what it printed."""
         words = [self._align, "--query", "q.fa", "--db", "db", "--top", str(self.best), "--tsv"]
         words += ["--of", "out", "--mat", "blosum62", "--verbose", *["--dpx"] * (kind == "dpx")]
         words += ["--gop", str(-self._costs[0]), "--gex", str(-self._costs[1])]
@@ -292,7 +292,6 @@ class Cudasw4:
         return self._found[kind]
 
     def scores(self) -> dict[int, list[int]]:
-        """Return the best scores of each query of the last command."""
         found: dict[int, list[int]] = {}
         for line in (self._place / "out").read_text().splitlines()[1:]:
             cells = line.split("\t")
@@ -300,7 +299,6 @@ class Cudasw4:
         return found
 
     def check(self, q: int, got: Sequence[int], expected: npt.NDArray[np.int32]) -> Check:
-        """Compare the best scores of a query."""
         want = [int(each) for each in np.sort(expected)[::-1][: self.best]]
         wrong = sum(a != b for a, b in zip(got, want, strict=False)) + abs(len(got) - len(want))
         first = f"query {q}: {list(got)}, expected {want}" if wrong else None

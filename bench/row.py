@@ -111,7 +111,6 @@ class File:
 
     @classmethod
     def begin(cls, path: Path, header: dict[str, Any]) -> File:
-        """Write the header of a new file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         found = cls(path, header)
         found.write()
@@ -126,7 +125,6 @@ class File:
             file.write(_line(row))
 
     def write(self) -> None:
-        """Write the file again, with the last row of each key."""
         draft = self.path.with_name(self.path.name + ".part")
         draft.write_text("".join(map(_line, (self.header, *self.rows.values()))), encoding="utf-8")
         draft.replace(self.path)
@@ -158,7 +156,7 @@ def _line(value: Mapping[str, Any]) -> str:
 
 @cache
 def _schema() -> dict[str, Any]:
-    text = Path(__file__).with_name("row.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)["$defs"]
     return found
 
@@ -185,7 +183,7 @@ def check(value: Any, kind: str) -> None:
         right = isinstance(each, tuple(_flat(_TYPES[kind] for kind in kinds)))
         if not right or (isinstance(each, bool) and "boolean" not in kinds):
             raise ValueError(f"{name}: {each!r} is not of type {' or '.join(kinds)}")
-        if each is not None and each < wanted.get("minimum", each):
+        if isinstance(each, (int, float)) and each < wanted.get("minimum", each):
             raise ValueError(f"{name}: {each!r} is too small")
     if found := _personal().search(json.dumps(value)):
         raise ValueError(f"{found[0]!r} is personal")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import platform
 import tempfile
+import warnings
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from functools import partial
@@ -13,14 +14,14 @@ from typing import Any
 
 from bench import machine, options, rivals, table
 from bench.energy import meter_for
+from bench.generated import dna
 from bench.measure import second_run
 from bench.row import LICENCE, SCHEMA, File, state
 from bench.runner import Runner, say
 from bench.work import WORKLOADS
 from bench.work.base import SIZES, Setup
-from bench.workloads import dna
 from glsw.batch import Batch
-from glsw.device.device import Device, open_device
+from glsw.device.device import Device, SoftwareRendererWarning, open_device
 from glsw.engines import ENGINES, Auto
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    warnings.simplefilter("ignore", SoftwareRendererWarning)
     if arguments.list:
         for name, kind in WORKLOADS.items():
             asked = "" if kind.weight else " (only if it is asked for)"
@@ -119,7 +121,7 @@ def common(device: Device, commit: str | None) -> dict[str, Any]:
     """Return the fields that all rows of a run have."""
     return {
         "device": device.info.name,
-        "driver": device.info.version_string,
+        "driver": device.info.version_string.partition(" ")[2],
         "cpu": f"{machine.cpu_model()}, {machine.cores()} cores",
         "commit": commit or machine.git("rev-parse", "HEAD"),
         "dirty": machine.dirty(commit),
@@ -151,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
     parser.add_argument("--budget", type=options.positive, metavar="SECONDS", help="for all")
-    parser.add_count("--passes", "over all measurements (default 2)", 2)
+    parser.add_argument("--passes", type=options.count, default=2, metavar="N", help="default 2")
     parser.add_argument("--engines", type=options.choices(engine_names()), metavar="NAME,...")
     parser.add_argument(
         "--competitor",
@@ -162,7 +164,10 @@ def _parser() -> argparse.ArgumentParser:
         help=f"where another program is that is not on PATH: {', '.join(rivals.WORDS)}",
     )
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real sequences")
-    parser.add_devices("compare the first of these with all of them")
+    words = "compare the first of these with all of them"
+    parser.add_argument(
+        "--devices", type=options.indices, default=[], metavar="N,N,...", help=words
+    )
     parser.add_argument("--energy", action="store_true", help="of a software renderer as well")
     parser.add_argument("--fresh", action="store_true", help="begin a new file")
     parser.add_argument("--commit", help="commit of a copy without git history")

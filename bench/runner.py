@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from bench import table
-from bench.energy import EnergyMeter
+from bench import energy, table
+from bench.energy import PowerMeter
 from bench.measure import Measurement, measure
 from bench.row import File, Key, key, state, tidy
 from bench.work.base import CANNOT, Case, Run, Setup, Told, Workload
@@ -61,7 +61,6 @@ class Clock:
         return max(0.0, self.end - time.perf_counter()) / max(1, self.left)
 
     def share(self) -> float:
-        """Return the seconds of the next one."""
         share = max(self.least, self._equal(), 0.02)
         self.left -= 1
         return share
@@ -80,14 +79,13 @@ class Runner:
     setup: Setup
     file: File
     common: dict[str, Any]
-    meter: EnergyMeter | None = None
+    meter: PowerMeter | None = None
     verbose: bool = True
     measured: int = 0
     _warm_until: float = 0.0
     _own: set[Key] = field(default_factory=set)
 
     def run(self, workloads: Sequence[Workload], seconds: float, passes: int) -> None:
-        """Go over all workloads, the first time for most of the seconds."""
         begin = time.perf_counter()
         for number in range(1, passes + 1):
             share = 1.0 if number == passes else FIRST
@@ -106,7 +104,6 @@ class Runner:
                 gc.collect()
 
     def _todo(self, work: Workload, number: int) -> list[Case]:
-        """Return the cases of a workload that the file does not have yet."""
         found = []
         for case in work.cases():
             name = self._key(work, case)
@@ -142,7 +139,6 @@ class Runner:
             self._energy(best[1], best[2], seconds, metered)
 
     def case(self, work: Workload, case: Case, share: float, number: int = 1) -> dict[str, Any]:
-        """Measure a case; keep and return its row."""
         row, limit = self._row(work, case), OVERTIME * share + GRACE
         needs, there = work.requires, self.setup.device.info.version
         try:
@@ -165,11 +161,9 @@ class Runner:
         return row
 
     def _before(self, work: Workload, case: Case, number: int) -> dict[str, Any] | None:
-        """Return the row of an earlier pass of this run."""
         return self.file.rows.get(self._key(work, case)) if number > 1 else None
 
     def _measured(self, case: Case, share: float, old: dict[str, Any] | None) -> dict[str, Any]:
-        """Return what was measured: fields of the row."""
         if old and old.get("wall") and old["wall"] > max(PATIENCE * share, SHORT):
             return {"skipped": "the seconds are used up"}
         work = case.start(share)
@@ -213,7 +207,7 @@ class Runner:
         if state(row) != "timed":
             return old | {"passes": number}
         rates = sorted((old["rate"], row["rate"]))
-        more, less = (row, old) if row.get("cells", 0) > old.get("cells", 0) else (old, row)
+        more, less = (row, old) if (row.get("cells") or 0) > (old.get("cells") or 0) else (old, row)
         found = {**less, **more, "passes": number}
         found["between"] = rates[1] / rates[0] - 1 if rates[0] else None
         if old.get("cells") != row.get("cells"):
@@ -228,21 +222,19 @@ class Runner:
             found["repeats"] = old["repeats"] + row["repeats"]
         return found
 
-    def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: EnergyMeter) -> None:
-        """Measure the energy of the fastest case whose result was right."""
+    def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: PowerMeter) -> None:
         try:
             work = case.start(seconds)
             if isinstance(work, Told) or not work.check(work.run()).passed:
                 return
-            found = meter.measure(work.run, seconds)
+            found = energy.measured(meter, work.run, seconds)
             work.close()
         except CANNOT:
             return
         if found:
-            row |= {"joules": found.joules_per_run, "watts": found.watts, "meter": found.tool}
-            row |= {"idle_watts": found.idle_watts}
-            self.file.keep(row)
-            print(f"  {case.program}: {found.watts:.0f} W, {table.energy(row)}", flush=True)
+            self.file.keep(row | found)
+            text = f"{found['watts']:.0f} W, {table.energy(row | found)}"
+            print(f"  {case.program}: {text}", flush=True)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def label(row: Row) -> str:
     """Return what tells a row from others of its workload."""
     own = [who(row)] + [row["task"]] * (row["task"] != "scores")
     own += ["x".join(map(str, row["sizes"]))] if row.get("sizes") else []
-    return ", ".join([*own, *[str(row["options"])] * bool(row.get("options"))])
+    return ", ".join([*own, *([row["options"]] if row.get("options") else [])])
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:

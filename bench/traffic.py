@@ -54,7 +54,6 @@ class EngineRun:
 
     @property
     def gaps(self) -> str:
-        """Linear or affine."""
         return "linear" if self.linear else "affine"
 
 

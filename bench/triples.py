@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import cpu3, workloads
+from bench import cpu3, generated
 from bench.machine import cores
 from bench.measure import Check, both, compare
 from glsw.batch import Batch
@@ -84,9 +84,9 @@ class Data(NamedTuple):
         """
         scoring = self.scorings[name]
         if scoring.alphabet is PROTEIN:
-            protein = workloads.proteins([max(lengths)])[0]
+            protein = generated.proteins([max(lengths)])[0]
             parts = Sequences.of([protein[:length] for length in lengths])
-            return Batch.of([list(workloads.relatives(parts, 20))]), "generated proteins"
+            return Batch.of([list(generated.relatives(parts, 20))]), "generated proteins"
         values, origin = self.values, self.origin
         if values.shape[1] < max(lengths):
             values, origin = recording(samples=max(lengths)), "a generated recording"
@@ -100,8 +100,8 @@ class Data(NamedTuple):
         """Return all triples of the channels, as words of this length, and where they come from."""
         scoring, channels = self.scorings[name], len(self.values)
         if scoring.alphabet is PROTEIN:
-            protein = workloads.proteins([length])[0]
-            parts = workloads.relatives(Sequences.of([protein] * channels), 20)
+            protein = generated.proteins([length])[0]
+            parts = generated.relatives(Sequences.of([protein] * channels), 20)
             return Batch.combinations(parts, 3), "generated proteins"
         if self.values.shape[1] < length:
             raise ValueError(
@@ -163,7 +163,6 @@ class Judges:
 
     @staticmethod
     def of(device: Device | None, data: Data, seconds: float) -> Judges:
-        """Build the C code and judge it."""
         why = cpu3.refused()
         if why is not None:
             return Judges(device, seconds, why, None)
@@ -241,12 +240,10 @@ class Work:
 
     @staticmethod
     def single(data: Data, judges: Judges, name: str, lengths: Sequence[int]) -> Work:
-        """Return one triple of these lengths."""
         return Work(name, data.scorings[name], *data.triple(name, lengths), judges)
 
     @staticmethod
     def every(data: Data, judges: Judges, name: str, length: int) -> Work:
-        """Return all triples of the channels."""
         return Work(name, data.scorings[name], *data.triples(name, length), judges)
 
     def check(self, engine: str, task: Task, outcome: Any) -> Check:
@@ -269,7 +266,6 @@ class Work:
         return check
 
     def check_scores(self, engine: str, scores: Cells) -> Check:
-        """Judge the scores of the triples, any number of times over."""
         judge, chosen, cells = self._expected(engine)
         some = scores.reshape(-1, len(self.triples))[:, chosen]
         return compare(some.ravel(), np.tile(cells[:, 0], len(some)), judge)
@@ -282,7 +278,6 @@ class Work:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What stands in the JSON."""
         return {
             "scoring": self.name,
             "lengths": self.triples.lengths[0].tolist(),

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -192,13 +193,26 @@ def run(
 
 
 @pytest.fixture
-def one_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Benchmarks run once to check and once to time, and the reference has little to do.
-
-    A test whose budget is generous then takes as long as its work, on a busy machine as well.
-    """
-    from bench import measure, pairs, triples
+def bench(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, Any]]:
+    """Run ``bench run`` with tiny sizes: exit status and the file that it wrote."""
+    from bench import machine, measure
+    from bench import run as bench_run
+    from bench.row import File
+    from bench.work import edit, judges
 
     monkeypatch.setattr(measure, "MOST", 1)
-    monkeypatch.setattr(pairs, "BY_REFERENCE", 1e5)
-    monkeypatch.setattr(triples, "TRIED", 4)
+    monkeypatch.setattr(judges, "BY_REFERENCE", 1e5)
+    monkeypatch.setattr(edit, "_SAMPLE_CELLS", 1e6)
+    monkeypatch.setattr(machine, "dirty", lambda commit: False)
+
+    def bench(
+        *words: str, path: Path = tmp_path / "out.ndjson", passes: int = 1
+    ) -> tuple[int, Any]:
+        common = ["--device", str(device.info.index), "--size", "tiny", "--output", str(path)]
+        common += ["--budget", "2", "--passes", str(passes)]
+        status = bench_run.main([*words, *common])
+        return status, File.read(path) if path.exists() else None
+
+    return bench

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.work import search, search_real
+from bench.work import (
+    accuracy,
+    collections,
+    edit,
+    journeys,
+    long,
+    micro,
+    pairs,
+    scaling,
+    search,
+    search_real,
+    three,
+)
 from bench.work.base import Workload
 
+_MODULES = (
+    *(micro, search, pairs, long, three, collections, edit),
+    *(search_real, journeys, accuracy, scaling),
+)
 WORKLOADS: Mapping[str, type[Workload]] = {
-    kind.name: kind for kind in (*search.WORKLOADS, *search_real.WORKLOADS)
+    kind.name: kind for module in _MODULES for kind in module.WORKLOADS
 }
 """In the order in which a suite runs them; those of weight 0 run only if they are asked for."""

@@ -103,7 +103,6 @@ class Case:
     metered: bool = False
 
     def fields(self) -> dict[str, Any]:
-        """Return its fields of a row."""
         names = ("program", "ours", "version", "task", "scoring", "number", "count", "options")
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
         found["sizes"] = [round(size) for size in self.sizes]
@@ -140,7 +139,6 @@ class Setup:
 
     @property
     def software(self) -> bool:
-        """Whether a processor renders."""
         return self.device.info.software
 
     def chosen(self, sizes: Mapping[str, Any]) -> Any:
@@ -151,7 +149,6 @@ class Setup:
         return next(iter(sizes.values()))
 
     def wants(self, *names: str) -> bool:
-        """Tell whether an engine was asked for, by one of its names."""
         return self.engines is None or not set(names).isdisjoint(self.engines)
 
 
@@ -195,21 +192,18 @@ class Entry:
     options: str | None = None
 
     def refused(self, device: Device) -> str | None:
-        """Return why the device cannot run it, None if it can."""
         needs, there = ENGINES[self.engine].capabilities.requires, device.info.version
         if needs is None or there >= needs:
             return None
         return f"needs OpenGL {needs[0]}.{needs[1]}, the device has {there[0]}.{there[1]}"
 
     def made(self, scoring: Any, device: Device) -> Engine:
-        """Return the engine; raise ValueError if the device cannot run it."""
         if why := self.refused(device):
             raise ValueError(why)
         words = dict(self.words) | ({"number": self.number} if self.number else {})
         return engine_of(ENGINES[self.engine], scoring, device, **words)
 
     def case(self, device: Device, start: Start, **fields: Any) -> Case:
-        """Return the case of this engine."""
         on = device if ENGINES[self.engine].capabilities.requires else None
         own = {"number": self.number, "options": self.options, "metered": on is not None}
         return Case(self.label, start, device=on, **{**own, **fields})
@@ -250,7 +244,7 @@ def estimated(
     if cells <= PROBE:
         return None
     first = max(PROBE / 16, cells / 4096)
-    return lambda limit: estimate(part, cells, limit, first=first, growth=8)
+    return lambda limit: estimate(part, cells, limit, first)
 
 
 # other programs

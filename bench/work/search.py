@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bench import rivals, workloads
+from bench import generated, rivals
 from bench.work.base import (
     Case,
     Entry,
@@ -31,7 +31,6 @@ class Search(Searching):
     counts: ClassVar = {"tiny": 3, "small": 1000, "medium": 20_000, "large": 200_000}
 
     def cases(self) -> Iterator[Case]:
-        """Yield all engines, then the other programs."""
         base = Database(self.setup, BLOSUM, [375], self.setup.chosen(self.counts), None)
         entries = [*numbers_of(self.device), *engines_for("search", "lanes")]
         yield from self.engine_cases(base, entries, [[0]])
@@ -50,14 +49,13 @@ class Uniform(Searching):
     queries: ClassVar = {"tiny": 2, "small": 3, "full": 20}
 
     def bases(self) -> Iterator[Database]:
-        """Yield a database for each length of targets."""
         for length in self.setup.chosen(self.lengths):
             count = self.setup.chosen(self.counts)
             yield Database(self.setup, BLOSUM, self.of_queries(), count, length, 1e7)
 
     def of_queries(self) -> Sequence[int]:
         """Return the lengths of the queries: the shorter ones where the device is slow."""
-        return workloads.STANDARD[: self.setup.chosen({"tiny": 2, "small": 11, "medium": 20})]
+        return generated.STANDARD[: self.setup.chosen({"tiny": 2, "small": 11, "medium": 20})]
 
     def cases(self) -> Iterator[Case]:
         """Yield single queries and all together, by each number type and CUDASW++4.0."""
@@ -70,7 +68,6 @@ class Uniform(Searching):
             yield from self.more(base)
 
     def more(self, base: Database) -> Iterator[Case]:
-        """Yield what a kind of database has besides."""
         if base.length == 512 and self.setup.size != "tiny":
             for case in self.rival_cases(base, [spread(len(base.lengths), 1)[0]]):
                 if case.program.startswith("StringZilla"):
@@ -86,7 +83,6 @@ class Swissprot(Uniform):
     entries: ClassVar = {"full": [50_000, 500_000]}
 
     def bases(self) -> Iterator[Database]:
-        """Yield a database for each number of targets."""
         counts = [self.setup.chosen(self.counts)]
         if self.setup.size == "full":
             counts = self.entries["full"]
@@ -94,7 +90,6 @@ class Swissprot(Uniform):
             yield Database(self.setup, BLOSUM, self.of_queries(), count, None, 1e7)
 
     def more(self, base: Database) -> Iterator[Case]:
-        """Yield other programs, the whole commands, and several devices."""
         last = self.setup.size != "full" or base.count == self.entries["full"][-1]
         if not last:
             return
@@ -127,7 +122,6 @@ class Liu2006(Searching):
     queries: ClassVar = {"tiny": 2, "small": 4, "full": 8}
 
     def cases(self) -> Iterator[Case]:
-        """Yield the engine with each query, and two other programs."""
         base = Database(self.setup, BLOSUM, self.lengths, self.setup.chosen(self.counts), None, 3e7)
         some = spread(8, 8)[1::2] if self.setup.size != "full" else range(8)
         if self.setup.size == "tiny":
@@ -151,7 +145,6 @@ class Nucleotides(Searching):
     lengths: ClassVar = {"tiny": [150], "small": [150, 1500], "full": [150, 500, 1500, 5000]}
 
     def cases(self) -> Iterator[Case]:
-        """Yield `lanes` and `cpu`."""
         count = self.setup.chosen(self.counts)
         base = Genes(self.setup, self.scoring, self.setup.chosen(self.lengths), count, 1000, 1e7)
         entries = [*numbers_of(self.device), Entry("cpu", "cpu")]
@@ -164,14 +157,12 @@ class Genes(Database):
 
     @cached_property
     def queries(self) -> Sequences:
-        """The queries, one of each length."""
-        return workloads.dna(self.lengths)
+        return generated.dna(self.lengths)
 
     @cached_property
     def targets(self) -> Sequences:
-        """The targets."""
         self.planted = np.empty(0, np.intp)
-        return workloads.dna(np.full(self.count, self.length), 7)
+        return generated.dna(np.full(self.count, self.length), 7)
 
 
 WORKLOADS = (Search, Uniform, Swissprot, Liu2006, Nucleotides)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bench import rivals, workloads
+from bench import generated, rivals
 from bench.measure import Check, Measurement, Spread, both, compare
-from bench.programs import Parasail, Scores
+from bench.programs import Parasail, ParasailPairs, Scores
 from bench.work.base import (
     Case,
     Entry,
@@ -40,6 +40,9 @@ def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     if Parasail.available(scoring):
         program = Parasail(scoring, in_32_bits=True)
         return program.name, program.scores_of(batch)
+    if ParasailPairs.available(scoring):
+        pairs = ParasailPairs(scoring)
+        return pairs.name, pairs.scores_of(batch)
     return Reference.name, Reference(scoring).scores(batch)
 
 
@@ -64,7 +67,6 @@ class ScoreJudge:
         self.first = ""
 
     def check(self, scores: Scores, engine: str) -> Check:
-        """Compare all scores of the query, in the order of the targets."""
         found = compare(scores[self.chosen], self.expected, self.name)
         if self.scores is None:
             if found.passed:
@@ -74,7 +76,6 @@ class ScoreJudge:
         return both(found, compare(scores, self.scores, other))
 
     def cut(self, cells: float) -> tuple[Batch, Scores]:
-        """Return pairs with about this number of cells, and their scores."""
         if self.scores is None:
             return self.batch.select(self.chosen), self.expected
         chosen = portion(self.batch, cells)
@@ -111,44 +112,37 @@ class Database:
 
     @cached_property
     def queries(self) -> Sequences:
-        """The queries, one of each length."""
-        return workloads.queries(self.lengths)
+        return generated.queries(self.lengths)
 
     @cached_property
     def targets(self) -> Sequences:
-        """The targets, the longest first."""
         self.planted = np.empty(0, np.intp)
         if self.length is None:
-            made = workloads.many(workloads.swissprot_lengths(self.count))
+            made = generated.many(generated.swissprot_lengths(self.count))
         else:
-            made = workloads.many(np.full(self.count, self.length))
-        self.planted = workloads.plant(made, self.queries)
+            made = generated.many(np.full(self.count, self.length))
+        self.planted = generated.plant(made, self.queries)
         return made
 
     @property
     def mean(self) -> int:
-        """Letters of a target on average, as rows have it."""
         return self.length or MEAN
 
     def cells(self, queries: Sequence[int]) -> int:
-        """Return the cells of these queries with all targets."""
         return sum(self.lengths[q] for q in queries) * len(self.targets.residues)
 
     def judge(self, q: int) -> ScoreJudge:
-        """Return the judge of a query."""
         if q not in self._judges:
             batch = Batch.one_to_many(self.queries[q], self.targets)
             self._judges[q] = ScoreJudge(self.scoring, batch, self.planted, self.sample)
         return self._judges[q]
 
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
-        """Return what tells rows of these queries from others."""
         many = f"{len(queries)} queries" if len(queries) > 1 else None
         sizes = (sum(self.lengths[q] for q in queries), self.mean)
         return {"sizes": sizes, "count": self.count, "options": many}
 
     def engine(self, entry: Entry) -> Engine:
-        """Return an engine; the last one stays, with the targets on the device."""
         if self._engine is None or self._engine[0] != entry:
             self._engine = None
             gc.collect()
@@ -156,7 +150,6 @@ class Database:
         return self._engine[1]
 
     def start(self, entry: Entry, queries: Sequence[int], seconds: float) -> Run:
-        """Return the scan of some queries by an engine."""
         engine = self.engine(entry)
         some = Sequences.of([self.queries[q] for q in queries])
         targets = self.targets
@@ -190,19 +183,16 @@ class Database:
         )
 
     def drop(self) -> None:
-        """Free the engine."""
         self._engine = None
         gc.collect()
 
     @cached_property
     def cudasw4(self) -> rivals.Cudasw4:
-        """The program, its files written and indexed."""
         self.drop()
         path = self.setup.rivals["CUDASW++4.0"]
-        return rivals.Cudasw4(path, self.scoring, self.queries, self.targets)
+        return rivals.Cudasw4(path, self.scoring, self.queries, self.targets, self.setup.folder)
 
     def told(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
-        """Return what CUDASW++4.0 says of a query, or of all."""
         scans = self.cudasw4.scans(kind)
         checks, seconds_, low, high = [], 0.0, 0.0, 0.0
         for q in queries:
@@ -239,7 +229,6 @@ class Searching(Workload):
     def engine_cases(
         self, base: Database, entries: Iterable[Entry], groups: Sequence[Sequence[int]]
     ) -> Iterator[Case]:
-        """Yield the cases of engines with groups of queries."""
         for entry in entries:
             if self.setup.wants(entry.engine):
                 for queries in groups:
@@ -250,7 +239,6 @@ class Searching(Workload):
     def rival_cases(
         self, base: Database, queries: Iterable[int], *, slow: bool = False
     ) -> Iterator[Case]:
-        """Yield the cases of other programs with single queries."""
         for q in queries:
             found = rivals.searching(self.setup.rivals, self.scoring, self.setup.cores, slow=slow)
             yield from rival_cases(

@@ -38,7 +38,6 @@ class Files:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the files are; the targets are indexed."""
         folder = self.base.setup.folder
         self.base.drop()
         rivals.write_fasta(folder / "q.fasta", "query", self.base.queries)
@@ -50,7 +49,6 @@ class Files:
         return folder
 
     def ours(self, seconds: float) -> Told:
-        """Run ``glsw search`` from start to end: once to be judged, and again."""
         folder = self.folder
         words: list[Any] = ["search", folder / "q.fasta", folder / "db.glsw", "--format", "tsv"]
         words += ["--top", TOP, "--engine", "lanes", "--no-progress"]
@@ -71,7 +69,6 @@ class Files:
         return Told(measured, facts)
 
     def _check(self, text: str) -> Check:
-        """Compare the scores of the hits of all queries with the best ones."""
         found: dict[str, list[int]] = {}
         for row in csv.DictReader(io.StringIO(text), dialect=csv.excel_tab, quoting=csv.QUOTE_NONE):
             if row.get("hsp", "1") == "1":  # a hit may have more alignments
@@ -88,7 +85,6 @@ class Files:
         return Check("the engines", compared, wrong, first)
 
     def cudasw4(self, kind: str, seconds: float) -> Told:
-        """Run CUDASW++4.0's whole command, which writes scores only."""
         program, times = self.base.cudasw4, list[float]()
         for _ in range(4):
             times.append(program.command(kind)[0])

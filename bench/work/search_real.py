@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import workloads
+from bench import generated
 from bench.measure import Measurement, compare
 from bench.work.base import (
     Case,
@@ -33,11 +33,9 @@ class SearchFile(Uniform):
     text = "20 standard queries against {count:,} entries of Swiss-Prot: scores"
 
     def bases(self) -> Iterator[Database]:
-        """Yield the one database."""
-        yield FromFiles(self.setup, BLOSUM, workloads.STANDARD, 52_608, None, 1e7)
+        yield FromFiles(self.setup, BLOSUM, generated.STANDARD, 52_608, None, 1e7)
 
     def more(self, base: Database) -> Iterator[Case]:
-        """Yield other programs with one query."""
         yield from self.rival_cases(base, [3])
 
 
@@ -46,16 +44,14 @@ class FromFiles(Database):
 
     @cached_property
     def queries(self) -> Sequences:
-        """The 20 standard queries, by length."""
-        found = workloads.from_file(find_data(self.setup.data, "standard20.fasta"))
+        found = generated.from_file(find_data(self.setup.data, "standard20.fasta"))
         return found.select(np.argsort(found.lengths, kind="stable"))
 
     @cached_property
     def targets(self) -> Sequences:
-        """The entries, the longest first."""
         self.planted = np.empty(0, np.intp)
         name = "swissprot_2014_01_subset.fasta.gz"
-        found = workloads.from_file(find_data(self.setup.data, name))
+        found = generated.from_file(find_data(self.setup.data, name))
         return found.select(np.argsort(-found.lengths, kind="stable"))
 
 
@@ -73,7 +69,6 @@ class Exact(Workload):
     text = "all scores of real queries with a real database, compared with pyopal's"
 
     def cases(self) -> Iterator[Case]:
-        """Yield each scoring in each number type that the device has."""
         matrix = np.full((24, 24), -150)
         np.fill_diagonal(matrix, 200)
         scorings = {
@@ -91,7 +86,6 @@ class Exact(Workload):
             yield replace(titin, options="titin with itself")
 
     def _start(self, scoring: Scoring, number: Any, seconds: float, *, titin: bool = False) -> Told:
-        """Compare all scores."""
         queries, targets = self._sequences(scoring, titin)
         engine = Entry("lanes", "lanes", number=number).made(scoring, self.device)
         (found,), cpu = engine.scan(queries, [targets]), Cpu(scoring)
@@ -104,13 +98,13 @@ class Exact(Workload):
     def _sequences(self, scoring: Scoring, titin: bool) -> tuple[Sequences, Sequences]:
         data = self.setup.data
         if titin:
-            (whole,) = workloads.from_file(find_data(data, "titin_hum.aa"))
+            (whole,) = generated.from_file(find_data(data, "titin_hum.aa"))
             targets = [whole, whole[:32768], whole[100:30000], whole[::-1].copy()]
             return Sequences.of(targets[:1]), Sequences.of(targets)
-        base = FromFiles(self.setup, scoring, workloads.STANDARD, 52_608, None)
+        base = FromFiles(self.setup, scoring, generated.STANDARD, 52_608, None)
         if scoring is BLOSUM:
             return base.queries, base.targets
-        part = workloads.from_file(find_data(data, "swissprot_2014_01_subset.fasta.gz"))
+        part = generated.from_file(find_data(data, "swissprot_2014_01_subset.fasta.gz"))
         part = part.part(slice(2000))
         if len(scoring.alphabet) < 10:
             part = Sequences(part.residues % 4, part.offsets)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench import workloads
+from bench import generated
 from glsw.batch import Batch
 from glsw.engines import Cpu
 from glsw.scoring.scoring import Scoring
@@ -156,8 +156,8 @@ def test_evalues_are_those_of_blast(scoring, score, query, target, bits, evalue)
 
 @pytest.mark.skipif(not shutil.which("blastp"), reason="no blastp here: recorded numbers only")
 def test_evalues_of_the_blastp_at_hand(tmp_path):
-    database = workloads.proteins([300] * 40 + [90] * 40)
-    relatives = workloads.relatives(database, 20)
+    database = generated.proteins([300] * 40 + [90] * 40)
+    relatives = generated.relatives(database, 20)
     for name, sequences in (("db", database), ("query", relatives)):
         with (tmp_path / f"{name}.fa").open("w") as stream:
             for k, codes in enumerate(sequences):
@@ -255,7 +255,7 @@ SOME = {
 def fitted(sequences=2000, seed=3):
     """A fit to random numbers that have the distribution: lambda 0.28, slope 3.6."""
     random = np.random.default_rng(seed)
-    lengths = workloads.swissprot_lengths(sequences, seed)
+    lengths = generated.swissprot_lengths(sequences, seed)
     mean = 10 + np.log(lengths) / 0.28
     scores = np.floor(random.gumbel(mean - 0.5772 / 0.28, 1 / 0.28)).clip(0).astype(np.int32)
     histogram = ScoreHistogram(1)
@@ -416,7 +416,7 @@ def test_cells_of_several_units_give_the_same_fit():
 
 
 def histogram_of(count, scores=None):
-    lengths = workloads.swissprot_lengths(count, 1).clip(20)
+    lengths = generated.swissprot_lengths(count, 1).clip(20)
     histogram = ScoreHistogram(1)
     random = np.random.default_rng(count)
     drawn = random.gumbel(40, 4, count).astype(np.int32) if scores is None else scores
@@ -537,7 +537,7 @@ def test_false_hits_are_as_many_as_expected(scoring, method, length, queries, se
     # How many are expected with an E-value of at most 10 is less than 10, because scores are
     # whole numbers: it is the sum over sequences of the chance to reach its cut-off.
     def sizes(count, seed):
-        return np.full(count, length) if length else workloads.swissprot_lengths(count, seed)
+        return np.full(count, length) if length else generated.swissprot_lengths(count, seed)
 
     database = robinson(sizes(sequences, 1), 1)
     lengths, at, counts = np.unique(database.lengths, return_inverse=True, return_counts=True)

@@ -1,0 +1,149 @@
+"""Papers as data: their workloads, their published figures, and claims that rows decide.
+
+>>> claim = Claim("twice as fast", "figure 1", {"program": "a"}, {"program": "b"}, 2.0)
+>>> def row(program, size, wall):
+...     own = {"workload": "x", "program": program, "sizes": [size], "cells": 100, "wall": wall}
+...     return own | {"judged": 1, "wrong": 0}
+>>> rows = [row("a", 8, 1.0), row("b", 8, 3.0), row("a", 9, 1.0), row("b", 9, 1.5)]
+>>> found = decide(claim, rows)
+>>> found.verdict, [(size, round(ratio, 1)) for size, ratio, *_ in found.ratios]
+('holds in part', [('8', 3.0), ('9', 1.5)])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from bench.row import Row, rate_of, state
+
+SAME = ("workload", "scoring", "sizes", "count", "device", "cpu")
+"""Fields that both rows of a claim share, unless the claim names them."""
+
+
+class Figure(NamedTuple):
+    """What a paper prints: what, on which machine, its value and unit, and where."""
+
+    what: str
+    machine: str
+    value: float
+    unit: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One side is so many times as fast as another.
+
+    Attributes
+    ----------
+    text, place : str
+        What the paper says, in our words, and where.
+    left, right : mapping
+        Fields of the rows of both sides; a value that is a tuple: one of these.
+    least : float
+        The ratio of the rates that the claim needs.
+    best : bool
+        Whether the largest ratio decides ("up to"), not each of them.
+    clock : bool
+        Whether the device's own clock counts where there is one.
+    """
+
+    text: str
+    place: str
+    left: Mapping[str, Any]
+    right: Mapping[str, Any]
+    least: float
+    best: bool = False
+    clock: bool = False
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its figures and claims, and what our measurements do otherwise.
+
+    Attributes
+    ----------
+    workloads : tuple of str
+        That belong to it.
+    differs, found : str
+        Between its measurements and ours; what came out, as far as the claims do not say it.
+    """
+
+    name: str
+    title: str
+    workloads: tuple[str, ...]
+    figures: Sequence[Figure]
+    claims: Sequence[Claim]
+    differs: str
+    found: str = ""
+
+
+class Ratio(NamedTuple):
+    """A pair of rows: what they share, their ratio, and themselves."""
+
+    size: str
+    ratio: float
+    left: Row
+    right: Row
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What rows say of a claim."""
+
+    claim: Claim
+    ratios: list[Ratio] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        if not self.ratios:
+            return "not measured"
+        reached = [each.ratio >= self.claim.least for each in self.ratios]
+        if all(reached) or (self.claim.best and any(reached)):
+            return "holds"
+        return "holds in part" if any(reached) and not self.claim.best else "does not hold"
+
+    @property
+    def by(self) -> str:
+        found = sorted(each.ratio for each in self.ratios)
+        if not found:
+            return "-"
+        low, high = (f"{x:.0f}" if x >= 99.5 else f"{x:.2g}" for x in (found[0], found[-1]))
+        return f"{low} times" if low == high else f"{low} to {high} times"
+
+
+def matches(row: Row, fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row has these fields."""
+    for name, wanted in fields.items():
+        value = row.get(name)
+        if isinstance(wanted, tuple):
+            if value not in wanted:
+                return False
+        elif value != wanted:
+            return False
+    return True
+
+
+def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
+    """Return what the rows of one device say of a claim."""
+    timed = [row for row in rows if state(row) == "timed"]
+    same = [name for name in SAME if name not in claim.left or name not in claim.right]
+    rights = {_shared(row, same): row for row in timed if matches(row, claim.right)}
+    found: dict[Any, Ratio] = {}
+    for row in timed:
+        name = _shared(row, same)
+        other = rights.get(name) if matches(row, claim.left) else None
+        if other is not None:
+            rates = [rate_of(each, clock=claim.clock) for each in (row, other)]
+            if rates[0] and rates[1]:
+                size = " x ".join(map(str, dict.fromkeys(row.get("sizes", ()))))
+                ratio = Ratio(size, rates[0] / rates[1], row, other)
+                if name not in found or found[name].ratio < ratio.ratio:
+                    found[name] = ratio
+    return Decision(claim, list(found.values()))
+
+
+def _shared(row: Row, names: Sequence[str]) -> tuple[object, ...]:
+    return tuple(str(row.get(name)) for name in names)

@@ -1,0 +1,321 @@
+"""Whole command lines as users run them: their sequences, other programs, and the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bench import generated
+from bench.measure import Check
+from bench.programs import ParasailPairs
+from bench.work.base import spread
+from glsw.batch import Batch
+from glsw.engines import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.nucleic import complement_of
+from glsw.sequences.records import Record, read
+
+JUDGED_QUERIES = 100
+JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
+"""Cells after which no further query is judged."""
+
+
+class Journey(NamedTuple):
+    """A command line, with the sequences by their names in `Inputs`.
+
+    ``indexed``: the target is a database of ``makedb``. The numbers are for other programs.
+    """
+
+    text: str
+    query: str = ""
+    target: str = ""
+    words: str = ""
+    verb: str = "search"
+    dna: bool = False
+    indexed: bool = False
+    top: int = 10
+    hsps: int = 1
+    evalue: float = 10.0
+
+    @property
+    def strands(self) -> int:
+        return 2 if self.dna and self.verb == "search" else 1
+
+
+_TAB = "--format 'blast-tab std score'"
+_SAM = "--dna --format sam"
+_GENES = f"--dna --max-hsps 5 {_TAB}"
+_SELF = f"--evalue 1e-5 --top 0 {_TAB}"
+JOURNEYS: Mapping[str, Journey] = {
+    "reads-lambda": Journey("reads x lambda, SAM", "lambda_reads", "lambda", _SAM, dna=True),
+    "reads-genome": Journey("reads x genome, SAM", "genome_reads", "genome", _SAM, dna=True),
+    "primer": Journey("primer x 2 genomes", "primer", "genomes", f"--dna {_TAB}", dna=True),
+    "gene": Journey("align gene, genome", "genes1", "genome", f"--dna {_TAB}", "align", dna=True),
+    "genes": Journey("genes x genome", "genes20", "genome", f"--dna {_TAB}", dna=True),
+    "genes-hsps": Journey(
+        "genes x genome, 5 HSPs", "genes100", "genome", _GENES, "search", True
+    )._replace(hsps=5),
+    "proteome": Journey("proteome x Swiss-Prot", "proteome", "swissprot", _TAB, indexed=True),
+    "proteome-self": Journey("proteome x itself, E 1e-5", "proteome", "proteome", _SELF)._replace(
+        top=0, evalue=1e-5
+    ),
+    "query": Journey("query x Swiss-Prot", "query", "swissprot", _TAB, indexed=True),
+    "entries-index": Journey("queries x entries, index", "queries", "entries", _TAB, indexed=True),
+    "entries-fasta": Journey("queries x entries, FASTA", "queries", "entries", _TAB),
+    "devices": Journey("devices", verb="devices"),
+}
+
+
+class Program(NamedTuple):
+    """How a program is asked its version, indexes a target, and searches it; for DNA or proteins.
+
+    ``exact``: it computes all cells; the others find candidates by words first.
+    """
+
+    exact: bool
+    dna: bool
+    version: str
+    prepare: str
+    command: str
+
+
+_BLAST = "-query {query} -db {index} -out {output} -outfmt 6 -max_target_seqs {top} "
+_BLAST += "-max_hsps {hsps} -evalue {evalue} -num_threads {cores}"
+RIVALS: Mapping[str, Program] = {
+    "blastn": Program(
+        *(False, True, "-version", "makeblastdb -dbtype nucl -in {target} -out {index}"),
+        "blastn -task blastn -word_size {word} -reward 2 -penalty -3 -gapopen 5 -gapextend 2 "
+        f"-dust no -strand {{strand}} {_BLAST}",
+    ),
+    "blastp": Program(
+        *(False, False, "-version", "makeblastdb -dbtype prot -in {target} -out {index}"),
+        "blastp -matrix BLOSUM62 -gapopen 11 -gapextend 1 -comp_based_stats 0 -seg no " + _BLAST,
+    ),
+    "ssearch36": Program(
+        *(True, False, "-h", ""),
+        "ssearch36 -q -T {cores} -s BP62 -f -11 -g -1 -m 8 -E {evalue} -b {top} {query} {target}",
+    ),
+    "diamond": Program(
+        *(False, False, "version", "diamond makedb --quiet --in {target} --db {index}"),
+        "diamond blastp --quiet --query {query} --db {index} --out {output} --outfmt 6 "
+        "--max-target-seqs {top} --max-hsps {hsps} --evalue {evalue} --threads {cores} "
+        "--matrix BLOSUM62 --gapopen 11 --gapextend 1 --comp-based-stats 0 --masking 0",
+    ),
+    "mmseqs": Program(
+        *(False, False, "version", "mmseqs createdb {target} {index}"),
+        "mmseqs easy-search {query} {index} {output} {index}.tmp -e {evalue} --threads {cores} "
+        "--comp-bias-corr 0 --mask 0",
+    ),
+}
+GLSW = "python -m glsw {verb} {query} {database} {words} {device} --engine {engine} "
+GLSW += "--no-progress --output {output}"
+
+
+def command_line(journey: Journey, program: str, **values: object) -> tuple[str, str]:
+    """Return what indexes the target, perhaps nothing, and what searches it, by names of files."""
+    values |= journey._asdict() | {
+        "query": f"{journey.query}.fasta",
+        "target": f"{journey.target}.fasta",
+        "index": f"{journey.target}.{program}",
+        "output": f"out.{program}",
+        "top": journey.top or 5000,
+        "strand": "both" if journey.strands == 2 else "plus",
+        "word": 7 if journey.query == "primer" else 11,
+    }
+    values["database"] = values["index" if journey.indexed else "target"]
+    if program in RIVALS:
+        prepare, command = RIVALS[program].prepare, RIVALS[program].command
+    elif journey.query:
+        prepare = "python -m glsw makedb {target} {index} --force --no-progress"
+        prepare, command = prepare if journey.indexed else "", GLSW
+    else:
+        prepare, command = "", "python -m glsw {verb}"
+    return prepare.format(**values), " ".join(command.format(**values).split())
+
+
+class Inputs:
+    """The sequences of the journeys as FASTA files, each made when first asked for.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are written.
+    data : Path or None
+        Where real sequences are, at any depth; random ones of the same sizes stand in for others.
+    quick : bool
+        Few and short ones.
+    """
+
+    def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
+        self._folder, self._data, self.quick = folder, data, quick
+        self.generated: set[str] = set()
+
+    def path(self, name: str) -> Path:
+        path = self._folder / f"{name}.fasta"
+        if not path.exists():
+            with path.open("w", encoding="ascii") as file:
+                for record in self._records(name):
+                    title = f"{record.id} {record.description}".rstrip()
+                    file.write(f">{title}\n{record.letters}\n")
+        return path
+
+    def _records(self, name: str) -> Iterable[Record]:
+        some = self._size
+        if name == "lambda":
+            return self._real(name, "lambda_virus.fa", lambda: _dna(48_502, 1))
+        if name in ("genome", "genome2"):
+            files = {"genome": "ecoli_K12_MG1655_NC_000913.2.fna.gz"}
+            file = files.get(name, "ecoli_536_NC_008253.fna.gz")
+            found = self._real(name, file, lambda: self._genome(name))[0]
+            return [Record(found.id, "", found.letters[: some(len(found), 100_000)])]
+        if name == "genomes":
+            return [*self._also(name, "genome"), *self._also(name, "genome2")]
+        if name == "lambda_reads":
+            whole, file = self._also(name, "lambda"), "lambda_reads_1.first1000.fq"
+            return self._real(name, file, lambda: _pieces(whole, 1000, 100, 2))[: some(1000, 50)]
+        if name == "genome_reads":
+            return _pieces(self._also(name, "genome"), some(10_000, 50), 150, 3)
+        if name == "primer":
+            return _pieces(self._also(name, "genome"), 1, 20, 4)
+        if name.startswith("genes"):
+            count, length = some(int(name[5:]), min(5, int(name[5:]))), some(1000, 300)
+            return _pieces(self._also(name, "genome2"), count, length, 5, turned=False)
+        if name == "proteome":
+            file, count = "ecoli_K12_sprot_4403.fasta.gz", some(4403, 20)
+            return self._real(name, file, lambda: _proteins(count, 6))[:count]
+        if name == "swissprot":
+            file, count = "swissprot_2014_01_subset.fasta.gz", some(52_608, 1000)
+            return self._real(name, file, lambda: _proteins(count, 7))[:count]
+        if name == "entries":
+            self.generated.add(name)
+            return _proteins(some(500_000, 5000), 8)
+        queries = self._real(name, "standard20.fasta", _standard)
+        return [each for each in queries if name != "query" or len(each) == 375][: some(20, 3)]
+
+    def _size(self, full: int, quick: int) -> int:
+        return quick if self.quick else full
+
+    def _real(self, name: str, file: str, made: Callable[[], list[Record]]) -> list[Record]:
+        for path in sorted(self._data.rglob(file)) if self._data else ():
+            return list(read(path))
+        self.generated.add(name)
+        return made()
+
+    def _also(self, name: str, source: str) -> list[Record]:
+        found = list(read(self.path(source)))
+        if source in self.generated:
+            self.generated.add(name)
+        return found
+
+    def _genome(self, name: str) -> list[Record]:
+        made = generated.dna([self._size(4_639_675, 100_000)], 9)
+        return _named(name, made if name == "genome" else generated.relatives(made, 4))
+
+
+def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
+    decode = (scoring or Scoring.nucleotide()).alphabet.decode
+    return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
+
+
+def _dna(length: int, seed: int) -> list[Record]:
+    return _named("dna", generated.dna([length], seed))
+
+
+def _proteins(count: int, seed: int) -> list[Record]:
+    ends = np.cumsum(generated.swissprot_lengths(count, seed))
+    made = Sequences(generated.letters(int(ends[-1]), seed), np.append(0, ends))
+    return _named(f"set{seed}p", made, Scoring.blast())
+
+
+def _standard() -> list[Record]:
+    return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
+
+
+def _pieces(
+    sources: list[Record], count: int, length: int, seed: int, *, turned: bool = True
+) -> list[Record]:
+    """Return pieces with another letter in a hundred, every second of the minus strand."""
+    whole, random, found = sources[0], np.random.default_rng(seed), []
+    for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
+        piece = np.array(list(whole.letters[at : at + length]))
+        changed = random.random(length) < 0.01
+        piece[changed] = random.choice(list("ACGT"), int(changed.sum()))
+        letters = "".join(piece)
+        minus = turned and k % 2
+        found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
+    return found
+
+
+class Hit(NamedTuple):
+    """A line of a program's output; score and E-value are None where it has none."""
+
+    query: str
+    target: str
+    score: int | None
+    evalue: float | None
+
+
+def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
+    """Yield the hits of a file, SAM or a table whose last column may be the score."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            cells = line.rstrip("\n").split("\t")
+            if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
+                continue
+            tags = dict(cell.split(":", 1) for cell in cells[11:] if cell.startswith("AS:"))
+            if tags:
+                yield Hit(cells[0], cells[2], int(tags["AS"][2:]), None)
+            else:
+                yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, float(cells[10]))
+
+
+@lru_cache(4)
+def records(path: Path) -> list[Record]:
+    """Return the records of a file, kept for the next who asks."""
+    return list(read(path))
+
+
+def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
+    """Compare the scores of a sample of queries with the best of all targets, or of a part.
+
+    The part holds the targets that were found and others at equal distances; none of these may
+    have a higher score than what was found has.
+    """
+    scoring = Scoring.nucleotide() if journey.dna else Scoring.blast()
+    exact = ParasailPairs.available(scoring)
+    score = ParasailPairs(scoring).scores_of if exact else Reference(scoring).scores
+    judge = "parasail" if exact else "reference"
+    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if exact else judge]
+    queries = records(inputs.path(journey.query))
+    targets = records(inputs.path(journey.target))
+    number = {record.id: k for k, record in enumerate(targets)}
+    encode = scoring.alphabet.encode
+    listed: dict[str, dict[int, int]] = {}
+    for hit in found:  # the best alignment of a hit is its first
+        listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)
+    chosen = spread(len(queries), JUDGED_QUERIES)
+    share = limit // len(chosen) // journey.strands
+    spent, pairs, wrong, first = 0, 0, 0, None
+    for query in (queries[k] for k in chosen):
+        if spent > limit:
+            break
+        mine = listed.get(query.id, {})
+        step = -(-sum(map(len, targets)) * len(query) // max(1, share))
+        part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
+        codes = [encode(targets[k].letters) for k in part]
+        strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
+        of_strands = [score(Batch.one_to_many(encode(each), codes)) for each in strands]
+        best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
+        best = [each for each in best[: len(mine) if not journey.top else journey.top] if each > 0]
+        got = sorted(mine.values(), reverse=True)
+        spent += sum(map(len, codes)) * len(query) * journey.strands
+        pairs += 1
+        if got != best:
+            wrong += 1
+            first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
+    return Check(judge, pairs, wrong, first)

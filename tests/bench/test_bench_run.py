@@ -1,0 +1,301 @@
+"""Rows, files and the runner: what is wrong is reported, what is there is not measured again."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+from bench import __main__, claims, row, runner, table
+from bench import run as bench_run
+from bench.measure import Check, Measurement, compare, measure
+from bench.papers import PAPERS
+from bench.row import File, check, key, state
+from bench.work import WORKLOADS
+from bench.work.base import Case, Run, Told, Workload
+from glsw.engines import Diagonal
+
+HEADER = {
+    **{"schema": 3, "licence": "CC0-1.0", "device": None, "cpu": "x", "cores": 1, "os": "Linux"},
+    **{"versions": {}, "size": "tiny"},
+}
+ROW = {
+    **{"workload": "w", "program": "p", "ours": True, "task": "scores", "device": "d"},
+    **{"driver": "1", "cpu": "x, 1 cores", "commit": "c", "date": "2026-01-01"},
+}
+TIMED = {**ROW, "judge": "j", "judged": 1, "wrong": 0, "cells": 10, "wall": 0.5, "rate": 20.0}
+
+
+# rows and files
+
+
+def test_a_file_keeps_the_last_row_of_each_key(tmp_path):
+    file = File.begin(tmp_path / "x.ndjson", HEADER)
+    file.keep(TIMED)
+    file.keep(TIMED | {"wall": 0.25})
+    file.keep(TIMED | {"driver": "2"})
+    read = File.read(file.path)
+    assert [each["wall"] for each in read.rows.values()] == [0.25, 0.5]
+    assert len(file.path.read_text().splitlines()) == 4
+    read.write()
+    assert len(file.path.read_text().splitlines()) == 3
+    assert File.read(file.path).rows == read.rows
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"wall": "1 s"}, "wall: '1 s' is not of type number or null"),
+        ({"ours": 1}, "ours: 1 is not of type boolean"),
+        ({"cells": True}, "cells: True is not of type"),
+        ({"wrong": -1}, "wrong: -1 is too small"),
+        ({"speed": 1}, "'speed' is not known"),
+        ({"note": "/home/ada/x"}, "'/home/ada' is personal"),
+    ],
+)
+def test_what_the_schema_forbids(tmp_path, change, message):
+    path = tmp_path / "x.ndjson"
+    path.write_text("\n".join(map(json.dumps, (HEADER, ROW, ROW | change))) + "\n")
+    with pytest.raises(ValueError, match=r"x.ndjson, line 3: ") as error:
+        File.read(path)
+    assert message in str(error.value)
+
+
+def test_the_schema_is_one():
+    jsonschema = pytest.importorskip("jsonschema")
+    text = row.Path(row.__file__).with_name("schema.json").read_text()
+    kinds = json.loads(text)["$defs"]
+    for name, value in (("header", HEADER), ("row", TIMED)):
+        jsonschema.Draft202012Validator.check_schema(kinds[name])
+        jsonschema.validate(value, kinds[name])
+        check(value, name)
+
+
+@pytest.mark.parametrize("name", ["cpu", "h100", "h200", "2xh200", "llvmpipe", "zink", "softpipe"])
+def test_the_results_are_valid(name):
+    from bench.readme import RESULTS
+
+    file = File.read(RESULTS / f"{name}.ndjson")
+    assert file.header["licence"] == "CC0-1.0"
+    assert not [row for row in file.rows.values() if state(row) == "wrong" and _timed(row)]
+    assert {row["workload"] for row in file.rows.values()} <= set(WORKLOADS)
+
+
+def _timed(row):
+    return "wall" in row
+
+
+# measuring
+
+
+def test_measure_judges_every_timed_run():
+    found = iter([1, 1, 2])
+    result = measure(lambda: next(found), lambda x: compare([x], [1]), cells=1)
+    assert result.check.wrong == 1
+    assert result.wall is None
+    assert not Check("nobody", 0, 0).passed
+
+
+# the runner
+
+
+class Fake(Workload):
+    """Works of which a test says what comes out."""
+
+    name, text, weight = "search", "fake", 1.0
+    made: tuple[Case, ...] = ()
+
+    def cases(self):
+        return self.made
+
+
+def case(name, result=1, expected=1, **words):
+    def start(seconds):
+        if isinstance(result, BaseException):
+            raise result
+        if isinstance(result, Told):
+            return result
+        run = partial(np.array, [result])
+        return Run(run, lambda found: compare(found, [expected]), 10, **words)
+
+    return Case(name, start)
+
+
+@pytest.fixture
+def fake(bench, monkeypatch):
+    monkeypatch.setitem(WORKLOADS, "search", Fake)
+
+    def fake(*cases, **words):
+        Fake.made = cases
+        return bench("search", **words)
+
+    return fake
+
+
+def test_wrong_results_have_no_time(fake, capsys):
+    status, file = fake(case("right"), case("wrong", result=2))
+    right, wrong = file.rows.values()
+    assert status == 1
+    assert (state(right), state(wrong)) == ("timed", "wrong")
+    assert not {"wall", "rate", "clock"} & wrong.keys()
+    printed = capsys.readouterr()
+    assert "WRONG: 1 of 1" in printed.out
+    assert "WRONG: search, wrong" in printed.err
+
+
+def test_what_cannot_be_done_is_told(fake):
+    told = Told(Measurement(Check("j", 1, 0), 0), {"rate": 0.9, "unit": "share"})
+    status, file = fake(
+        *(case("no", ValueError("too old\nor new")), case("told", told)),
+        case("long", estimate=lambda limit: 99.0),
+    )
+    no, tells, long = file.rows.values()
+    assert status == 0
+    assert no["skipped"] == "too old"
+    assert (tells["rate"], tells["unit"], state(tells)) == (0.9, "share", "timed")
+    assert (long["skipped"], long["estimate"], state(long)) == ("about 99 s", 99.0, "not run")
+
+
+def test_a_case_is_stopped(fake, monkeypatch):
+    monkeypatch.setattr(runner, "GRACE", 0.05)
+    monkeypatch.setattr(runner, "OVERTIME", 0.0)
+    status, file = fake(case("slow", estimate=lambda limit: runner.time.sleep(9) or 0.0))
+    (slow,) = file.rows.values()
+    assert status == 0
+    assert slow["skipped"].startswith("stopped after")
+
+
+def test_two_passes_give_the_spread_between_them(fake):
+    _, file = fake(case("a"), case("b", ValueError("no")), passes=2)
+    first, second = file.rows.values()
+    assert (first["passes"], first["repeats"]) == (2, 2)
+    assert first["between"] >= 0
+    assert first["wall_min"] <= first["wall"] <= first["wall_max"]
+    assert (second["passes"], state(second)) == (1, "not run")
+
+
+def test_an_interrupted_run_goes_on(fake, capsys):
+    status, file = fake(case("a"), case("b", KeyboardInterrupt()), case("c"))
+    assert status == 130
+    assert [row["program"] for row in file.rows.values()] == ["a"]
+    status, file = fake(case("a", ValueError("measured again")), case("b"), case("c"))
+    assert status == 0
+    assert [state(row) for row in file.rows.values()] == ["timed"] * 3
+    assert "interrupted; the same command goes on" in capsys.readouterr().err
+
+
+def test_rows_of_another_commit_are_replaced(fake, monkeypatch):
+    fake(case("a"), case("gone"))
+    monkeypatch.setattr(bench_run.machine, "git", lambda *words: "other")
+    _, file = fake(case("a"))
+    commits = {row["program"]: row["commit"] == "other" for row in file.rows.values()}
+    assert commits == {"a": True, "gone": False}
+
+
+def test_bad_input_is_one_line(bench, tmp_path, capsys):
+    for words in (["no such"], ["--engines", "no"], ["--competitor", "x"]):
+        with pytest.raises(SystemExit) as error:
+            bench(*words)
+        assert error.value.code == 2
+    path = tmp_path / "missing" / "align"
+    assert bench_run.main(["--competitor", f"cudasw4={path}"]) == 2
+    other = tmp_path / "other.ndjson"
+    device = {"renderer": "another"}
+    File.begin(other, HEADER | {"device": device})
+    assert bench("pairs", path=other)[0] == 2
+    assert "of another device" in capsys.readouterr().err
+    assert __main__.main(["no such"]) == 2
+    assert __main__.main([]) == 2
+
+
+def test_size_for_a_device(device, monkeypatch):
+    for seconds, size in ((10.0, "tiny"), (1e-2, "small"), (1e-9, "small")):
+        monkeypatch.setattr(bench_run, "second_run", lambda run, seconds=seconds: seconds)
+        if device.info.software:
+            assert bench_run.size_for(device) == size
+
+
+# the workloads
+
+QUICK = ("search", "search-swissprot", "liu2006", "nucleotides", "pairs", "aymone2022", "long")
+QUICK += ("scan2014", "megabase", "traceback", "three", "sudo2012", "three-large", "all-pairs")
+QUICK += ("many-pairs", "neighbors", "edit", "calibration", "fragment-tiles")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_workload_is_right(bench, name, monkeypatch):
+    monkeypatch.setattr("bench.machine.cores", lambda: 1)
+    monkeypatch.setattr("bench.triples.TRIED", 4)
+    status, file = bench(name)
+    rows = list(file.rows.values())
+    assert status == 0, [row for row in rows if state(row) == "wrong"]
+    assert {row["workload"] for row in rows} == {name}
+    assert any(state(row) == "timed" and row["ours"] for row in rows)
+    assert all(row["judged"] for row in rows if state(row) == "timed")
+    assert "\n".join(table.lines(rows))
+    assert table.main([str(file.path)]) == 0
+
+
+def test_a_wrong_engine_is_reported_by_every_judge(bench, monkeypatch):
+    ends = Diagonal.ends
+
+    def wrong(self, *words, **options):
+        found = ends(self, *words, **options)
+        found.score[-1] += 1
+        return found
+
+    monkeypatch.setattr(Diagonal, "ends", wrong)
+    status, file = bench("pairs", "--engines", "diagonal")
+    rows = {row["program"]: row for row in file.rows.values() if row["ours"]}
+    assert status == 1
+    assert state(rows["diagonal"]) == "wrong"
+
+
+def test_keys_of_a_workload_are_all_different(device, tmp_path):
+    from bench.work.base import SIZES, Setup
+
+    for size in SIZES:
+        setup = Setup(device, size, None, {"edlib": ""}, None, [0, 1], 4, tmp_path)
+        for name, kind in WORKLOADS.items():
+            keys = [key({"workload": name, **each.fields()}) for each in kind(setup).cases()]
+            assert len(keys) == len(set(keys)), (size, name)
+
+
+# papers
+
+
+def test_claims_name_what_is_measured(device, tmp_path):
+    from bench.work.base import Setup
+
+    everything = {name: name for name in ("parasail", "ssearch36", "Biopython")}
+    setup = Setup(device, "full", None, everything, None, [0, 1], 1, tmp_path)
+    for paper in PAPERS:
+        assert set(paper.workloads) <= set(WORKLOADS)
+        for claim in paper.claims:
+            for side in (claim.left, claim.right):
+                cases = WORKLOADS[side["workload"]](setup).cases()
+                fields = ({"workload": side["workload"], **each.fields()} for each in cases)
+                assert any(claims.matches(each, side) for each in fields) or _absent(side), side
+
+
+def _absent(side):
+    """Tell whether it needs 16-bit floats or a program that is not here."""
+    import shutil
+
+    program = side["program"]
+    return program == "ssearch36" and shutil.which(program) is None
+
+
+def test_decisions():
+    def timed(program, size, wall):
+        return TIMED | {"program": program, "sizes": [size], "wall": wall}
+
+    rows = [timed("a", 1, 1.0), timed("b", 1, 3.0), timed("a", 2, 1.0), timed("b", 2, 1.5)]
+    for least, best, verdict in (
+        *((1.0, False, "holds"), (2.0, False, "holds in part"), (2.0, True, "holds")),
+        *((4.0, False, "does not hold"), (4.0, True, "does not hold")),
+    ):
+        claim = claims.Claim("", "", {"program": "a"}, {"program": "b"}, least, best)
+        assert claims.decide(claim, rows).verdict == verdict
+    assert claims.decide(claim, rows).by == "1.5 to 3 times"
+    assert claims.decide(claim, []).verdict == "not measured"

@@ -16,6 +16,7 @@ import doc_examples
 import pytest
 from program import ROOT
 
+import glsw
 from glsw.cli import main
 
 DOCS = ROOT / "docs"
@@ -121,7 +122,6 @@ def test_notebooks_run(path: Path, files: Path) -> None:
 
 
 def test_site_builds_without_warnings(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path],
         cwd=ROOT,
@@ -131,3 +131,6 @@ def test_site_builds_without_warnings(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "index.html").exists()
+    api = "".join(path.read_text("utf-8") for path in (tmp_path / "api").glob("*.html"))
+    for name in {*glsw.__all__} - {"__version__"}:
+        assert re.search(rf'id="glsw\.[\w.]*\b{name}"', api), f"{name} is not in the API"

@@ -50,6 +50,7 @@ ORDER = [
     "verbs",
     "near_verbs",
     "dotplot",
+    "view",
     "pairwise",
     "results3",
     "aligner3",

@@ -34,13 +34,24 @@ _COMMANDS = {
     "align": "align two sequences",
     "align3": "align three sequences",
     "dotplot": "draw the best local score through each part of the table of two genomes",
+    "view": "show the same in a window, to zoom into while it is computed",
     "neighbors": "list the pairs of sequences within a cutoff, of all pairs",
     "motifs": "rank similar segments across the channels of a recording",
     "makedb": "index sequences, for searches that start at once",
     "verify": "read a whole database of makedb and compare it with its checksums",
     "devices": "list the OpenGL devices",
 }
-_OPENING = ("search", "merge", "align", "align3", "dotplot", "neighbors", "motifs", "devices")
+_OPENING = (
+    "search",
+    "merge",
+    "align",
+    "align3",
+    "dotplot",
+    "view",
+    "neighbors",
+    "motifs",
+    "devices",
+)
 """The commands that open a device, or several."""
 _NOT_EARLY = ("-h", "--help", "--device", "--engine")
 """The options with which a command may open none, or another one."""

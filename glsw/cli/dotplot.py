@@ -24,7 +24,7 @@ from glsw.sequences.records import Records, read_all
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_sequences(parser)
-    add_map(parser)
+    add_tiles(add_map(parser))
     group = parser.add_argument_group("output")
     group.add_argument(
         "--output",
@@ -62,9 +62,8 @@ def add_sequences(parser: argparse.ArgumentParser) -> None:
     add_running(parser, engines="of the alignments that are drawn (auto)")
 
 
-def add_map(parser: argparse.ArgumentParser) -> None:
-    """Add what the map shows."""
-    group = parser.add_argument_group("map")
+def add_tiles(group: argparse._ArgumentGroup) -> None:
+    """Add the number of tiles, and their size."""
     group.add_argument(
         "--tiles",
         metavar="N",
@@ -75,6 +74,11 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--side", metavar="N", type=count, help="residues of the side of a tile, about, instead"
     )
+
+
+def add_map(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what the map shows; return the group of options."""
+    group = parser.add_argument_group("map")
     group.add_argument(
         "--value",
         choices=VALUES,
@@ -91,6 +95,7 @@ def add_map(parser: argparse.ArgumentParser) -> None:
         "times the best score of the matrix, or what a gap of half a tile costs)",
     )
     group.add_argument("--strand", choices=STRANDS, help="of the target (both of DNA or RNA)")
+    return group
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -156,16 +161,9 @@ def prepared_of(
 ) -> Prepared:
     """Return the dot plot of the options, to compute."""
     settings = Settings(arguments.value, arguments.cap, arguments.strand)
+    tiles, side = getattr(arguments, "tiles", TILES), getattr(arguments, "side", None)
     try:
-        return prepare(
-            aligner,
-            queries,
-            targets,
-            settings,
-            arguments.tiles,
-            arguments.side,
-            arguments.memory,
-        )
+        return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
     except ValueError as error:
         raise ValueError(_with_flags(str(error), ("strand", "cap"))) from None
 

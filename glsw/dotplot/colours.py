@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.dotplot.mapper import Maps, Sign
+from glsw.engines.score_map import UNCAPPED
 
 COLOURS: dict[Sign, tuple[int, int, int]] = {"+": (0, 84, 168), "-": (205, 70, 0)}
 """Blue and vermilion, distinct for any kind of colour vision."""
@@ -29,8 +30,10 @@ class Scale(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, maps: Maps) -> Scale:
-        """Return the scale of maps: white is what most tiles reach by chance.
+    def of(cls, maps: Maps, cap: int = UNCAPPED) -> Scale:
+        """Return the scale of maps: white is what most tiles reach by chance, full is the cap.
+
+        Without a cap the best score has the full colour.
 
         >>> Scale.of({"+": np.array([[20, 20, 20, 20], [20, 20, 22, 90]], np.int32)})
         Scale(low=30.0, high=90.0)
@@ -38,7 +41,7 @@ class Scale(NamedTuple):
         values = [tiles for tiles in maps.values() if tiles.size]
         if not values:
             return cls(0.0, 1.0)
-        high = float(max(1, *(int(tiles.max()) for tiles in values), 1))
+        high = float(max(1, *(int(tiles.max()) for tiles in values), cap if cap < UNCAPPED else 1))
         chance = float(np.median(np.concatenate([tiles.ravel() for tiles in values])))
         return cls(min(_ABOVE_CHANCE * chance, high / 2), high)
 

@@ -46,7 +46,7 @@ def draw(plot: DotPlot) -> Figure:
     height, width = (max(_SHORTER_INCHES, _LONGER_INCHES * n / longer) for n in (rows, columns))
     figure = Figure(figsize=(width + 2.0, height + 0.9), layout="constrained")
     axes = figure.add_subplot()
-    scale = Scale.of(plot.maps)
+    scale = Scale.of(plot.maps, plot.cap)
     axes.imshow(
         scale.picture(plot.maps)
         if plot.maps and plot.query.tiles and plot.target.tiles

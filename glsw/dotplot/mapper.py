@@ -131,7 +131,7 @@ class Mapper:
         kept = np.ix_(kept_rows, kept_columns)
         found: Maps = {}
         for sign in self.signs:
-            codes = target if sign == "+" else _complement(target, self.scoring.alphabet)[::-1]
+            codes = target if sign == "+" else complement(target, self.scoring.alphabet)[::-1]
 
             def finish(tiles: npt.NDArray[np.int32], sign: Sign = sign) -> npt.NDArray[np.int32]:
                 return tiles[kept] if sign == "+" else tiles[:, ::-1][kept]
@@ -186,11 +186,11 @@ def _check_cap(cap: Cap) -> None:
         raise ValueError(f"cap {cap!r}: a score above 0, 'auto' or None expected")
 
 
-def _complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
     """Return the codes of the complement; padding stays.
 
     >>> from glsw.sequences.alphabet import DNA
-    >>> DNA.decode(_complement(DNA.encode("ACGTN"), DNA))
+    >>> DNA.decode(complement(DNA.encode("ACGTN"), DNA))
     'TGCAN'
     """
     letters = "".join(alphabet.letters)

@@ -32,7 +32,7 @@ def page(plot: DotPlot) -> str:
 
 
 def _data(plot: DotPlot, title: str) -> dict[str, Any]:
-    scale = Scale.of(plot.maps)
+    scale = Scale.of(plot.maps, plot.cap)
     highest = max((int(tiles.max(initial=0)) for tiles in plot.maps.values()), default=0)
     kind = "<u2" if highest < 2**16 else "<u4"
     return {

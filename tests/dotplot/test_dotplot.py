@@ -152,6 +152,7 @@ def test_colours_are_white_by_chance_and_full_at_the_best():
     picture = scale.picture({"+": tiles})
     assert (picture[tiles == 20] == 255).all()
     assert picture[1, 2].tolist() == [0, 84, 168]
+    assert Scale.of({"+": tiles}, 400).high == 400
     assert Scale.of({}).picture({"+": np.zeros((1, 1), np.int32)}).tolist() == [[[255] * 3]]
 
 

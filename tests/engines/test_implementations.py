@@ -148,6 +148,8 @@ def permutations(*choices, **defines):
 # Every set of defines that a program is compiled with, where these are not the usual ones.
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
+    "view_map.frag": [{}],
+    "view_overlay.frag": [{}],
     "query_profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
     "fragment.frag": permutations(
         LINEAR, SEPARATE, SPAN, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24

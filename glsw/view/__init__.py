@@ -1,0 +1,1 @@
+"""A window on a dot plot: zoom, move, and watch it being computed."""

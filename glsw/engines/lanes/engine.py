@@ -177,7 +177,8 @@ class Lanes(PackingEngine):
             done = self.round_of([[batch.queries[q]]], targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            ((scores,),) = self.finish(done, self.scores_of(done.jobs))
+            scores = np.zeros(len(chosen), np.int32)
+            self.finish(done, self.scores_of(done.jobs), [[scores]])
             found.score[chosen] = scores
         return found
 
@@ -223,24 +224,24 @@ class Lanes(PackingEngine):
         for _ in islice(following.slices, _SLICES_AHEAD):
             self._ahead = True
 
-    def finish(self, done: Round, every_scores: list[_Scores]) -> list[_Scores]:
-        """Return for each group of a round its scores, shape (queries, targets)."""
-        groups, targets = done.groups, done.targets
-        found = [targets.room(len(queries)) for queries in groups]
-        for job, numbers, scores in zip(done.jobs, done.owners, every_scores, strict=True):
-            for k, part in zip(numbers, scores.reshape(len(numbers), job.queries, -1), strict=True):
-                found[k][:, targets.columns_of(job.targets)] = part
-        found = [targets.in_order(scores) for scores in found]
+    def finish(self, done: Round, stored: list[_Scores], rows: Sequence[Sequence[_Scores]]) -> None:
+        """Put the scores of a round into a row of zeros for each query of its groups.
+
+        ``stored`` is what `scores_of` returns for its jobs.
+        """
+        for job, numbers, scores in zip(done.jobs, done.owners, stored, strict=True):
+            owned = (row for k in numbers for row in rows[k])
+            for row, part in zip(owned, scores, strict=True):
+                row[job.targets.positions] = part
         every = [
-            (query, scores[q])
-            for each, scores in zip(groups, found, strict=True)
-            for q, query in enumerate(each)
+            (query, row)
+            for queries, several in zip(done.groups, rows, strict=True)
+            for query, row in zip(queries, several, strict=True)
             if len(query)
         ]
         if self.geometries.number != INT32:
-            self._repeat(every, targets)
-        self._leave(every, [targets.beyond] * len(every), targets, done.progress)
-        return found
+            self._repeat(every, done.targets)
+        self._leave(every, [done.targets.beyond] * len(every), done.targets, done.progress)
 
     def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], targets: SortedTargets) -> None:
         """Compute scores again that are too high for floats, and put them in place.

@@ -26,6 +26,7 @@ _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
+_MAX_ROWS_OF_ONE = 16  # where a word has the score of one row: else registers do not suffice
 _WORKGROUP_OF_PAIRS = 256
 _MIN_ROWS_FOR_WORDS_OF_TWO = 32  # of a query: they take long to load
 _USUAL_CHAIN = 8
@@ -261,7 +262,8 @@ class Geometries:
                 room -= 0 if made.subgroups else 4 * made.border * made.workgroup
                 two = number != INT32 and m > _MIN_ROWS_FOR_WORDS_OF_TWO
                 two &= 4 * (letters + 1) ** 3 <= room
-                yield replace(made, word_rows=2 if two else 1)
+                if two or number == INT32 or rows <= _MAX_ROWS_OF_ONE or self._rows:
+                    yield replace(made, word_rows=2 if two else 1)
 
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
         """Yield the numbers of queries, given their lengths, to compute at once: one or two."""

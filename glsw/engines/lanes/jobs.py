@@ -129,13 +129,13 @@ class Job:
         """Return the scores, shape (groups * queries, targets)."""
         count, order = len(self.targets.order), self.packed.order
         stored = len(self.packed.columns) * self.geometry.targets
-        found = np.frombuffer(self.scores.read(4 * stored * self.groups * self.queries), np.int32)
-        found = found.reshape(self.groups, self.queries, stored)
+        rows = self.groups * self.queries
+        found = np.frombuffer(self.scores.read(4 * stored * rows), np.int32).reshape(rows, stored)
         if order is None:
-            return found[..., :count].reshape(-1, count)
-        scores = np.empty((self.groups, self.queries, count), np.int32)
-        scores[..., order[order < count]] = found[..., order < count]
-        return scores.reshape(-1, count)
+            return found[:, :count]
+        scores = np.empty((rows, count), np.int32)
+        scores[:, order[order < count]] = found[:, order < count]
+        return scores
 
 
 @dataclass(eq=False)

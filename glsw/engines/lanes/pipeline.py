@@ -167,8 +167,8 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         stored: list[npt.NDArray[np.int32]],
     ) -> None:
         """Put the scores in place."""
-        for numbers, scores in zip(work.groups, self._engine.finish(done, stored), strict=True):
-            work.found[numbers] = scores
+        rows = [[work.found[q] for q in numbers] for numbers in work.groups]
+        self._engine.finish(done, stored, rows)
 
 
 def _codes(queries: Sequences, groups: list[list[int]]) -> list[list[npt.NDArray[np.uint8]]]:

@@ -107,34 +107,6 @@ class SortedTargets:
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(sequences, which, shares, np.flatnonzero(every > MAX_TARGET_LENGTH), queries)
 
-    def room(self, queries: int) -> npt.NDArray[np.int32]:
-        """Return zeros for the scores of queries, in sorted order, and a column for the others."""
-        return np.zeros((queries, sum(len(share.order) for share, _ in self.shares) + 1), np.int32)
-
-    def columns_of(self, share: Targets) -> slice:
-        """Return the sorted columns of one of the shares."""
-        start = 0
-        for each, _ in self.shares:
-            if each is share:
-                break
-            start += len(each.order)
-        return slice(start, start + len(share.order))
-
-    def in_order(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return scores in the order of the targets, given those of `room`."""
-        places = self._places
-        return scores[:, places] if isinstance(places, slice) else scores.take(places, axis=1)
-
-    @cached_property
-    def _places(self) -> npt.NDArray[np.intp] | slice:
-        """The sorted column of each target, as a slice if it is one."""
-        count = len(self.which)
-        places = np.full(count, sum(len(share.order) for share, _ in self.shares))
-        for share, _ in self.shares:
-            columns = self.columns_of(share)
-            places[share.order] = np.arange(columns.start, columns.stop)
-        return slice(count) if bool((places == np.arange(count)).all()) else places
-
 
 @dataclass(frozen=True, eq=False)
 class PackedTargets:

@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.row import Row, rate_of, state
@@ -41,7 +43,7 @@ class Claim:
     text, place : str
         What the paper says, in our words, and where.
     left, right : mapping
-        Fields of the rows of both sides; a value that is a tuple: one of these.
+        Fields of the rows of both sides; ``program`` may be a list: one of these.
     least : float
         The ratio of the rates that the claim needs.
     best : bool
@@ -65,19 +67,35 @@ class Paper:
 
     Attributes
     ----------
-    workloads : tuple of str
+    workloads : list of str
         That belong to it.
-    differs, found : str
-        Between its measurements and ours; what came out, as far as the claims do not say it.
+    differs : str
+        What is different in our measurements.
     """
 
     name: str
     title: str
-    workloads: tuple[str, ...]
+    workloads: Sequence[str]
     figures: Sequence[Figure]
     claims: Sequence[Claim]
     differs: str
-    found: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> Paper:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        figures, claims = found.pop("figures"), found.pop("claims")
+        return cls(
+            **found,
+            figures=[Figure(*each) for each in figures],
+            claims=[Claim(**each) for each in claims],
+        )
+
+
+def papers() -> list[Paper]:
+    """Return the papers of the folder ``papers``, by year."""
+    folder = Path(__file__).with_name("papers")
+    found = [Paper.read(path) for path in folder.glob("*.json")]
+    return sorted(found, key=lambda paper: (paper.name[-4:], paper.name))
 
 
 class Ratio(NamedTuple):
@@ -118,7 +136,7 @@ def matches(row: Row, fields: Mapping[str, Any]) -> bool:
     """Tell whether a row has these fields."""
     for name, wanted in fields.items():
         value = row.get(name)
-        if isinstance(wanted, tuple):
+        if name == "program" and not isinstance(wanted, str):
             if value not in wanted:
                 return False
         elif value != wanted:

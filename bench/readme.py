@@ -5,6 +5,7 @@ With ``--check`` nothing is written, and the exit status is 1 if a table differs
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -30,108 +31,14 @@ DEVICES = {
 }
 """Columns, and the files that they come from."""
 
-_UNIFORM = {"workload": "search-uniform", "mean": 512, "count": 1_000_000, "task": "scores"}
-_SWISSPROT = {"workload": "search-swissprot", "count": 500_000, "task": "scores"}
-_ONE, _ALL = None, "20 queries"
-"""Of single queries the sum is shown."""
-_DNA = {"workload": "aymone2022", "scoring": "DNA 1/-1, gaps 2, 2", "count": 1000}
-_THREE = {"workload": "three-large", "program": "subtable", "count": 1}
-_IDENTITY = {"scoring": "identity 1/-1, gaps 1, 1"}
+_TABLES = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
+HEADLINES: Sequence[Mapping[str, Any]] = _TABLES["headlines"]
+"""What an H100 does: the text, our rows and how they are shown, the rows of other programs.
 
-HEADLINES: Sequence[tuple[str, Sequence[tuple[str, Mapping[str, Any]]], Mapping[str, Any]]] = (
-    (
-        "20 queries of 144 to 5478 against a million proteins of 512, 16-bit floats",
-        [
-            ("{clock} one by one", {**_UNIFORM, "program": "lanes f16", "options": _ONE}),
-            ("{clock} together", {**_UNIFORM, "program": "lanes f16", "options": _ALL}),
-        ],
-        {**_UNIFORM, "ours": False, "options": _ALL},
-    ),
-    (
-        "the same in 32-bit integers, as on any vendor's device",
-        [("{clock}", {**_UNIFORM, "program": "lanes int32", "options": _ONE})],
-        {},
-    ),
-    (
-        "20 queries against 500,000 proteins with Swiss-Prot's lengths, 16-bit floats; integers",
-        [
-            ("{clock}", {**_SWISSPROT, "program": "lanes f16", "options": _ONE}),
-            ("{clock}", {**_SWISSPROT, "program": "lanes int32", "options": _ONE}),
-        ],
-        {**_SWISSPROT, "ours": False},
-    ),
-    *(
-        (
-            f"`glsw search`, the whole command: {text}",
-            [("{wall} ({time})", {"workload": "journeys", "options": name, "program": "glsw"})],
-            {},
-        )
-        for name, text in (
-            ("reads-lambda", "1,000 reads against the genome of phage lambda, SAM"),
-            ("reads-genome", "10,000 reads of 150 against the genome of E. coli, SAM"),
-            ("genes-hsps", "100 genes of 1,000 against the genome of E. coli, 5 HSPs each"),
-            ("proteome", "4,403 proteins of E. coli against 52,608 of Swiss-Prot, top 10"),
-            ("proteome-self", "the 4,403 proteins with themselves, all hits to E-value 1e-5"),
-            ("query", "one protein of 375 against the 52,608"),
-            ("entries-index", "20 proteins against 500,000 indexed entries, top 10"),
-        )
-    ),
-    (
-        "`fragment`, a query of 511 against 20,000 proteins",
-        [("{wall}", {"workload": "liu2006", "program": "fragment", "sizes": [511, 361]})],
-        {"workload": "liu2006", "sizes": [511, 361], "ours": False},
-    ),
-    (
-        "1000 DNA pairs of 512 x 512 with traceback",
-        [("{clock} (device)", {**_DNA, "task": "paths", "options": "ties: conventional"})],
-        {**_DNA, "program": "parasail sw_trace_scan_sat"},
-    ),
-    *(
-        (
-            f"one pair of DNA, {length:,} x {length:,}: score and ends",
-            [
-                (
-                    "{wall}",
-                    {"workload": "megabase", "sizes": [length] * 2, "options": "dissimilar"}
-                    | {"task": "ends"},
-                )
-            ],
-            {"workload": "lin2015", "sizes": [length] * 2, "program": "parasail sw_striped_sat"},
-        )
-        for length in (100_000, 1_000_000)
-    ),
-    (
-        "E. coli K12 x E. coli 536: the whole alignment",
-        [
-            (
-                "{time}, {memory}",
-                {"workload": "megabase", "task": "paths", "options": "E. coli K12 x E. coli 536"},
-            )
-        ],
-        {},
-    ),
-    (
-        "three sequences of 512, identity: score and end; with alignment",
-        [
-            ("{wall} ({time})", {**_THREE, **_IDENTITY, "sizes": [512] * 3, "task": "ends"}),
-            ("{time}", {**_THREE, **_IDENTITY, "sizes": [512] * 3, "task": "paths"}),
-        ],
-        {"workload": "sudo2012", "program": "C code", "sizes": [512] * 3, "task": "ends"},
-    ),
-    (
-        "all 2,024 triples of 24 channels, 128 letters each, identity",
-        [("{wall} ({time})", {**_THREE, **_IDENTITY, "count": 2024})],
-        {},
-    ),
-)
-"""What an H100 does: the text, our rows and how they are shown, the rows of other programs."""
+Of rows whose ``options`` are null, single queries, the sum is shown.
+"""
 
-WORKLOADS = {
-    "search": "a protein of 375 against {count:,} with Swiss-Prot's lengths: scores",
-    "pairs": "{count:,} pairs of DNA, {0} x {1}: scores and ends",
-    "long": "one pair of DNA, {0:,} x {1:,}: score and end",
-    "three": "three sequences of {0}: score and end",
-}
+WORKLOADS: Mapping[str, str] = _TABLES["workloads"]
 
 
 @cache
@@ -145,18 +52,18 @@ def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
     yield "| what | GCUPS, H100 | other programs on that machine |"
     yield "|---|---|---|"
-    for text, wanted, others in HEADLINES:
+    for each in HEADLINES:
         shown = []
-        for form, fields in wanted:
+        for form, fields in each["ours"]:
             found = _found(fields)
             if found and fields.get("options", "") is None:
                 shown.append(_shown(form, _summed(found)))
             elif found:
                 shown.append(_shown(form, max(found, key=lambda row: rate_of(row) or 0.0)))
-        beside = _found(others) if others else []
+        beside = _found(each["others"]) if each["others"] else []
         beside.sort(key=lambda row: (row.get("cores") or 0, -(rate_of(row) or 0.0)))
         if shown:
-            yield f"| {text} | {'; '.join(shown)} | {_others(beside)} |"
+            yield f"| {each['text']} | {'; '.join(shown)} | {_others(beside)} |"
 
 
 def _found(fields: Mapping[str, Any]) -> list[Row]:

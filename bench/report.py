@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from bench import claims, options, roofline, table
-from bench.papers import PAPERS
 from bench.picture import Column, columns_of, picture
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.work import WORKLOADS
@@ -235,7 +234,7 @@ def _text(name: str) -> str:
 def papers_page(files: Sequence[File]) -> str:
     """Return the page of the papers."""
     columns, parts = columns_of(files), []
-    for paper in PAPERS:
+    for paper in claims.papers():
         rows = []
         for claim in paper.claims:
             cells: list[tuple[str, float | None]] = [
@@ -268,7 +267,7 @@ def papers_page(files: Sequence[File]) -> str:
         parts.append(
             f'<section id="{paper.name}"><h2>{escape(paper.title)}</h2>'
             + html_table(head, rows, paper.title)
-            + f"<p>{escape(paper.differs)} {escape(paper.found)}</p>"
+            + f"<p>{escape(paper.differs)}</p>"
             + "<details><summary>What it prints</summary>"
             + html_table(["what", "machine", "value", "place"], figures, "figures")
             + "</details></section>"

@@ -26,7 +26,7 @@ from glsw.engines import ENGINES, Auto
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
 
-SECONDS = {"hardware": 160.0, "software": 330.0, "full": 1500.0}
+SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}
 """Of a suite, by default."""
 
 RATES = ((1e7, "small"), (5e9, "medium"), (1e11, "large"))

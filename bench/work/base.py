@@ -283,14 +283,15 @@ def _rival(
 ) -> Run:
     named = f"{program.name} {program.function}"
     rate = rates.get(named, 0.0) * max(1, cores)
+    few = TRIAL * (cores or 100)  # a GPU is fast with much work only
     if not rate:
-        batch, scores = cut(TRIAL)
+        batch, scores = cut(few)
         with program.prepared(batch) as work:
             check = partial(compare, expected=program.listed(scores), judge=judge())
             trial = measure(lambda: program.scores(work), check, cells=batch.cells, budget=0.0)
         rate = trial.rate or 1.0
         rates[named] = rate / max(1, cores)
-    batch, scores = cut(max(TRIAL, rate * seconds / 3))
+    batch, scores = cut(max(few, rate * seconds / 3))
     manager = program.prepared(batch)
     work = manager.__enter__()
     return Run(

@@ -54,8 +54,6 @@ def described(scoring: Scoring3) -> str:
 class Triples(Workload):
     """Base of the workloads of three sequences."""
 
-    seconds_of_judge = 10.0
-
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self._works: dict[Any, Work] = {}
@@ -66,7 +64,7 @@ class Triples(Workload):
 
     @cached_property
     def judges(self) -> Judges:
-        return Judges.of(self.device, self.data, self.seconds_of_judge)
+        return Judges.of(self.device, self.data, 30.0 if self.setup.size == "full" else 6.0)
 
     def work(self, scheme: str, lengths: Sequence[int], *, every: bool = False) -> Work:
         name = (scheme, tuple(lengths), every)
@@ -317,7 +315,6 @@ class ThreeLarge(Triples):
 
     name, weight, requires = "three-large", 12, (4, 3)
     text = "three sequences: large tables, alignments, many triples, four scorings"
-    seconds_of_judge = 30.0
     lengths: ClassVar = {"tiny": (8, 4), "small": (64, 16), "medium": (128, 64)}
     lengths |= {"large": (512, 128)}
 

@@ -9,7 +9,6 @@ import pytest
 from bench import __main__, claims, row, runner, table
 from bench import run as bench_run
 from bench.measure import Check, Measurement, compare, measure
-from bench.papers import PAPERS
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Told, Workload
@@ -269,7 +268,7 @@ def test_claims_name_what_is_measured(device, tmp_path):
 
     everything = {name: name for name in ("parasail", "ssearch36", "Biopython")}
     setup = Setup(device, "full", None, everything, None, [0, 1], 1, tmp_path)
-    for paper in PAPERS:
+    for paper in claims.papers():
         assert set(paper.workloads) <= set(WORKLOADS)
         for claim in paper.claims:
             for side in (claim.left, claim.right):

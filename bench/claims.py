@@ -156,7 +156,7 @@ def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
         if other is not None:
             rates = [rate_of(each, clock=claim.clock) for each in (row, other)]
             if rates[0] and rates[1]:
-                size = " x ".join(map(str, dict.fromkeys(row.get("sizes", ()))))
+                size = str(next(iter(row.get("sizes", ())), ""))
                 ratio = Ratio(size, rates[0] / rates[1], row, other)
                 if name not in found or found[name].ratio < ratio.ratio:
                     found[name] = ratio

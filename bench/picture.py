@@ -152,5 +152,14 @@ def _bar(bar: Bar, low: float, high: float) -> str:
         f'<a class="bar {kind}" href="#{bar.link}"><span class="name">{escape(bar.label)}</span>'
         f'<span class="track" style="--step:{step:.3f}%"><span class="fill" '
         f'style="width:{width:.2f}%;background:{bar.colour}"></span></span>'
-        f'<span class="value">{table.number(bar.rate / 1e9)}</span></a>'
+        f'<span class="value">{_short(bar.rate / 1e9)}</span></a>'
     )
+
+
+def _short(rate: float) -> str:
+    """Return a rate with two digits where it is small.
+
+    >>> _short(0.002787), _short(12.345), _short(3898.1)
+    ('0.0028', '12.3', '3,898')
+    """
+    return f"{rate:.2g}" if rate < 0.1 else table.number(rate)

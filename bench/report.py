@@ -29,13 +29,17 @@ def html_table(
     head: Sequence[str], rows: Sequence[Sequence[tuple[str, float | None]]], name: str
 ) -> str:
     """Return a table that can be sorted; a cell is HTML and the number to sort by."""
-    heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
+    numbers = [any(row[k][1] is not None for row in rows) for k in range(len(head))]
+    heads = "".join(
+        f'<th scope="col"{" class=n" * number}>{escape(text)}</th>'
+        for text, number in zip(head, numbers, strict=True)
+    )
     lines = []
     for row in rows:
         cells = []
         for k, (text, value) in enumerate(row):
             tag = "th" if k == 0 else "td"
-            data = "" if value is None else f' data-v="{value:.6g}"'
+            data = " class=n" * numbers[k] + ("" if value is None else f' data-v="{value:.6g}"')
             cells.append(f"<{tag}{data}>{text}</{tag}>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(lines)
@@ -236,13 +240,14 @@ def papers_page(files: Sequence[File]) -> str:
     columns, parts = columns_of(files), []
     for paper in claims.papers():
         rows = []
-        for claim in paper.claims:
+        decided = [[claims.decide(each, c.rows) for each in paper.claims] for c in columns]
+        measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
+        for n, claim in enumerate(paper.claims):
             cells: list[tuple[str, float | None]] = [
                 (escape(claim.text), None),
                 (escape(claim.place), None),
             ]
-            for column in columns:
-                found = claims.decide(claim, column.rows)
+            for column, found in ((columns[k], decided[k][n]) for k in measured):
                 kind = found.verdict.replace(" ", "-")
                 by = f" ({found.by})" if found.ratios else ""
                 links = " ".join(
@@ -254,7 +259,7 @@ def papers_page(files: Sequence[File]) -> str:
                 text = f'<span class="{kind}">{escape(found.verdict)}</span>{escape(by)}{small}'
                 cells.append((text, None))
             rows.append(cells)
-        head = ["the paper says", "place", *(column.name for column in columns)]
+        head = ["the paper says", "place", *(columns[k].name for k in measured)]
         figures: list[list[tuple[str, float | None]]] = [
             [
                 (escape(f.what), None),

@@ -133,11 +133,22 @@ class DotPlot:
             For another suffix, and for pictures where matplotlib is not installed.
         """
         check_path(path)
-        suffix = Path(path).suffix.lower()
+        path = Path(path)
+        # The file appears, or replaces the old one, when all is written.
+        part = path.with_name(f"{path.stem}.part{path.suffix}")
+        try:
+            self._write(part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _write(self, path: Path) -> None:
+        suffix = path.suffix.lower()
         if suffix == ".html":
-            Path(path).write_text(self.html(), encoding="utf-8")
+            path.write_text(self.html(), encoding="utf-8")
         elif suffix == ".npz":
-            np.savez_compressed(path, **self._arrays())
+            with path.open("wb") as stream:
+                np.savez_compressed(stream, **self._arrays())
         else:
             from glsw.dotplot.figure import save
 

@@ -191,6 +191,9 @@ def test_files_of_all_kinds(plot, tmp_path):
     np.testing.assert_array_equal(arrays["minus"], plot.minus)
     assert arrays["query_ranges"].tolist() == [[0, len(QUERY)]]
     assert arrays["target_names"].tolist() == ["target"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        f"plot{suffix}" for suffix in SUFFIXES
+    )
     with pytest.raises(ValueError, match="must be named"):
         plot.write(tmp_path / "plot.gif")
 

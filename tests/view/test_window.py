@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -119,3 +120,39 @@ def test_without_a_display_there_is_one_line(words, message, tmp_path):
     assert done.returncode == 2
     assert len(said) == 1, done.stderr
     assert message in said[0]
+
+
+COMMAND = """
+import sys
+from glsw.cli import main
+from glsw.view.viewer import Viewer
+
+tick = Viewer.tick
+
+
+def tick_and_close(viewer, now):
+    tick(viewer, now)
+    if viewer.computed and viewer.computed.complete and not viewer.worker.busy:
+        viewer.key("q" if viewer.message.startswith("SAVED") else "s")
+
+
+Viewer.tick = tick_and_close
+sys.exit(main(["view", *sys.argv[1:]]))
+"""
+
+
+def test_the_command_shows_a_window_until_it_is_closed(tmp_path):
+    needs_xvfb()
+    (tmp_path / "a.fasta").write_text(">a\n" + "ACGTTGCATTCAGGAC" * 12 + "\n")
+    done = subprocess.run(
+        ["xvfb-run", "-a", sys.executable, "-c", COMMAND, "a.fasta", "--size", "500x400"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "LP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    picture = matplotlib.image.imread(tmp_path / "glsw-view-1.png")
+    assert picture.shape == (400, 500, 3)
+    assert blue(np.rint(picture * 255)).mean() > 0.05

@@ -50,8 +50,8 @@ function _shtab_glsw_using
   test "$_shtab_glsw_cmdpath" = "$argv"
 end
 
-set -g _shtab_glsw_commands search merge align align3 dotplot neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --output --query --rate --scheme --scoring --segments --shard --side --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
+set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --output --query --rate --scheme --scoring --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
 
 complete -c glsw -e
 complete -c glsw -f
@@ -168,15 +168,37 @@ complete -c glsw -n '_shtab_glsw_using dotplot' -l engine -xka "auto reference c
 complete -c glsw -n '_shtab_glsw_using dotplot' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l no-progress -d 'no progress bar on a terminal'
-complete -c glsw -n '_shtab_glsw_using dotplot' -l tiles -x -d 'tiles along the longer side, about (600)'
-complete -c glsw -n '_shtab_glsw_using dotplot' -l side -x -d 'residues of the side of a tile, about, instead'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l value -xka "through end" -d 'the best score of a local alignment that passes through a tile, or that ends there, which takes half the time (through)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l cap -x -d 'count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 times the best score of the matrix, or what a gap of half a tile costs)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l strand -xka "both plus minus" -d 'of the target (both of DNA or RNA)'
+complete -c glsw -n '_shtab_glsw_using dotplot' -l tiles -x -d 'tiles along the longer side, about (600)'
+complete -c glsw -n '_shtab_glsw_using dotplot' -l side -x -d 'residues of the side of a tile, about, instead'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): .png, .svg, .pdf, .html, .npz; several files may be given'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l max-alignments -x -d 'draw the K best alignments over the map, which takes about as long each, 0 for none (1)'
 complete -c glsw -n '_shtab_glsw_using dotplot; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences, of the rows: FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using dotplot; and test $_shtab_glsw_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences, of the columns (those of the query)'
+complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a view -d 'Show the same in a window, to zoom into while it is computed.'
+complete -c glsw -n '_shtab_glsw_using view' -s h -l help -d 'show this help message and exit'
+complete -c glsw -n '_shtab_glsw_using view' -l matrix -x -d 'substitution matrix (BLOSUM62): BENNER22, BENNER6, BENNER74, BLASTN, BLASTP, BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, DAYHOFF, FENG, GENETIC, GONNET1992, HOXD70, JOHNSON, JONES, LEVIN, MCLACHLAN, MDM78, MEGABLAST, NUC.4.4, PAM250, PAM30, PAM70, RAO, RISLER, SCHNEIDER, STR, TRANS'
+complete -c glsw -n '_shtab_glsw_using view' -l match -x -d 'DNA or RNA instead of a matrix: score of equal letters, with --mismatch'
+complete -c glsw -n '_shtab_glsw_using view' -l mismatch -x -d 'score of different letters, such as -3'
+complete -c glsw -n '_shtab_glsw_using view' -l gapopen -x -d 'cost of opening a gap (11, with --match 5)'
+complete -c glsw -n '_shtab_glsw_using view' -l gapextend -x -d 'cost of each residue of a gap (1, with --match 2)'
+complete -c glsw -n '_shtab_glsw_using view' -l dna -d 'score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); the default if at least 95 % of the first 100,000 letters of the first file are A, C, G, T, U or N'
+complete -c glsw -n '_shtab_glsw_using view' -l protein -d 'score proteins, whatever the letters'
+complete -c glsw -n '_shtab_glsw_using view' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
+complete -c glsw -n '_shtab_glsw_using view' -l lower-case-mask -d 'mask lower-case letters'
+complete -c glsw -n '_shtab_glsw_using view' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using view' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of the alignments that are drawn (auto)'
+complete -c glsw -n '_shtab_glsw_using view' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
+complete -c glsw -n '_shtab_glsw_using view' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using view' -l no-progress -d 'no progress bar on a terminal'
+complete -c glsw -n '_shtab_glsw_using view' -l value -xka "through end" -d 'the best score of a local alignment that passes through a tile, or that ends there, which takes half the time (through)'
+complete -c glsw -n '_shtab_glsw_using view' -l cap -x -d 'count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 times the best score of the matrix, or what a gap of half a tile costs)'
+complete -c glsw -n '_shtab_glsw_using view' -l strand -xka "both plus minus" -d 'of the target (both of DNA or RNA)'
+complete -c glsw -n '_shtab_glsw_using view' -l size -x -d 'pixels of the window (1100x860)'
+complete -c glsw -n '_shtab_glsw_using view; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences, of the rows: FASTA or FASTQ, plain or gzip; - is standard input'
+complete -c glsw -n '_shtab_glsw_using view; and test $_shtab_glsw_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences, of the columns (those of the query)'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a neighbors -d 'List the pairs of sequences within a cutoff, of all pairs.'
 complete -c glsw -n '_shtab_glsw_using neighbors' -s h -l help -d 'show this help message and exit'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l cutoff -x -d 'the least score or identity, or the largest difference or E-value'

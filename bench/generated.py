@@ -24,35 +24,15 @@ COMPOSITION = {
 }
 """Percent of the residues of UniProtKB/Swiss-Prot (A. Bairoch, notes of release 2013_04)."""
 
-QUANTILES = (
-    (0.0, 3),
-    (0.001, 9),
-    (0.01, 32),
-    (0.02, 47),
-    (0.05, 77),
-    (0.10, 103),
-    (0.15, 128),
-    (0.20, 151),
-    (0.25, 175),
-    (0.30, 199),
-    (0.40, 246),
-    (0.50, 297),
-    (0.60, 349),
-    (0.70, 414),
-    (0.75, 450),
-    (0.80, 494),
-    (0.85, 557),
-    (0.90, 658),
-    (0.95, 871),
-    (0.98, 1196),
-    (0.99, 1473),
-    (0.995, 1892),
-    (0.999, 3394),
-    (0.9999, 5376),
-    (0.99999, 10746),
-    (1.0, 35213),
+_FRACTIONS = (
+    *(0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75),
+    *(0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 0.99999, 1.0),
 )
-"""Fraction of Swiss-Prot's sequences that are no longer than this number of residues.
+_LENGTHS = (
+    *(3, 9, 32, 47, 77, 103, 128, 151, 175, 199, 246, 297, 349, 414, 450, 494, 557, 658),
+    *(871, 1196, 1473, 1892, 3394, 5376, 10746, 35213),
+)
+"""Fraction of Swiss-Prot's sequences that are no longer than these numbers of residues.
 
 Counted in 52,608 entries of release 2014_01 (mean 361, median 297), and its longest, titin. A
 log-normal distribution with mu 5.64 and sigma 0.7 comes near, but has too short a tail.
@@ -63,7 +43,7 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
     """Return ``count`` lengths distributed as Swiss-Prot's, in random order.
 
     One is drawn from each of ``count`` equal slices of the distribution, so that also a small
-    database has its mean; between two `QUANTILES` the logarithm of the length is uniform.
+    database has its mean; between two of `_FRACTIONS` the logarithm of the length is uniform.
 
     Examples
     --------
@@ -75,8 +55,7 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
         raise ValueError(f"a database of {count} sequences: at least 1 is needed")
     random = np.random.default_rng(seed)
     fraction = (np.arange(count) + random.random(count)) / count
-    at, lengths = np.array(QUANTILES).T
-    drawn = np.exp(np.interp(fraction, at, np.log(lengths)))
+    drawn = np.exp(np.interp(fraction, _FRACTIONS, np.log(_LENGTHS)))
     return random.permutation(np.rint(drawn).astype(np.int64))
 
 
@@ -98,11 +77,6 @@ def proteins(
         letters, size=int(residues.sum()), p=frequencies / frequencies.sum(), shuffle=False
     )
     return Sequences(drawn, np.concatenate([[0], np.cumsum(residues)]))
-
-
-def swissprot_like(count: int, seed: int = 2006) -> Sequences:
-    """Return a database of ``count`` random proteins with Swiss-Prot's lengths."""
-    return proteins(swissprot_lengths(count, seed), seed)
 
 
 def uniform(count: int, length: int, seed: int = 2006) -> Sequences:

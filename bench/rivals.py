@@ -291,6 +291,10 @@ class Cudasw4:
             ]
         return self._found[kind]
 
+    def forget(self, kind: str) -> None:
+        """Run the commands again for the next who asks."""
+        self._found.pop(kind, None)
+
     def scores(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for line in (self._place / "out").read_text().splitlines()[1:]:

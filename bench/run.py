@@ -74,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> int:
     default = SECONDS["software" if device.info.software else "hardware"]
     seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
     head = header(device, size)
-    if old and (old.header["device"] or {}).get("renderer") != head["device"]["renderer"]:
+    if old and (there := old.header["device"]) and there["renderer"] != device.info.name:
         raise ValueError(f"{path} is of another device; --output names another file")
     file = File(path, head, old.rows) if old else File.begin(path, head)
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -34,7 +35,7 @@ LEAST = 1 / 4
 """Of an equal share of the seconds, which every case has, whatever the others took."""
 
 OVERTIME, GRACE = 4.0, 20.0
-"""A case is stopped after this multiple of its share and a grace in seconds."""
+"""A case is stopped after this multiple of its share and a grace in seconds; of full sizes four."""
 
 WARM = 3.0
 """Seconds after which the clocks of an idle card have to be raised again."""
@@ -94,7 +95,8 @@ class Runner:
             todo = [(work, cases) for work, cases in todo if cases]
             if todo and self.verbose:
                 count = sum(len(cases) for _, cases in todo)
-                say(f"pass {number} of {passes}: {count} measurements in {end - begin:.0f} s")
+                left = end - time.perf_counter()
+                say(f"pass {number} of {passes}: {count} measurements in {left:.0f} s")
             weights = sum(work.weight or 1.0 for work, _ in todo)
             for work, cases in todo:
                 left = max(0.0, end - time.perf_counter())
@@ -139,7 +141,8 @@ class Runner:
             self._energy(best[1], best[2], seconds, metered)
 
     def case(self, work: Workload, case: Case, share: float, number: int = 1) -> dict[str, Any]:
-        row, limit = self._row(work, case), OVERTIME * share + GRACE
+        row = self._row(work, case)
+        limit = OVERTIME * share + case.grace + GRACE * (4 if self.setup.size == "full" else 1)
         needs, there = work.requires, self.setup.device.info.version
         try:
             if there < needs:
@@ -149,7 +152,10 @@ class Runner:
                 row |= self._measured(case, share, self._before(work, case, number))
         except LateError:
             row["skipped"] = f"stopped after {limit:.0f} s"
-        except (*CANNOT, OSError, RuntimeError, ImportError) as error:
+        except Exception as error:
+            known = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
+            if case.ours and not isinstance(error, known):
+                raise  # another program may fail as it likes
             row["skipped"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
         row = self._joined(row, number)
         self.file.keep(row)

@@ -17,28 +17,11 @@ _TEXELS = 2**21  # pairs times rows of a quad of `fragment`
 
 @dataclass(frozen=True)
 class EngineRun:
-    """A result of `bench.engines`, as far as it says what was done where.
+    """A row, as far as it says what was done where.
 
-    Parameters
-    ----------
-    engine : str
-        As in `TRAFFIC`.
-    lengths : tuple of float
-        Letters of the query and, on average, of a target; or of three sequences.
-    count : int
-        Pairs or triples.
-    linear : bool
-    matching : bool
-        Whether scores are two numbers, a match and a mismatch.
-    best : float
-        The highest score of a pair of letters.
-    extend : float
-        What a further gap position costs.
-    ends : bool
-        Whether end cells were asked for.
-    software : bool
-    subgroup : int
-        Lanes of a subgroup, 0 without.
+    ``lengths`` are those of query and target (mean) or of three sequences; ``matching``: scores are
+    a match and a mismatch, ``best`` is the highest; ``extend`` is the cost of a further gap
+    position; ``ends``: end cells were asked for; ``subgroup``: lanes of one, 0 without.
     """
 
     engine: str
@@ -60,15 +43,8 @@ class EngineRun:
 class Traffic(NamedTuple):
     """What an engine needs at least: bytes per cell, and commands for all cells.
 
-    Parameters
-    ----------
-    compute : str
-        The rate of `bench.micro` that is its recurrence alone.
-    shared, block, storage, texture : float
-        Bytes per cell from and to shared memory, uniform blocks, storage buffers, and textures.
-    dispatches, draws : int
-    words : bool
-        Whether it reads 16 bytes at a time from uniform blocks.
+    ``compute`` is the rate of `micro` that is its recurrence alone; ``words``: it reads 16 bytes at
+    a time from uniform blocks.
     """
 
     compute: str
@@ -112,9 +88,7 @@ def _diagonal(run: EngineRun) -> Traffic:
     strips, together = math.ceil(m / height), 32 if run.software else 4096
     shared, block = _sweep(run)
     return Traffic(
-        f"recurrence {run.gaps}",
-        shared=shared,
-        block=block,
+        *(f"recurrence {run.gaps}", shared, block),
         storage=(8 * (strips - 1) + 9 * strips) / m,
         dispatches=strips * math.ceil(run.count / together),
     )
@@ -135,9 +109,7 @@ def _blocked(run: EngineRun) -> Traffic:
     shared, block = _sweep(run)
     tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
     return Traffic(
-        f"recurrence {run.gaps}",
-        shared=shared,
-        block=block,
+        *(f"recurrence {run.gaps}", shared, block),
         storage=(8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns,
         dispatches=run.count * (columns + 2 * (rows - 1)),
     )
@@ -203,9 +175,7 @@ def _scan_single(run: EngineRun) -> Traffic:
     steps = int(farthest).bit_length()
     shared, block = _scores(run)
     return Traffic(
-        f"recurrence {run.gaps}",
-        shared=shared,
-        block=block,
+        *(f"recurrence {run.gaps}", shared, block),
         storage=_columns(run) + 8 * steps,
         dispatches=math.floor(m) * (1 + steps),
     )
@@ -230,9 +200,7 @@ def _scan_fused(run: EngineRun) -> Traffic:
     if not run.subgroup:
         shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
     return Traffic(
-        f"recurrence {run.gaps}",
-        shared=shared,
-        block=block,
+        *(f"recurrence {run.gaps}", shared, block),
         storage=(8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n,
         dispatches=strips + blocks - 1,
     )
@@ -247,9 +215,7 @@ def _wavefront(run: EngineRun) -> Traffic:
     m, n = run.lengths
     shared, block = _scores(run)
     return Traffic(
-        f"recurrence {run.gaps}",
-        shared=shared,
-        block=block,
+        *(f"recurrence {run.gaps}", shared, block),
         storage=16 + 12 + 4 + 4,
         dispatches=math.floor(m + n) - 1,
     )

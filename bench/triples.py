@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,74 +40,49 @@ TRIED = 60
 """Small triples of each scoring on which the C code is judged."""
 
 
-class Data(NamedTuple):
-    """Where words and proteins come from.
+class Data:
+    """Words of a recording and proteins: the sequences of triples, and their scorings by name.
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (channels, samples)
-    origin : str
-        What the recording is called.
-    scorings : dict
-        By name; those of words first.
+    Without the path of a recording one is generated; words have this number of letters.
     """
 
-    values: npt.NDArray[np.float64]
-    origin: str
-    letters: int
-    scorings: dict[str, Scoring3]
-
-    @staticmethod
-    def of(path: str | None, letters: int) -> Data:
-        """Read a recording, or make one without a path; words have this number of letters."""
-        words = sax.alphabet(letters)
-        scorings = {
+    def __init__(self, path: Path | None, letters: int) -> None:
+        words, self.letters = sax.alphabet(letters), letters
+        self.scorings = {
             "identity": Scoring3.identity(1, -1, 1, alphabet=words),
             "identity, affine": Scoring3.identity(1, -1, 2, 1, alphabet=words),
             "sum of pairs": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 8, 8)),
             "sum of pairs, affine": Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)),
         }
-        if path is None:
-            return Data(recording(), "a generated recording", letters, scorings)
-        values = readers.read(path).values
-        name = Path(path).name
-        if len(values) < 3:
-            raise ValueError(f"{name}: {len(values)} channels, at least 3 are needed")
-        return Data(values, name, letters, scorings)
+        self.values = recording() if path is None else readers.read(path).values
 
-    def triple(self, name: str, lengths: Sequence[int]) -> tuple[Batch, str]:
-        """Return one triple of these lengths for a scoring, and where it comes from.
+    def triple(self, name: str, lengths: Sequence[int]) -> Batch:
+        """Return one triple of these lengths for a scoring.
 
         The first samples of three channels, a letter each as in the paper; or three relatives.
         """
-        scoring = self.scorings[name]
-        if scoring.alphabet is PROTEIN:
+        if self.scorings[name].alphabet is PROTEIN:
             protein = generated.proteins([max(lengths)])[0]
             parts = Sequences.of([protein[:length] for length in lengths])
-            return Batch.of([list(generated.relatives(parts, 20))]), "generated proteins"
-        values, origin = self.values, self.origin
-        if values.shape[1] < max(lengths):
-            values, origin = recording(samples=max(lengths)), "a generated recording"
+            return Batch.of([list(generated.relatives(parts, 20))])
+        values = self.values
+        if values.shape[1] < max(lengths) or len(values) < 3:
+            values = recording(samples=max(lengths))
         words = [
             sax.sax_codes(values[channel, :length], length, self.letters)
             for channel, length in enumerate(lengths)
         ]
-        return Batch.of([words]), origin
+        return Batch.of([words])
 
-    def triples(self, name: str, length: int) -> tuple[Batch, str]:
-        """Return all triples of the channels, as words of this length, and where they come from."""
-        scoring, channels = self.scorings[name], len(self.values)
-        if scoring.alphabet is PROTEIN:
+    def triples(self, name: str, length: int) -> Batch:
+        """Return all triples of the channels, as words of this length."""
+        channels = len(self.values)
+        if self.scorings[name].alphabet is PROTEIN:
             protein = generated.proteins([length])[0]
             parts = generated.relatives(Sequences.of([protein] * channels), 20)
-            return Batch.combinations(parts, 3), "generated proteins"
-        if self.values.shape[1] < length:
-            raise ValueError(
-                f"{self.origin}: {self.values.shape[1]} samples do not make words of {length} "
-                "letters; --word N asks for shorter ones"
-            )
+            return Batch.combinations(parts, 3)
         words = sax.sax_codes(self.values, length, self.letters)
-        return Batch.combinations(Sequences.of(list(words)), 3), self.origin
+        return Batch.combinations(Sequences.of(list(words)), 3)
 
 
 def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
@@ -141,53 +114,37 @@ def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.
 # judges
 
 
-@dataclass(frozen=True)
 class Judges:
     """Who says what is right: the C code, the reference, or another engine.
 
-    Parameters
+    Attributes
     ----------
-    device : Device or None
-    seconds : float
-        That a judge may take, as far as that can be told beforehand.
     refused : str or None
         Why there is no C code.
     check : Check or None
         How the C code did on small triples, judged by the reference; None without it.
     """
 
-    device: Device | None
-    seconds: float
-    refused: str | None
-    check: dict[str, Any] | None
-
-    @staticmethod
-    def of(device: Device | None, data: Data, seconds: float) -> Judges:
-        why = cpu3.refused()
-        if why is not None:
-            return Judges(device, seconds, why, None)
-        check = check_of_code(data.scorings)
-        if not check.passed:
-            why = f"the C code is wrong: {check.first}"
-        facts = {"judge": check.judge, "pairs": check.pairs, "wrong": check.wrong}
-        return Judges(device, seconds, why, facts | {"first": check.first})
+    def __init__(self, device: Device | None, data: Data, seconds: float) -> None:
+        self.device, self.seconds = device, seconds
+        self.refused = cpu3.refused()
+        self.check = None if self.refused else check_of_code(data.scorings)
+        if self.check and not self.check.passed:
+            self.refused = f"the C code is wrong: {self.check.first}"
 
     def cells(self, work: Work, engine: str) -> tuple[str, npt.NDArray[np.intp], Cells]:
         """Return who judges an engine, which triples, and their best cells, shape (N, 4)."""
         kind = "linear" if work.scoring.linear else "affine"
-        every = np.arange(len(work.triples))
-        if not self.refused:
-            rate = _CODE_RATES[kind] * min(cores(), len(every))
-            chosen = self._portion(work.triples, rate)
-            if len(chosen):
-                part = work.triples.select(chosen)
-                return cpu3.NAME, chosen, cpu3.best_on_all_cores(work.scoring, part)
-        chosen = self._portion(work.triples, _REFERENCE_RATES[kind])
+        rate = _CODE_RATES[kind] * min(cores(), len(work.triples))
+        chosen = self._portion(work.triples, 0 if self.refused else rate)
         if len(chosen):
-            reference = Reference3(work.scoring)
-            return reference.name, chosen, cells_of(reference.ends(work.triples.select(chosen)))
-        other = self._other(engine, work.scoring)
-        return other.label, every, cells_of(other.ends(work.triples))
+            part = work.triples.select(chosen)
+            return cpu3.NAME, chosen, cpu3.best_on_all_cores(work.scoring, part)
+        chosen = self._portion(work.triples, _REFERENCE_RATES[kind])
+        judge: Engine3 = Reference3(work.scoring)
+        if not len(chosen):
+            chosen, judge = np.arange(len(work.triples)), self._other(engine, work.scoring)
+        return judge.label, chosen, cells_of(judge.ends(work.triples.select(chosen)))
 
     def planes(self, work: Work, engine: str) -> tuple[str, Cells]:
         """Return who judges an engine's table, and the checksum of each plane of it."""
@@ -204,8 +161,7 @@ class Judges:
         return np.unique(np.linspace(0, len(triples) - 1, count).round()).astype(np.intp)
 
     def _other(self, engine: str, scoring: Scoring3) -> Engine3:
-        name = "subtable" if engine == "plane" else "plane"
-        return engine_on(name, scoring, self.device)
+        return engine_on("subtable" if engine == "plane" else "plane", scoring, self.device)
 
 
 def check_of_code(scorings: Mapping[str, Scoring3]) -> Check:
@@ -226,25 +182,13 @@ def check_of_code(scorings: Mapping[str, Scoring3]) -> Check:
     return compare(np.concatenate(found), np.concatenate(expected), Reference3.name)
 
 
-@dataclass(eq=False)
 class Work:
     """Triples to align, their scoring, and what is known to be right about them."""
 
-    name: str
-    scoring: Scoring3
-    triples: Batch
-    source: str
-    judges: Judges
-    _cells: dict[bool, tuple[str, npt.NDArray[np.intp], Cells]] = field(default_factory=dict)
-    _planes: dict[bool, tuple[str, Cells]] = field(default_factory=dict)
-
-    @staticmethod
-    def single(data: Data, judges: Judges, name: str, lengths: Sequence[int]) -> Work:
-        return Work(name, data.scorings[name], *data.triple(name, lengths), judges)
-
-    @staticmethod
-    def every(data: Data, judges: Judges, name: str, length: int) -> Work:
-        return Work(name, data.scorings[name], *data.triples(name, length), judges)
+    def __init__(self, scoring: Scoring3, triples: Batch, judges: Judges) -> None:
+        self.scoring, self.triples, self.judges = scoring, triples, judges
+        self._cells: dict[bool, tuple[str, npt.NDArray[np.intp], Cells]] = {}
+        self._planes: dict[bool, tuple[str, Cells]] = {}
 
     def check(self, engine: str, task: Task, outcome: Any) -> Check:
         """Judge what an engine found: `Ends`, `Paths`, or checksums of the planes of a table."""
@@ -275,15 +219,6 @@ class Work:
         if other not in self._cells:
             self._cells[other] = self.judges.cells(self, engine)
         return self._cells[other]
-
-    @cached_property
-    def facts(self) -> dict[str, Any]:
-        return {
-            "scoring": self.name,
-            "lengths": self.triples.lengths[0].tolist(),
-            "triples": len(self.triples),
-            "source": self.source,
-        }
 
 
 def cells_of(ends: Ends) -> npt.NDArray[np.int32]:

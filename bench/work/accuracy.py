@@ -79,7 +79,8 @@ class Significance(Workload):
     ) -> Case:
         name = f"{name or scoring.name}, gaps {scoring.gap_open}, {scoring.gap_extend}"
         start = partial(self._start, tool, scoring, own, method)
-        return Case("glsw", start, task="E-values", scoring=name, options=f"beside {tool}")
+        words = f"beside {tool}"
+        return Case("glsw", start, "E-values", name, options=words, grace=600.0)
 
     def _start(
         self, tool: str, scoring: Scoring, own: list[str], method: Method, seconds: float
@@ -232,6 +233,7 @@ class Calibration(Workload):
                             "glsw",
                             partial(self._start, scoring, case, method, k),
                             task="false hits",
+                            grace=600.0,
                             scoring=name,
                             options=f"{case}, {method}, E-value {evalue:g}",
                         )

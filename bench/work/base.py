@@ -86,6 +86,8 @@ class Case:
         Whose clock is read, and which is warmed up.
     metered : bool
         Whether its energy may be measured.
+    grace : float
+        Seconds that it may take besides its share, for files and commands.
     """
 
     program: str
@@ -101,6 +103,7 @@ class Case:
     version: str | None = None
     device: Device | None = None
     metered: bool = False
+    grace: float = 0.0
 
     def fields(self) -> dict[str, Any]:
         names = ("program", "ours", "version", "task", "scoring", "number", "count", "options")

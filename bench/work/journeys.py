@@ -66,6 +66,7 @@ class Journeys(Workload):
                         program,
                         partial(self._start, name, program),
                         task="command",
+                        grace=5 * LIMIT,
                         options=name,
                         ours=rival is None,
                         cores=self.setup.cores if rival else None,

@@ -188,6 +188,7 @@ class Scaling(Workload):
                     "glsw and Dask",
                     partial(self._start, devices, name, count),
                     task="simulated",
+                    grace=600.0,
                     sizes=(QUERIES[count], round(DATABASES[name])),
                     count=devices,
                     options=f"{name}, {count} queries, {devices} devices",

@@ -97,6 +97,7 @@ class Swissprot(Uniform):
         yield from self.rival_cases(base, spread(len(base.lengths), some))
         everything = list(range(len(base.lengths)))
         fields = {"task": "command", "scoring": self.scoring_name, **base.fields(everything)}
+        fields["grace"] = 300.0
         files = Files(base)
         if self.setup.wants("lanes"):
             yield Case("glsw search", files.ours, **fields)

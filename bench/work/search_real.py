@@ -80,9 +80,10 @@ class Exact(Workload):
         for number in numbers:
             for name, scoring in scorings.items():
                 start = partial(self._start, scoring, number)
-                yield Case(f"lanes {number}", start, scoring=name, number=number)
+                yield Case(f"lanes {number}", start, scoring=name, number=number, grace=600.0)
             start = partial(self._start, BLOSUM, number, titin=True)
             titin = Case(f"lanes {number}", start, scoring="BLOSUM62, gaps 12, 1", number=number)
+            titin = replace(titin, grace=600.0)
             yield replace(titin, options="titin with itself")
 
     def _start(self, scoring: Scoring, number: Any, seconds: float, *, titin: bool = False) -> Told:

@@ -60,21 +60,20 @@ class Triples(Workload):
 
     @cached_property
     def data(self) -> Data:
-        return Data.of(None, 8)
+        folder = self.setup.data
+        found = sorted(folder.rglob("fnirsr*24Ch*.csv")) if folder else []
+        return Data(found[0] if found else None, 8)
 
     @cached_property
     def judges(self) -> Judges:
-        return Judges.of(self.device, self.data, 30.0 if self.setup.size == "full" else 6.0)
+        return Judges(self.device, self.data, 30.0 if self.setup.size == "full" else 6.0)
 
     def work(self, scheme: str, lengths: Sequence[int], *, every: bool = False) -> Work:
         name = (scheme, tuple(lengths), every)
         if name not in self._works:
-            made = (
-                partial(Work.every, length=lengths[0])
-                if every
-                else partial(Work.single, lengths=lengths)
-            )
-            self._works[name] = made(self.data, self.judges, scheme)
+            make = self.data.triples if every else self.data.triple
+            triples = make(scheme, lengths[0] if every else lengths)  # type: ignore[arg-type]
+            self._works[name] = Work(self.data.scorings[scheme], triples, self.judges)
         return self._works[name]
 
     def case(
@@ -123,7 +122,7 @@ class Triples(Workload):
             return cpu3.table(work.scoring, triples, out=room[0])
 
         def check(found: Any) -> Check:
-            judged = Check(**(self.judges.check or {}))
+            judged = self.judges.check or Check("nobody", 0, 0)
             return both(work.check("cpu", task, checkable(task, found)), judged)
 
         facts = lambda: {"note": cpu3.compiler()}  # noqa: E731

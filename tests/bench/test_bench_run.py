@@ -1,6 +1,7 @@
 """Rows, files and the runner: what is wrong is reported, what is there is not measured again."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -153,6 +154,15 @@ def test_what_cannot_be_done_is_told(fake):
     assert no["skipped"] == "too old"
     assert (tells["rate"], tells["unit"], state(tells)) == (0.9, "share", "timed")
     assert (long["skipped"], long["estimate"], state(long)) == ("about 99 s", 99.0, "not run")
+
+
+def test_other_programs_may_fail_as_they_like(fake):
+    theirs = replace(case("theirs", KeyError("no")), ours=False)
+    status, file = fake(theirs, case("a"))
+    assert status == 0
+    assert [state(row) for row in file.rows.values()] == ["not run", "timed"]
+    with pytest.raises(KeyError):
+        fake(case("ours", KeyError("no")))
 
 
 def test_a_case_is_stopped(fake, monkeypatch):

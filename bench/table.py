@@ -10,7 +10,7 @@ from typing import Any
 from bench import options
 from bench.row import File, Row, rate_of, seconds_of, state
 
-HEADING = f"{'':<38}{'wall':>10}{'device':>10}{'rate':>12}{'spread':>8}{'passes':>8}{'memory':>10}"
+HEADING = f"{'':<38}{'wall':>10}{'device':>10}{'rate':>14}{'spread':>8}{'passes':>8}{'memory':>10}"
 
 
 def text_of(work: Any, sizes: Sequence[int], count: int) -> str:
@@ -115,11 +115,17 @@ def line(row: Row) -> str:
         first = f"; {row['first']}" if row.get("first") else ""
         return f"{name}  WRONG: {row.get('wrong')} of {row.get('judged')}{first}"
     part = "~" if row.get("part") else ""
-    rate = amount(row.get("rate"), row.get("unit")) if row.get("rate") else "right"
+    rate = (
+        amount(row.get("rate"), row.get("unit"))
+        if row.get("rate")
+        else "-"
+        if row.get("wall")
+        else "right"
+    )
     between = f"{row['between'] * 100:.1f}%" if row.get("between") is not None else "-"
     spread = f"{row['spread'] * 100:.1f}%" if row.get("spread") is not None else "-"
     return (
-        f"{name}{part + seconds(seconds_of(row)):>10}{seconds(row.get('clock')):>10}{rate:>12}"
+        f"{name}{part + seconds(seconds_of(row)):>10}{seconds(row.get('clock')):>10}{rate:>14}"
         f"{spread:>8}{between:>8}{size_text(row.get('memory')):>10}"
     )
 

@@ -192,6 +192,11 @@ class Engine(AnyEngine):
         return 2**30
 
     @property
+    def keeps_targets(self) -> bool:
+        """Whether a part costs less if it is a part of sequences that were computed before."""
+        return False
+
+    @property
     def targets_at_once(self) -> int | None:
         """Targets of all queries of a `scan` that keep it busy; None if it cuts no long ones."""
         return None

@@ -163,6 +163,11 @@ class Auto(Engine):
         return self._engine(self._scanner).part if self._scanner else super().part
 
     @property
+    def keeps_targets(self) -> bool:
+        """Whether a part costs less if it is a part of sequences that were computed before."""
+        return self._engine(self._scanner).keeps_targets if self._scanner else False
+
+    @property
     def cells_at_once(self) -> int:
         """Cells that `scan` should compute before it yields."""
         scanner = self._scanner

@@ -31,6 +31,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
+_MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
 _SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
 
 _Index = npt.NDArray[np.int32]
@@ -100,6 +101,11 @@ class Cpu(Engine):
         return 2**26
 
     @property
+    def keeps_targets(self) -> bool:
+        """The library's copy of sequences serves all their parts."""
+        return True
+
+    @property
     def targets_at_once(self) -> int:
         """Targets of all queries of a `scan` that keep it busy."""
         return _LANES * self.threads
@@ -122,8 +128,13 @@ class Cpu(Engine):
                 found.put(done, BestCells.of(scores, 0 * scores, 0 * scores))
                 progress(int(cells[done].sum()))
         if self._aligner is not None and len(pairs):
-            database = self._database(batch.targets)
-            search = _Search(self._aligner, database, batch, pairs, ends, self._extracted)
+            whole, first = batch.targets.origin or (batch.targets, 0)
+            known = self._encoded is not None and self._encoded[0] is whole
+            largest = min(self.part, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
+            if not known and len(whole.residues) > largest:
+                whole, first = batch.targets, 0
+            database = self._database(whole)
+            search = _Search(self._aligner, database, first, batch, pairs, ends, self._extracted)
             for done, best in search.run(self.threads):
                 found.put(done, best)
                 progress(int(cells[done].sum()))
@@ -172,13 +183,15 @@ class _Search:
     """Pairs of a batch, sorted by query and then length, cut into jobs for threads.
 
     A job is a list of ranges of pairs, each range with one query: the long targets come first, so
-    that the lanes of a range, and the threads, end at about the same time.
+    that the lanes of a range, and the threads, end at about the same time. Target 0 of the batch is
+    sequence ``first`` of the library's database.
     """
 
     def __init__(
         self,
         aligner: pyopal.Aligner,
         database: pyopal.Database,
+        first: int,
         batch: Batch,
         pairs: npt.NDArray[np.intp],
         ends: bool,
@@ -188,7 +201,7 @@ class _Search:
         self._pairs = pairs[order]
         self._query = batch.query_index[self._pairs]
         self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
-        targets = batch.target_index[self._pairs]
+        targets = batch.target_index[self._pairs] + np.int32(first)
         if not np.array_equal(targets, np.arange(len(database))):
             database = extract(database, targets)
         self._aligner, self._database, self._queries = aligner, database, batch.queries

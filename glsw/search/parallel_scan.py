@@ -25,7 +25,8 @@ from glsw.statistics import ScoreHistogram
 
 _ALL = slice(None)
 _MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
-_RESIDUES_TOGETHER = 4096  # of queries that meet a part: their cells outweigh its upload
+_RESIDUES_TOGETHER, _FEW_RESIDUES_TOGETHER = 4096, 512
+"""Residues of queries that meet a part, so that their cells outweigh its upload, or need not."""
 _MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database
 
 
@@ -51,20 +52,21 @@ class _TaskPart:
 
     database: Database
     chosen: slice
+    loads_all: bool
 
     def __call__(self) -> Part:
-        return Part.of(self.database, self.chosen)
+        return Part.of(self.database, self.chosen, loads_all=self.loads_all)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.database.reopens:
             place = pickle.dumps(self.database), self.chosen.start, self.chosen.stop
-            return partial, (_part_of_file, *place)
+            return partial, (_part_of_file, *place, self.loads_all)
         return partial, (Part, *self().loaded())
 
 
 @lru_cache(maxsize=1)
-def _part_of_file(database: bytes, start: int, stop: int) -> Part:
-    return Part.of(_opened(database), slice(start, stop))
+def _part_of_file(database: bytes, start: int, stop: int, loads_all: bool) -> Part:
+    return Part.of(_opened(database), slice(start, stop), loads_all=loads_all)
 
 
 @lru_cache(maxsize=1)
@@ -162,6 +164,7 @@ class _PiecesByPace:
         self._pending = max(1, max_pending(ranking, min(len(queries), _MAX_PENDING_QUERIES)))
         self._whole_fits = bool(database.path) and self._residues <= engine.part
         self._most = engine.part
+        self._together = _FEW_RESIDUES_TOGETHER if engine.keeps_targets else _RESIDUES_TOGETHER
         self._some, self._target = slice(0, 0), within.stop  # what is cut, and the next target
 
     def __call__(self, worker: Worker) -> _Piece | None:
@@ -181,7 +184,7 @@ class _PiecesByPace:
                 return _Piece(self._some, self._within)
             stop = min(first + self._pending, len(self._queries))
             if self._whole_fits:
-                few = int(np.searchsorted(offsets, offsets[first] + _RESIDUES_TOGETHER))
+                few = int(np.searchsorted(offsets, offsets[first] + self._together))
                 stop = min(stop, few)
             self._some = slice(first, stop)
             self._target = self._within.start
@@ -206,10 +209,13 @@ def _scan_by(
     within: slice,
     progress: Progress | None,
 ) -> Iterator[ScanResult]:
+    total = int(database.offsets[-1])
+    loads_all = engine.keeps_targets and bool(database.path) and total <= engine.part
+
     def task(worker: Worker) -> tuple[_Piece, _ScanTask] | None:
         if (piece := cut(worker)) is None:
             return None
-        part = _TaskPart(database, piece.targets)
+        part = _TaskPart(database, piece.targets, loads_all)
         return piece, _ScanTask(part, queries.part(piece.queries), ranking)
 
     merges: dict[int, Merge] = defaultdict(Merge)

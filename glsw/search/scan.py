@@ -39,12 +39,16 @@ class Part(NamedTuple):
     lengths: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, database: Database, chosen: slice) -> Part:
-        """Return a slice of the sorted sequences; all of them are always the same object."""
+    def of(cls, database: Database, chosen: slice, *, loads_all: bool = False) -> Part:
+        """Return a slice of the sorted sequences; all of them are always the same object.
+
+        If it ``loads_all`` sequences, they stay in memory, and the slice is a part of them.
+        """
 
         def load() -> Sequences:
-            whole = (chosen.start, chosen.stop) == (0, len(database))
-            return database.sequences if whole else database.part(chosen)
+            if loads_all or (chosen.start, chosen.stop) == (0, len(database)):
+                return database.sequences.part(chosen)
+            return database.part(chosen)
 
         return cls(load, database.order[chosen], database.lengths[chosen])
 

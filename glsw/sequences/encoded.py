@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,11 @@ class Sequences:
 
     residues: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
+    origin: tuple[Sequences, int] | None = field(default=None, init=False, repr=False)
+    """Of a `part`: what it is a part of, and the number of its first sequence there."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sequences, (self.residues, self.offsets)  # a part without the whole
 
     def __post_init__(self) -> None:
         _check_array("residues", self.residues, np.uint8)
@@ -100,8 +105,9 @@ class Sequences:
         if whole:
             return self
         made = part_of(self.residues, self.offsets, part)
+        object.__setattr__(made, "origin", (self, part.indices(len(self))[0]))
         if "code_bound" in self.__dict__:
-            made.__dict__["code_bound"] = self.code_bound
+            object.__setattr__(made, "code_bound", self.code_bound)
         return made
 
     def parts(self, residues: int) -> Iterator[slice]:

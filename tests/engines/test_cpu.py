@@ -58,7 +58,7 @@ def test_every_pair_is_in_one_job():
     engine = Cpu(CASES["DNA 10 1"].scoring)
     chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
     database = engine._database(batch.targets)
-    search = module._Search(engine._aligner, database, batch, chosen, False, engine._extracted)
+    search = module._Search(engine._aligner, database, 0, batch, chosen, False, engine._extracted)
     jobs = list(search._jobs(threads=2))
     assert len(jobs) > 5
     assert max(len(job) for job in jobs) > 1
@@ -338,3 +338,23 @@ def test_auto_has_the_cpu_score_single_pairs_where_there_is_no_gpu(device):
     assert (
         found.tolist() == Aligner(engine="reference").score_pairs(words[:20], words[20:]).tolist()
     )
+
+
+def test_parts_use_the_copy_of_the_whole(monkeypatch):
+    scoring, random = Scoring.named("BLOSUM62", 11, 1), np.random.default_rng(7)
+    engine = Cpu(scoring)
+    lengths = np.sort(random.integers(0, 60, 300))[::-1]
+    codes = random.integers(0, 20, int(lengths.sum()), np.uint8)
+    whole = Sequences(codes, np.cumsum([0, *lengths.tolist()], dtype=np.int64))
+    query = codes[:50]
+    expected = Reference(scoring).scores(Batch.one_to_many(query, list(whole)))
+    queries = Sequences.of([query])
+    for part in (slice(0, 300), slice(20, 200), slice(200, 290), slice(5, 9)):
+        (found,) = engine.scan(queries, [whole.part(part)])
+        assert found[0].tolist() == expected[part].tolist()
+        assert engine._encoded[0] is whole
+    other = Sequences(codes, whole.offsets)
+    monkeypatch.setattr(module, "_MAX_PARTS_OF_WHOLE", 2)
+    (found,) = engine.scan(queries, [other.part(slice(250, 300))])
+    assert found[0].tolist() == expected[250:].tolist()
+    assert len(engine._encoded[0]) == 50

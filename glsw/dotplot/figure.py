@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import warnings
 from pathlib import Path
@@ -35,6 +36,15 @@ def save(plot: DotPlot, path: str | os.PathLike[str], dpi: int = 160) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
         draw(plot).savefig(path, dpi=dpi, metadata=_undated(Path(path).suffix.lower()))
+
+
+def png(plot: DotPlot) -> bytes | None:
+    """Return a dot plot as the bytes of a PNG file, None if matplotlib is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return None
+    stream = io.BytesIO()
+    draw(plot).savefig(stream, dpi=90)
+    return stream.getvalue()
 
 
 def draw(plot: DotPlot) -> Figure:

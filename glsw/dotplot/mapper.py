@@ -100,7 +100,9 @@ class Mapper:
     def work(self, rows: Axis, columns: Axis, tile: MapTile) -> int:
         """Return about how many cells `maps` computes."""
         m, n = rows.tiles * tile.side, columns.tiles * tile.side
-        return len(self.signs) * self.engine.work(m, n, tile, self.settings.value)
+        return len(self.signs) * self.engine.work(
+            m, n, tile, self.settings.value, self.cap(tile.side)
+        )
 
     def maps(
         self,

@@ -51,7 +51,7 @@ class TileScores(NamedTuple):
     minus: int | float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DotPlot:
     """The best local score through each tile of a table; ``docs/DOTPLOT.md`` defines it.
 
@@ -77,6 +77,19 @@ class DotPlot:
     cap: int
     scoring: Scoring
     lines: tuple[Line, ...] = ()
+
+    def __repr__(self) -> str:
+        strands = " and ".join(self.maps)
+        return (
+            f"<DotPlot of {self.query.tiles} x {self.target.tiles} tiles of {self.side} residues, "
+            f"strand {strands}, alignments: {len(self.lines)}>"
+        )
+
+    def _repr_png_(self) -> bytes | None:
+        """Return a picture for notebooks, None without matplotlib."""
+        from glsw.dotplot.figure import png
+
+        return png(self)
 
     @property
     def plus(self) -> npt.NDArray[np.int32]:

@@ -84,6 +84,7 @@ class ScoreMap(Blocked):
             self._defines["SCORES"] = self._upload_scores()
         self._map_tile = MapTile.near(1)
         self._map_shape = 0, 0
+        self._narrow = False
 
     def _upload_scores(self) -> int:
         """Add a letter to the matrix, `padding`, which is aligned with nothing."""
@@ -102,9 +103,9 @@ class ScoreMap(Blocked):
         """Return the tile of about ``side`` residues that suits the device."""
         return MapTile.near(side, software=self.device.info.software)
 
-    def work(self, m: int, n: int, tile: MapTile, value: Value) -> int:
+    def work(self, m: int, n: int, tile: MapTile, value: Value, cap: int = UNCAPPED) -> int:
         """Return the cells that `tiles` computes, of m x n residues."""
-        bands = -(-m // tile.side // self._band(m, n, tile))
+        bands = -(-m // tile.side // self._band(m, n, tile, cap))
         return m * n * (1 if value == "end" else 2 if bands == 1 else 3)
 
     def tiles(
@@ -149,7 +150,8 @@ class ScoreMap(Blocked):
         self.zero(gl.BEST, 4 * max(1, self._map_shape[0] * self._map_shape[1]))
         if not (m and n):
             return self.current()
-        rows, band = self._map_shape[0], self._band(m, n, tile)
+        self._narrow = self._is_narrow(cap)
+        rows, band = self._map_shape[0], self._band(m, n, tile, cap)
         table = Region(0, 0, 0, 0, m, n)
         if value == "end":
             self._pass(table, self._border(n), progress=progress)
@@ -193,11 +195,16 @@ class ScoreMap(Blocked):
         """Tile rows and tile columns of the pass in a tile of the map."""
         return self._map_tile.side // self._height, self._map_tile.side // self._columns
 
-    def _band(self, m: int, n: int, tile: MapTile) -> int:
+    def _is_narrow(self, cap: int) -> bool:
+        """Return whether H, E and F fit 16 bits, in which they are kept then."""
+        return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) < 2**15
+
+    def _band(self, m: int, n: int, tile: MapTile, cap: int) -> int:
         """Return how many rows of tiles may keep their borders at once."""
         memory = min(self._memory, self.device.info.limits["max_storage_block"])
         columns = n // tile.side + 1
-        fitting = (memory // 8 - n) // max(1, n + columns * tile.side)
+        values = memory // (4 if self._is_narrow(cap) else 8)
+        fitting = (values - n) // max(1, n + columns * tile.side)
         return max(1, min(m // tile.side, fitting))
 
     def _border(self, length: int) -> _Int32:
@@ -207,22 +214,29 @@ class ScoreMap(Blocked):
     def _keep(self, part: Region, above: _Int32) -> None:
         """Make room for the borders of the tiles of a band; the row above it is the first."""
         rows, columns = part.m // self._map_tile.side + 1, self._map_shape[1] + 1
-        kept = self.reserve(_kept(1), 8 * (rows * part.n + columns * part.m))
+        kept = self.reserve(_kept(1), self._word * (rows * part.n + columns * part.m))
         self.upload(gl.ROW_ABOVE, above)
-        size = 8 * part.n
-        self.device.ctx.copy_buffer(kept, self._buffers[gl.ROW_ABOVE], size=size)
+        kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._narrow else above)
 
     def _rows_above(self, table: Region, band: int, progress: Progress | None) -> dict[int, _Int32]:
         """Return the row above each band but the first, by its first row of tiles."""
         bands, n = -(-self._map_shape[0] // band), table.n
-        kept = self.reserve(_kept(0), 8 * (bands + 1) * n)
+        size = self._word * n
+        kept = self.reserve(_kept(0), (bands + 1) * size)
         rows = Grid()._replace(rows=band * self._spacing[0])
         self._pass(table, self._border(n), rows, progress)
-        size = 8 * n
-        return {
-            k * band: np.frombuffer(kept.read(size, offset=k * size), np.int32).reshape(n, 2)
-            for k in range(1, bands)
-        }
+        found = {}
+        for k in range(1, bands):
+            words = np.frombuffer(kept.read(size, offset=k * size), np.int32)
+            if self._narrow:
+                words = np.stack([words >> 16, words << 16 >> 16], axis=1)
+            found[k * band] = words.reshape(n, 2)
+        return found
+
+    @property
+    def _word(self) -> int:
+        """Bytes of a kept H and E or F."""
+        return 4 if self._narrow else 8
 
     def _pass(
         self,
@@ -242,6 +256,7 @@ class ScoreMap(Blocked):
             ROWS=self._map_tile.rows,
             COLUMNS=self._columns,
             CAPPED=1,
+            NARROW=1 if self._narrow else None,
             JOIN=1 if join else None,
             **odd,
         )

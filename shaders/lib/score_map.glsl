@@ -47,7 +47,7 @@ void join_row(int first, int end) {
     for (int c = first + int(gl_LocalInvocationIndex); c < end; c += WORKGROUP) {
         int j = n - 1 - c;
         if (j > 0) {
-            ivec2 before = kept[(row + 1) * n + j - 1];
+            ivec2 before = from_kept(kept[(row + 1) * n + j - 1]);
             raise(row, (j - 1) / tile_width, through(before, row_above[c], INSERTION_OPENING));
         }
     }
@@ -62,7 +62,7 @@ void join_column(Lane lane, int end) {
         int i = m - 1 - (lane.row + r);
         if (i > 0) {
             ivec2 after = ivec2(lane.h[r], lane.e[r]);
-            int score = through(kept[place + i - 1], after, DELETION_OPENING);
+            int score = through(from_kept(kept[place + i - 1]), after, DELETION_OPENING);
             raise((i - 1) / tile_height, j / tile_width - 1, score);
         }
     }

@@ -1,14 +1,24 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
 // row (column) is kept. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
-// that are read again, ROW_ABOVE_IS and KEPT_IS.
+// that are read again, ROW_ABOVE_IS and KEPT_IS. NARROW: what is kept has 16 bits, two in a word.
 layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
     ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
 };
+#ifdef NARROW
+layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { int kept[]; };
+
+int to_keep(ivec2 value) { return value.x << 16 | value.y & 0xffff; }
+
+ivec2 from_kept(int word) { return ivec2(word >> 16, word << 16 >> 16); }
+#else
 layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { ivec2 kept[]; };
+#define to_keep(value) value
+#define from_kept(value) value
+#endif
 uniform int tile_rows;
 uniform int row_spacing;
 uniform int column_spacing;
@@ -21,7 +31,7 @@ ivec2 above_strip(int j) { return row_above[j]; }
 
 void below_strip(int j, ivec2 hf) {
     row_above[j] = hf;
-    if (kept_row >= 0) kept[kept_row + j] = hf;
+    if (kept_row >= 0) kept[kept_row + j] = to_keep(hf);
 }
 
 uint direction_place(int j) { return first_word + next_word(j); }
@@ -44,7 +54,7 @@ void store_column(Lane lane, int tile_column) {
     for (int r = 0; r < ROWS; ++r) {
         ivec2 he = ivec2(lane.h[r], lane.e[r]);
         column_left[lane.row + r] = he;
-        if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = he;
+        if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = to_keep(he);
     }
 }
 

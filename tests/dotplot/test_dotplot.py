@@ -198,6 +198,14 @@ def test_files_of_all_kinds(plot, tmp_path):
         plot.write(tmp_path / "plot.gif")
 
 
+def test_notebooks_show_it(plot, monkeypatch):
+    assert plot._repr_png_()[:4] == b"\x89PNG"
+    said = "<DotPlot of 23 x 23 tiles of 8 residues, strand + and -, alignments: 2>"
+    assert repr(plot) == said
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert plot._repr_png_() is None
+
+
 def test_pictures_without_matplotlib_are_an_error(plot, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"need matplotlib: pip install glsw\[plot\]"):

@@ -162,7 +162,14 @@ OWN_PERMUTATIONS = {
     ),
     "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
     "score_map.comp": permutations(
-        LINEAR, SEPARATE, SCORES[1:], ({}, {"JOIN": 1}), **LANES, COLUMNS=128, CAPPED=1
+        LINEAR,
+        SEPARATE,
+        SCORES[1:],
+        ({}, {"JOIN": 1}),
+        ({}, {"NARROW": 1}),
+        **LANES,
+        COLUMNS=128,
+        CAPPED=1,
     ),
     "traceback.comp": permutations(
         LINEAR, SEPARATE, SPAN, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1

@@ -97,14 +97,27 @@ def _line(alignment: Alignment, sign: Sign, query: int, target: int, length: int
 
 
 def _best_pairs(axes: tuple[Axis, Axis], maps: Maps, most: int) -> Iterator[tuple[Sign, int, int]]:
-    """Yield the strands and pairs of segments with the best tiles, the best first."""
+    """Yield the strands and pairs of segments with the best tiles, the best first.
+
+    Of equal ones, as many have the cap, that with more such tiles is ahead.
+    """
     rows, columns = axes
+    highest = max((int(tiles.max(initial=0)) for tiles in maps.values()), default=0)
     ranked = []
     for sign, tiles in maps.items():
         if not tiles.size:
             continue
-        best = np.maximum.reduceat(tiles, rows.starts, axis=0)
-        best = np.maximum.reduceat(best, columns.starts, axis=1)
-        ranked += [(-score, sign, i, j) for (i, j), score in np.ndenumerate(best) if score > 0]
-    for _, sign, i, j in sorted(ranked)[:most]:
+        best, count = (
+            operation.reduceat(operation.reduceat(values, rows.starts), columns.starts, axis=1)
+            for operation, values in (
+                (np.maximum, tiles),
+                (np.add, (tiles == highest).astype(np.int64)),
+            )
+        )
+        ranked += [
+            (-score, -int(count[i, j]), sign, i, j)
+            for (i, j), score in np.ndenumerate(best)
+            if score > 0
+        ]
+    for *_, sign, i, j in sorted(ranked)[:most]:
         yield sign, i, j

@@ -103,6 +103,14 @@ def test_alignments_are_those_of_the_pairs_with_the_best_tiles():
     ]
 
 
+def test_of_strands_with_the_cap_the_one_with_more_tiles_is_aligned_first():
+    long = letters(120)
+    query, target = OTHER[:50] + letters(9) + long, OTHER[:50] + reversed_strand(long, False)
+    found = glsw.dotplot(query, target, side=8, scoring=SCORING, max_alignments=1)
+    assert found.plus.max() == found.minus.max() == 80
+    assert [(line.sign, line.score) for line in found.lines] == [("-", 240)]
+
+
 def test_proteins_have_one_strand():
     plot = glsw.dotplot("HEAGAWGHEE", "PAWHEAE", side=1, cap=None)
     query, target = (glsw.PROTEIN.encode(each) for each in ("HEAGAWGHEE", "PAWHEAE"))

@@ -190,6 +190,6 @@ def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> No
     rate = prepared.cells / seconds / 1e9 if seconds else 0
     say(
         f"{plot.query.tiles} x {plot.target.tiles} tiles of {plot.side} residues, "
-        f"{prepared.cells} cells and {len(plot.lines)} alignments in {seconds:.2f} s, "
+        f"{prepared.cells} cells, alignments: {len(plot.lines)}, in {seconds:.2f} s, "
         f"{rate:.3g} GCUPS, on {prepared.mapper.device.info.name}{note}"
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LONGER_INCHES, _SHORTER_INCHES = 6.4, 1.6
 _MAX_NAMED = 40  # of the sequences on an axis
+_LETTER_INCHES = 0.075  # of a name, about
 
 
 def check(path: str | os.PathLike[str]) -> None:
@@ -35,7 +36,9 @@ def save(plot: DotPlot, path: str | os.PathLike[str], dpi: int = 160) -> None:
     check(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
-        draw(plot).savefig(path, dpi=dpi, metadata=_undated(Path(path).suffix.lower()))
+        draw(plot).savefig(
+            path, dpi=dpi, bbox_inches="tight", metadata=_undated(Path(path).suffix.lower())
+        )
 
 
 def png(plot: DotPlot) -> bytes | None:
@@ -43,7 +46,7 @@ def png(plot: DotPlot) -> bytes | None:
     if importlib.util.find_spec("matplotlib") is None:
         return None
     stream = io.BytesIO()
-    draw(plot).savefig(stream, dpi=90)
+    draw(plot).savefig(stream, dpi=90, bbox_inches="tight")
     return stream.getvalue()
 
 
@@ -54,7 +57,8 @@ def draw(plot: DotPlot) -> Figure:
     rows, columns = max(plot.query.tiles, 1), max(plot.target.tiles, 1)
     longer = max(rows, columns)
     height, width = (max(_SHORTER_INCHES, _LONGER_INCHES * n / longer) for n in (rows, columns))
-    figure = Figure(figsize=(width + 2.0, height + 0.9), layout="constrained")
+    left, below = _room(plot.query), _room(plot.target)
+    figure = Figure(figsize=(left + width + 2.0, height + below + 0.9), layout="constrained")
     axes = figure.add_subplot()
     scale = Scale.of(plot.maps, plot.cap)
     axes.imshow(
@@ -63,7 +67,10 @@ def draw(plot: DotPlot) -> Figure:
         else np.full((1, 1, 3), 255, np.uint8),
         extent=(0, columns, rows, 0),
         interpolation="nearest" if longer < 300 else "antialiased",
-        aspect="equal",
+        # Narrow tables are stretched: a line of tiles is not a picture.
+        aspect="equal"
+        if min(rows, columns) * _LONGER_INCHES >= _SHORTER_INCHES * longer
+        else "auto",
     )
     for line in plot.lines:
         targets, queries = line.coordinates
@@ -82,6 +89,22 @@ def draw(plot: DotPlot) -> Figure:
     return figure
 
 
+def _names(axis: Axis) -> list[str]:
+    """Return the names that an axis shows: at most 40, none if it has a single sequence."""
+    several = len(axis.segments) > 1
+    return [each.name for each in axis.segments[:: _step(axis)]] if several else []
+
+
+def _step(axis: Axis) -> int:
+    """Return of how many sequences of an axis one is named."""
+    return max(1, -(-len(axis.segments) // _MAX_NAMED))
+
+
+def _room(axis: Axis) -> float:
+    """Return the inches that the names along an axis need."""
+    return _LETTER_INCHES * max(map(len, _names(axis)), default=0)
+
+
 def _label(axes: Axes, axis: Axis, which: str) -> None:
     """Put positions on an axis, or with several sequences their names and borders."""
     segments = axis.segments
@@ -89,19 +112,21 @@ def _label(axes: Axes, axis: Axis, which: str) -> None:
     if len(segments) != 1:
         starts = axis.starts.tolist()
         ends = [*starts[1:], axis.tiles]
-        step = -(-len(segments) // _MAX_NAMED)
-        middles = [(a + b) / 2 for a, b in zip(starts, ends, strict=True)][::step]
-        names = [_plain(each.name) for each in segments][::step]
-        set_ticks(middles, names, **({"rotation": 90} if which == "x" else {}))
+        middles = [(a + b) / 2 for a, b in zip(starts, ends, strict=True)]
+        shown = middles[:: _step(axis)], [_plain(name) for name in _names(axis)]
+        set_ticks(*shown, **({"rotation": 90} if which == "x" else {}))
         draw = axes.axvline if which == "x" else axes.axhline
+        linewidth = min(0.5, 50 / len(segments))  # many borders must not hide the map
         for start in starts[1:]:
-            draw(start, color="0.6", linewidth=0.5)
+            draw(start, color="0.6", linewidth=linewidth)
         return
     (segment,) = segments
     from matplotlib.ticker import MaxNLocator
 
     found = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(segment.start, segment.end)
     ticks = [tick for tick in map(float, found) if segment.start <= tick <= segment.end]
+    if ticks and axis.tile(0, ticks[-1]) < 0.2 * axis.tiles:  # a sequence shorter than its tile
+        ticks = ticks[:1]
     length = segment.end - segment.start
     unit, letter = next(
         (each for each in ((10**6, " M"), (10**3, " k")) if length >= 2 * each[0]), (1, "")

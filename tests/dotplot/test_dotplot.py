@@ -15,6 +15,7 @@ import glsw
 from glsw.cli import main
 from glsw.dotplot.axis import Axis, Segment
 from glsw.dotplot.colours import Scale
+from glsw.dotplot.figure import draw
 from glsw.dotplot.plot import SUFFIXES
 from glsw.sequences.nucleic import reversed_strand
 
@@ -212,6 +213,21 @@ def test_notebooks_show_it(plot, monkeypatch):
     assert repr(plot) == said
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert plot._repr_png_() is None
+
+
+@pytest.mark.parametrize("upright", [False, True], ids=["wide", "upright"])
+def test_a_short_sequence_against_several_is_a_picture_with_all_names(upright):
+    several = [glsw.Record(f"sp|P0000{k}|LONG_NAME", "", letters(700)) for k in range(3)]
+    sides = (several, letters(40)) if upright else (letters(40), several)
+    drawn = draw(glsw.dotplot(*sides, side=8, scoring=SCORING))
+    drawn.draw_without_rendering()
+    axes = drawn.axes[0]
+    box = axes.get_window_extent()
+    assert min(box.width, box.height) > 1.2 * drawn.dpi
+    assert box.width * box.height > 0.3 * drawn.bbox.width * drawn.bbox.height
+    for tick in axes.get_yticklabels() if upright else axes.get_xticklabels():
+        place = tick.get_window_extent()
+        assert min(place.x0, place.y0) >= 0
 
 
 def test_pictures_without_matplotlib_are_an_error(plot, tmp_path, monkeypatch):

@@ -74,7 +74,7 @@ def _dask(address: str) -> Iterator[Client]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if local:
         workers = dask.LocalCluster(
-            int(local[1]),
+            n_workers=int(local[1]),
             threads_per_worker=1,
             dashboard_address=":0",  # None stands for a port that may be in use
             memory_limit=0,

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import dask
+import distributed
 import pytest
 from dask_processes import Cluster
 from program import ROOT
@@ -20,6 +21,7 @@ from glsw.device.device import DeviceError
 from glsw.output import FORMATS
 from glsw.results import SearchResult
 from glsw.search import tasks
+from glsw.search.cluster import cluster as cluster_of
 from glsw.sequences.records import read_all
 
 ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "llvmpipe"}}
@@ -214,3 +216,9 @@ def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
     assert "expected tcp://HOST:PORT" in run(f"{words} four").err
     assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
     assert "one process; the first one leads, so start" in run(f"{words} mpi").err
+
+
+def test_local_workers_are_as_many_as_asked_for() -> None:
+    with cluster_of("local:1") as client:
+        assert isinstance(client, distributed.Client)
+        assert len(client.ncores()) == 1

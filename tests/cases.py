@@ -14,6 +14,8 @@ import numpy as np
 
 from glsw.batch import Batch
 from glsw.engines import ENGINES, engine_of
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import Geometries
 from glsw.engines.reference import Reference, rows
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
@@ -165,6 +167,30 @@ def takes(configuration, scoring):
 def build(configuration, scoring, device):
     name, options = configuration
     return engine_of(ENGINES[name], scoring, device, **options)
+
+
+def lanes_options(rng):
+    """Return some geometry for engine `lanes`, as random as its options allow."""
+    workgroup, chain = (2 ** rng.integers(0, (9, 7))).tolist()
+    options = {
+        "chain": min(chain, workgroup),
+        "rows": int(rng.choice([8, 8, 8, 16, 24])),
+        "number": str(rng.choice(["int32", "f32"])),
+        "memory": int(2 ** rng.integers(12, 31)),
+    }
+    options = {key: value for key, value in options.items() if rng.random() < 0.5}
+    return {"workgroup": workgroup, **options}
+
+
+def lanes_of_hardware(scoring, device, options):
+    """Return engine `lanes` that computes pairs as on hardware: each with its own query."""
+    router = build((Lanes.name, options), scoring, device)
+    engine = router._engines[Lanes]
+    engine._own_queries = True
+    of_geometry = {key: value for key, value in options.items() if key not in ("number", "memory")}
+    info = dataclasses.replace(device.info, software=False)
+    engine.geometries = Geometries(scoring, info, options.get("number", "auto"), **of_geometry)
+    return router
 
 
 def judge(engine, case):

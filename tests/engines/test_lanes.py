@@ -1,10 +1,11 @@
 """Engine `lanes` beyond what every engine is judged by: overflow, shares, parts, two queries."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from cases import CASES
+from cases import CASES, lanes_of_hardware, lanes_options
 
 from glsw.batch import Batch
 from glsw.engines import choose, engine_of
@@ -330,3 +331,35 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
         assert found[-1] > LIMIT
     monkeypatch.setattr(lanes_pairs, "_MIN_PAIRS_PER_QUERY", 0)
     assert engine.scores(batch).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_with_their_own_queries_by_any_geometry(device, seed, monkeypatch):
+    monkeypatch.setattr(lanes_pairs, "_MIN_PAIRS_PER_QUERY", 10**6)
+    rng = np.random.default_rng(seed)
+    scoring = BLOSUM62 if seed % 2 else Scoring.match_mismatch(2, -3, 5, 2)
+    letters = len(scoring.alphabet)
+    queries = Sequences.of(database(seed + 100, 20, 60, letters))
+    targets = Sequences.of(database(seed + 200, 20, 90, letters))
+    index = rng.integers(0, 20, (60, 2)).astype(np.int32)
+    batch = Batch((queries, targets), index)
+    options = lanes_options(rng) | {"rows": 8, "workgroup": 2 ** (seed % 6)}
+    options["chain"] = min(options.get("chain", 1), options["workgroup"])
+    engine = lanes_of_hardware(scoring, device, options)
+    assert engine.scores(batch).tolist() == Cpu(scoring).scores(batch).tolist(), options
+
+
+@pytest.mark.parametrize("workgroup", [1, 2, 4, 32, 256, None])
+@pytest.mark.parametrize("subgroup_size", [0, 4, 32, 64])
+def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
+    info = replace(device.info, software=False, subgroup_size=subgroup_size)
+    for scoring, number, m in product(
+        (BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)), NUMBERS, (1, 30, 70, 500, 9000)
+    ):
+        made = Geometries(scoring, info, number, workgroup=workgroup)
+        chosen = made.of_pairs(m, made.number, 20)
+        assert chosen.workgroup % chosen.chain == 0
+        assert chosen.chain <= max(1, subgroup_size)
+        for queries, long in product((1, 2), (False, True)):
+            usual = made.of(m, made.number, queries, long)
+            assert usual.workgroup % usual.chain == 0

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import cases
 import numpy as np
+import numpy.typing as npt
 import parasail
 
 from glsw.batch import Batch
@@ -21,6 +22,8 @@ from glsw.engines.reference import Reference
 from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.traceback import trace
 
@@ -28,6 +31,8 @@ MATRICES = ("BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM30", "PAM250", "GONNET1992",
 MAX_REFERENCE_CELLS = 300_000  # that the reference computes in about a second
 MAX_ROWS = 3000  # of all pairs, that the reference visits one by one
 _MAX_CELLS = {"wavefront": 300_000, "scan": 5_000_000, "blocked": 20_000_000}  # of slower ones
+_ALPHABETS = DNA, PROTEIN, custom("ACGT"), custom("AB"), custom("ABCDEFGHIJKLMNOPQRSTU")
+_Configurations = tuple[tuple[str, dict[str, object]], ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +49,8 @@ class Scenario:
         Pairs of these.
     bulk : bool
         Every query meets every target, for scores alone.
+    configurations : tuple of (str, dict)
+        Engines and options to judge, by their scores alone; if there are none, any engines.
     """
 
     seed: int
@@ -53,6 +60,7 @@ class Scenario:
     targets: Sequences
     batch: Batch
     bulk: bool
+    configurations: _Configurations = ()
 
 
 def scenario(seed: int, scale: float = 1) -> Scenario:
@@ -61,15 +69,37 @@ def scenario(seed: int, scale: float = 1) -> Scenario:
     names = list(_SHAPES)
     name = names[rng.integers(len(names))]
     bulk = name.startswith("all")
-    scoring = expressible(rng) if bulk or name in _LONG else _scoring(rng)
+    if name in _EDITS:
+        alphabet = _ALPHABETS[rng.integers(len(_ALPHABETS))]
+        scoring = unit_costs(alphabet, infix=bool(rng.random() < 0.5))
+    elif name == _OWN_QUERIES:
+        scoring = expressible(rng).in_mode("local")
+    else:
+        scoring = expressible(rng) if bulk or name in _LONG else _scoring(rng)
     queries, targets, pairs = _SHAPES[name](rng, len(scoring.alphabet), scale)
     batch = batch_of(queries, targets, pairs)
-    return Scenario(seed, name, scoring, queries, targets, batch, bulk)
+    configurations: _Configurations = ()
+    if name in _EDITS:
+        configurations = *(("bit_parallel", _of_words(rng)) for _ in range(2)), ("auto", {})
+    elif name == _OWN_QUERIES:
+        configurations = tuple(("lanes", cases.lanes_options(rng)) for _ in range(3))
+    return Scenario(seed, name, scoring, queries, targets, batch, bulk, configurations)
 
 
-def batch_of(queries: Sequences, targets: Sequences, pairs: list[tuple[int, int]]) -> Batch:
+def _of_words(rng: np.random.Generator) -> dict[str, object]:
+    """Return some options of engine `bit_parallel`."""
+    options = {
+        "words": int(rng.integers(1, 17)),
+        "columns": 32 * int(rng.integers(1, 40)),
+        "workgroup": 2 ** int(rng.integers(0, 8)),
+        "memory": 2 ** int(rng.integers(12, 29)),
+    }
+    return {key: value for key, value in options.items() if rng.random() < 0.6}
+
+
+def batch_of(queries: Sequences, targets: Sequences, pairs: npt.ArrayLike) -> Batch:
     """Return pairs given by the numbers of their query and target."""
-    return Batch.indexed(queries, targets, *np.array(pairs, np.int32).reshape(-1, 2).T)
+    return Batch.indexed(queries, targets, *np.asarray(pairs, np.int32).reshape(-1, 2).T)
 
 
 def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, int]]:
@@ -84,8 +114,11 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
     expected = expected_scores(chosen)
     few = chosen.batch.cells <= MAX_REFERENCE_CELLS and not chosen.bulk
     few = few and int(chosen.batch.query_lengths.sum()) <= MAX_ROWS
-    configurations = [(each, False) for each in cases.configurations()]
-    configurations += [(each, True) for each in cases.path_configurations()]
+    configurations = [(each, False) for each in chosen.configurations or cases.configurations()]
+    if not chosen.configurations:
+        configurations += [(each, True) for each in cases.path_configurations()]
+    if few and chosen.configurations:
+        _same(chosen, "reference", Reference(chosen.scoring).scores(chosen.batch), expected)
     judged, ends = 0, None
     device_cells = 2**26 if device.info.software else 2**40
     for k in rng.permutation(len(configurations)).tolist():
@@ -95,9 +128,13 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
             continue
         if required is not None and required > device.info.version:
             continue
-        if chosen.batch.cells > _MAX_CELLS.get(configuration[0], device_cells):
+        cells = 0 if chosen.configurations else chosen.batch.cells
+        if cells > _MAX_CELLS.get(configuration[0], device_cells):
             continue
-        engine = cases.build(configuration, chosen.scoring, device)
+        if chosen.name == _OWN_QUERIES:
+            engine = cases.lanes_of_hardware(chosen.scoring, device, configuration[1])
+        else:
+            engine = cases.build(configuration, chosen.scoring, device)
         try:
             engine.check(chosen.batch)
         except ValueError:
@@ -108,12 +145,12 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
         else:
             found = engine.scores(chosen.batch)
         _same(chosen, label, found, expected)
-        if few:
+        if few and not chosen.configurations:
             case = cases.Case(chosen.name, chosen.scoring, chosen.batch)
             cases.judge(engine, case)
             if paths:
                 cases.judge_paths(engine, case)
-        elif not chosen.bulk and "ends" in engine.capabilities.tasks:
+        elif not (chosen.bulk or chosen.configurations) and "ends" in engine.capabilities.tasks:
             ends = _judge_ends(chosen, label, engine, expected, ends)
         yield label, len(expected)
         judged += 1
@@ -126,7 +163,8 @@ def expected_scores(chosen: Scenario) -> np.ndarray:
     if not _in_parasail(chosen.scoring):
         return Reference(chosen.scoring).scores(chosen.batch)
     matrix = _parasail_matrix(chosen.scoring)
-    mode = "sw" if chosen.scoring.local else "nw"
+    scoring = chosen.scoring
+    mode = "sw" if scoring.local else "sg_dx" if _free_target(scoring) else "nw"
     # "striped" is wrong now and then where opening a gap costs no more than extending it
     function = getattr(parasail, f"{mode}_scan_profile_32")
     gap = chosen.scoring.gap_open, chosen.scoring.gap_extend
@@ -188,7 +226,12 @@ def _same(chosen: Scenario, label: str, found: np.ndarray, expected: np.ndarray)
 def _in_parasail(scoring: Scoring) -> bool:
     global_mode = scoring.in_mode("global").end_gaps == scoring.end_gaps
     few = len(scoring.alphabet) <= 26
-    return few and scoring.symmetric and not scoring.separate and (scoring.local or global_mode)
+    known_mode = scoring.local or global_mode or _free_target(scoring)
+    return few and scoring.in_mode("local").symmetric and known_mode
+
+
+def _free_target(scoring: Scoring) -> bool:
+    return scoring.in_mode("semiglobal", free="target").end_gaps == scoring.end_gaps
 
 
 def _parasail_matrix(scoring: Scoring):
@@ -323,7 +366,31 @@ def _reads_and_genome(rng, letters, scale):
     return _crossed(rng, letters, _lengths(rng, count, 15, 150), [int(40_000 * scale), 700])
 
 
-_Maker = Callable[..., tuple[Sequences, Sequences, list[tuple[int, int]]]]
+def _all_distances(rng, letters, scale):
+    m = _lengths(rng, int(8 * scale**0.5) + 1, 0, 2500)
+    return _crossed(rng, letters, m, _lengths(rng, int(50 * scale), 0, 2500))
+
+
+def _some_of(rng, crossed, count):
+    """Return what `_crossed` returns, with some of its pairs, in any order and repeated."""
+    queries, targets, _ = crossed
+    index = rng.integers(0, (len(queries), len(targets)), (count, 2))
+    return queries, targets, index
+
+
+def _distances(rng, letters, scale):
+    lengths = (_lengths(rng, 30, 0, int(rng.choice([40, 300, 2500]))) for _ in range(2))
+    return _some_of(rng, _crossed(rng, letters, *lengths), int(60 * scale))
+
+
+def _own_queries(rng, letters, scale):
+    longest = int(rng.choice([40, 120, 700]))
+    m = _lengths(rng, int(60 * scale**0.5) + 2, 0, longest)
+    crossed = _crossed(rng, letters, m, _lengths(rng, int(50 * scale**0.5) + 8, 0, longest))
+    return _some_of(rng, crossed, int(200 * scale))
+
+
+_Maker = Callable[..., tuple[Sequences, Sequences, npt.ArrayLike]]
 _SHAPES: dict[str, _Maker] = {
     "short pairs": lambda rng, letters, _: related_pairs(rng, letters, 60, 0, 24),
     "pairs": lambda rng, letters, _: related_pairs(rng, letters, 20, 0, 120),
@@ -336,5 +403,10 @@ _SHAPES: dict[str, _Maker] = {
     "all short": _all_short,
     "all proteins": _all_proteins,
     "all reads and a genome": _reads_and_genome,
+    "all edit distances": _all_distances,
+    "edit distances": _distances,
+    "pairs with their own queries": _own_queries,
 }
 _LONG = ("long pairs", "very unequal")
+_EDITS = ("all edit distances", "edit distances")
+_OWN_QUERIES = "pairs with their own queries"

@@ -22,6 +22,7 @@ from glsw import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.device import egl
+from glsw.sequences.numerals import is_number
 
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
@@ -178,10 +179,10 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
     """
     option = ""
     for word in words:
-        is_number = word[:1] == "-" and _is_number(word)
-        if option and not is_number:
+        negative = word[:1] == "-" and is_number(word)
+        if option and not negative:
             yield option
-        if option and is_number:
+        if option and negative:
             yield f"{option}={word}"
             option = ""
         elif word.startswith("--") and len(word) > 2 and "=" not in word:
@@ -191,14 +192,6 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
             yield word
     if option:
         yield option
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _open_early(command: str, words: Sequence[str]) -> None:

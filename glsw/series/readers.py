@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glsw.sequences.numerals import is_number
 from glsw.series import snirf
 from glsw.series.recording import Recording, excerpt
 
@@ -181,7 +182,7 @@ def _is_hitachi(first: list[str]) -> bool:
 
 
 def _plain_columns(where: str, names: list[str]) -> _Columns:
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise ValueError(f"{where}: a header line with names of columns expected, got numbers")
     for k, name in enumerate(names):
         if not name:
@@ -215,18 +216,10 @@ def _cells(where: str, row: list[str], count: int) -> list[str]:
     return row
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _value(where: str, column: str, text: str) -> float:
     if text.lower() in _MISSING_CELLS:
         return np.nan
-    if not _is_number(text):
+    if not is_number(text):
         raise ValueError(f"{where}: column {column!r}: {excerpt(text)} is not a number")
     value = float(text)
     if not np.isfinite(value):

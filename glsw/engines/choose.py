@@ -110,6 +110,7 @@ class Auto(Engine):
         self.cuts_targets = True
         self._scanner: type[Engine] | None = scores_by
         self._scans_all = scores_by is not None
+        self._given = scores_by.name if scores_by else ""
         if scores_by is not None:
             if scores_by.capabilities.memory:
                 options |= self._memory
@@ -122,9 +123,9 @@ class Auto(Engine):
 
     @property
     def label(self) -> str:
-        """The engines that were used, in the order of their first pairs."""
-        if self._scanner and self._scans_all:
-            return self._scanner.name
+        """The engines that were used, in the order of their first pairs; or that for all scores."""
+        if self._given:
+            return self._given
         return f"auto: {', '.join(self._used)}" if self._used else self.name
 
     @property
@@ -278,7 +279,7 @@ class Auto(Engine):
         for kind, chosen in ((Blocked, large), (Diagonal, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                found[chosen] = self._engine(kind).best(pairs, False, progress).score
+                found[chosen] = self._use(kind).best(pairs, False, progress).score
         return found
 
     def _choices(

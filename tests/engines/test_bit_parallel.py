@@ -183,7 +183,16 @@ def test_large_pairs_are_left_to_the_rest(device):
 
 def test_auto_takes_it_and_others_align(device):
     scoring = unit_costs(ACGT)
-    assert engine_of(Auto, scoring, device).label == "bit_parallel"
+    batch = Batch.pairwise([np.zeros(5, np.uint8)], [np.ones(4, np.uint8)])
+    assert engine_of(BitParallel, scoring, device).label == "bit_parallel"
+    router = engine_of(Auto, scoring, device)
+    assert router.label == "auto"
+    router.scores(batch)
+    assert router.label == "auto: bit_parallel"
+    aligning = engine_of(Auto, scoring, device)
+    aligning.ends(batch)
+    assert aligning.label.startswith("auto: ")
+    assert "bit_parallel" not in aligning.label
     with Aligner(scoring, device=device) as aligner:
         assert aligner.score("ACGT", ["ACT", "AGGT", ""]).tolist() == [-1, -1, -4]
         found = aligner.align("ACGTT", "AGTC")

@@ -201,6 +201,13 @@ def test_rows_of_another_commit_are_replaced(fake, monkeypatch):
     assert commits == {"a": True, "gone": False}
 
 
+def test_the_list_has_a_line_of_words_per_workload(capsys):
+    assert bench_run.main(["--list"]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == len(WORKLOADS)
+    assert "{" not in printed
+
+
 def test_bad_input_is_one_line(bench, tmp_path, capsys):
     for words in (["no such"], ["--engines", "no"], ["--competitor", "x"]):
         with pytest.raises(SystemExit) as error:

@@ -124,6 +124,7 @@ PRUNE = ({}, {"PRUNE": 1})
 NUMBERS, QUERY_PROFILES = (
     [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 5))
 )
+QUERY_PROFILES[4:] = [{**QUERY_PROFILES[4], "OWN_QUERIES": 1, "WORD_ROWS": rows} for rows in (1, 2)]
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
 # Three sequences.
@@ -193,9 +194,8 @@ OWN_PERMUTATIONS = {
         if (defines["NUMBER"] and defines["QUERY_PROFILE"] in (1, 2, 3))
         or "TWO_QUERIES" not in defines
     ],
-    "lanes_columns.comp": permutations(NUMBERS, ({}, {"TWO_QUERIES": 1}), **COLUMNS),
-    "lanes_profiles.comp": permutations(
-        NUMBERS, SCORES, **CHAINS, WORKGROUP=64, LEAST_SCORE=-(2**30)
+    "lanes_columns.comp": permutations(
+        NUMBERS, ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}), **COLUMNS
     ),
     "bit_parallel.comp": permutations(
         ({}, {"INFIX": 1}),

@@ -227,7 +227,8 @@ def test_the_overlay_has_letters_and_paths(viewer):
     assert abs(int(found.sum()) - int(mask.sum())) <= 14
 
 
-def test_a_thread_computes_the_last_request_only(computer):
+def test_a_thread_computes_the_last_request_only(computer, device):
+    device.deactivate()
     worker = ThreadedWorker(computer)
     try:
         wanted = Request(Part(0, 64, 0, 64), 4)
@@ -256,7 +257,9 @@ def test_what_is_not_wanted_is_cancelled(computer):
     assert again.complete
 
 
-def test_errors_of_the_thread_are_raised_by_the_window(computer, monkeypatch):
+def test_errors_of_the_thread_are_raised_by_the_window(computer, device, monkeypatch):
+    device.deactivate()
+
     def fail(request, show):
         raise ValueError("no")
 

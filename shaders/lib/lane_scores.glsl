@@ -1,5 +1,6 @@
 // The best scores of the lanes: those of the targets of a slot side by side, those of queries one
-// after the other, of lanes and then of work groups along y. Needs Number (number.glsl) and columns.glsl.
+// after the other, of lanes and then of work groups along y.
+// Needs Number (number.glsl) and columns.glsl.
 layout(std430, binding = SCORES_BINDING) buffer BestScores { int best_scores[]; };
 
 // `again`: strips before have left scores that count too.

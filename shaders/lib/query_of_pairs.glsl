@@ -1,7 +1,8 @@
-// Instead of a profile: each target has its own query. The letters of its rows are in registers,
-// two of them a number if WORD_ROWS is 2, else two targets' in a register. Scores are in shared
-// memory: of a letter of the target with one or two of the query, of which floats have 16 bits each.
-// Needs number.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, WORD_ROWS and WORKGROUP.
+// Instead of a profile: each target has its own query. The letters of its rows are in registers:
+// two of a query in one if WORD_ROWS is 2, else one of each target. Scores are in shared memory:
+// of a letter of the target with one or two of the query, floats in 16 bits each.
+// Needs number.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, LETTERS, WORD_ROWS
+// and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     uvec2 own_queries[];  // of each target of a slot: first letter, length
 };
@@ -40,7 +41,7 @@ void load_query_profile(int slot, int strip) {
     }
 }
 
-uvec4 query_profile_head() { return uvec4(strip_number, strip_count, strip_count, 0u); }
+uvec4 query_profile_head() { return uvec4(strip_number, strip_count, 0u, 0u); }
 
 // The scores of the rows of a lane with the letters of its targets in a column: words of two rows
 // are read at once, those of one row when they are needed, for want of registers.
@@ -52,7 +53,7 @@ struct Scores {
 Scores scores_of(ivec2 letters) {
     Scores s;
     s.first = uvec2(letters) * LETTER_SIZE;
-    for (int w = 0; w < s.words.length(); ++w)
+    for (int w = 0; WORD_ROWS == 2 && w < s.words.length(); ++w)
         s.words[w] = shared_scores[s.first[w % TARGETS] + rows[w]];
     return s;
 }

@@ -24,6 +24,7 @@ from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
+from glsw.sequences.seg import Masked
 from glsw.statistics import Method
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ class Aligner(Neighbors):
     mask_low_complexity : bool
         Whether regions of low complexity in queries are masked likewise, see
         `glsw.sequences.query.low_complexity`; alignments show them in lower case.
+    seg : {"no", "query", "target", "both"}
+        Which proteins have their segments of low complexity masked likewise, found by SEG with
+        blastp's parameters (`glsw.sequences.seg`); "query" is blastp's ``-seg yes``. A `Database`
+        has to be masked when it is made.
 
     Raises
     ------
@@ -118,6 +123,7 @@ class Aligner(Neighbors):
         memory: int | None = None,
         lower_case_mask: bool = False,
         mask_low_complexity: bool = False,
+        seg: Masked = "no",
     ) -> None:
         if scoring is not None and not isinstance(scoring, Scoring):
             raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
@@ -126,7 +132,7 @@ class Aligner(Neighbors):
         self.ties = ties
         self.unknown = unknown
         self._inputs = InputEncoder(
-            self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity
+            self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine = self._pool.engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -30,6 +30,7 @@ from glsw.sequences.records import (
     is_single,
     read_all,
 )
+from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
@@ -45,7 +46,7 @@ class InputEncoder:
     unknown : str, optional
         The letter to take for letters outside the alphabet.
     lower_case_mask, mask_low_complexity : bool
-        As for `glsw.Aligner`.
+        As for `glsw.Aligner`, and ``seg`` too.
 
     Warns
     -----
@@ -60,7 +61,11 @@ class InputEncoder:
         unknown: str | None,
         lower_case_mask: bool,
         mask_low_complexity: bool,
+        seg: Masked = "no",
     ) -> None:
+        if seg not in MASKED:
+            raise ValueError(f"seg {seg!r}: {', '.join(MASKED)} expected")
+        check_seg(alphabet, seg != "no")
         if unknown is not None:
             alphabet.encode("", unknown=unknown)  # raises an error if it is no letter
         self._alphabet = alphabet
@@ -69,10 +74,15 @@ class InputEncoder:
             "unknown": unknown,
             "lower_case_mask": lower_case_mask,
             "mask_low_complexity": mask_low_complexity,
+            "seg": seg,
         }
-        self._masks = lower_case_mask, mask_low_complexity, unknown
+        self._masks = lower_case_mask, mask_low_complexity, unknown, seg in ("query", "both")
+        self._seg_of_targets = seg in ("target", "both")
+        self._masks_all_alike = not mask_low_complexity and seg in ("no", "both")
+        masks_targets = lower_case_mask or self._seg_of_targets
+        self._masks_any = {"query": any(self._masks[:2]) or self._masks[3], "target": masks_targets}
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
-        self._masked_alphabet = alphabet.lower_case_masked() if lower_case_mask else alphabet
+        self._masked_alphabet = alphabet.lower_case_masked() if masks_targets else alphabet
 
     def pair(
         self, query: OneSequence, target: OneSequence
@@ -113,17 +123,17 @@ class InputEncoder:
         """Return many queries and targets; without targets those of the queries."""
         with self._counted() as found:
             first = self._collection(queries, "query", found)
-            if targets is None and not self.settings["mask_low_complexity"]:
+            if targets is None and self._masks_all_alike:
                 return first, first
             second = queries if targets is None else targets
             return first, self._collection(second, "target", found)
 
     def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> Collection:
-        masks_lower_case, masks_low_complexity, unknown = self._masks
-        coded = isinstance(source, Sequences)
-        if coded or not (masks_lower_case or (masks_low_complexity and what == "query")):
-            return collect(source, self._alphabet, what=what, unknown=unknown, substituted=found)
-        given = collect(source, self._alphabet, what=what, unknown=unknown)
+        if isinstance(source, Sequences) or not self._masks_any[what]:
+            return collect(
+                source, self._alphabet, what=what, unknown=self._unknown, substituted=found
+            )
+        given = collect(source, self._alphabet, what=what, unknown=self._unknown)
         records: list[Record] = [given.record(k) for k in range(len(given))]
         if what == "target":
             codes = [self._encode(each, found) for each in records]
@@ -174,7 +184,11 @@ class InputEncoder:
                 source = read_all(source)
             elif not isinstance(source, Records):
                 source = self._records(source, "target")
-            return Database.of(source, self._masked_alphabet, self._unknown)
+            return Database.of(self._lowered(source), self._masked_alphabet, self._unknown)
+        if self._seg_of_targets:
+            raise ValueError(
+                f"{source.path or 'the database'}: SEG masks an indexed database when it is made"
+            )
         source.check(self._masked_alphabet)
         return source
 
@@ -191,9 +205,16 @@ class InputEncoder:
         return records[0]
 
     def _encode(self, target: Record, found: Counter[str]) -> npt.NDArray[np.uint8]:
+        letters = self._lowered([target])[0].letters
         return self._masked_alphabet.encode(
-            target.letters, name=target.id, unknown=self._unknown, substituted=found
+            letters, name=target.id, unknown=self._unknown, substituted=found
         )
+
+    def _lowered(self, targets: Sequence[Record] | Records) -> Sequence[Record] | Records:
+        """Return targets with the segments that SEG masks in lower case."""
+        if not self._seg_of_targets:
+            return targets
+        return Seg().lowered(targets, keep_lower=bool(self.settings["lower_case_mask"]))
 
     @contextmanager
     def _counted(self) -> Iterator[Counter[str]]:

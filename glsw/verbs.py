@@ -20,6 +20,7 @@ from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.collections import ManySequences
 from glsw.sequences.records import Single, Source
+from glsw.sequences.seg import Masked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -38,6 +39,7 @@ class AlignerOptions(TypedDict, total=False):
     memory: int | None
     lower_case_mask: bool
     mask_low_complexity: bool
+    seg: Masked
 
 
 class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
@@ -317,8 +319,8 @@ def search(
         The first queries that are read, but not searched, such as those whose results a search
         that was interrupted has left. The results of the others are as without it.
     **options
-        Of `Aligner`: scoring, mode, engine, device, ties, unknown, memory, lower_case_mask and
-        mask_low_complexity.
+        Of `Aligner`: scoring, mode, engine, device, ties, unknown, memory, lower_case_mask,
+        mask_low_complexity and seg.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from glsw.cli.inputs import FILES, check_kind, check_standard_input
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
-from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of
+from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
 from glsw.cli.words import count, number
 from glsw.dotplot.mapper import Cap, Settings
 from glsw.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
@@ -153,6 +153,7 @@ def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
         memory=arguments.memory,
         lower_case_mask=arguments.lower_case_mask,
         mask_low_complexity=arguments.mask_low_complexity,
+        seg=seg_of(arguments),
     )
 
 

@@ -36,6 +36,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--lower-case-mask",
     )
     parser.add_argument(
+        "--seg",
+        action="store_true",
+        help="store segments of low complexity of proteins, found by SEG, as X",
+    )
+    parser.add_argument(
         "--force", action="store_true", help="overwrite OUT even if it is no database"
     )
     add_progress(parser)
@@ -51,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
             alphabet=arguments.alphabet or _alphabet_of(arguments.source[0]),
             unknown=arguments.unknown,
             lower_case_mask=arguments.lower_case_mask,
+            seg=arguments.seg,
             force=arguments.force,
             progress=bar.update,
         )

@@ -11,7 +11,7 @@ from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_kind, check_standard_input, only, residues
 from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
-from glsw.cli.scoring import scoring_for, scoring_of
+from glsw.cli.scoring import scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.engines import Progress
 from glsw.output.result_file import ResultFile
@@ -108,6 +108,7 @@ def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
         memory=arguments.memory,
         lower_case_mask=arguments.lower_case_mask,
         mask_low_complexity=arguments.mask_low_complexity,
+        seg=seg_of(arguments),
     )
 
 

@@ -13,6 +13,7 @@ from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import LETTERS_TO_TELL, PERCENT_TO_TELL, looks_nucleic
 from glsw.sequences.records import Record
+from glsw.sequences.seg import MASKED, Masked
 
 PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
@@ -51,6 +52,19 @@ def add_masks(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="mask regions of low complexity in queries: DUST for DNA, tantan for proteins",
     )
+    group.add_argument(
+        "--seg",
+        choices=("yes", *MASKED),
+        default="no",
+        help="mask segments of low complexity of proteins, found by SEG: of queries (yes or query, "
+        "as in blastp), of targets, or of both (no)",
+    )
+
+
+def seg_of(arguments: argparse.Namespace) -> Masked:
+    """Return which sequences SEG masks, where blastp's word is yes."""
+    seg: Masked = "query" if arguments.seg == "yes" else arguments.seg
+    return seg
 
 
 def add_costs(

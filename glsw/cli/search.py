@@ -31,6 +31,7 @@ _SETTINGS = (
     "unknown",
     "lower_case_mask",
     "mask_low_complexity",
+    "seg",
     "top",
     "min_score",
     "evalue",

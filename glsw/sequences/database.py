@@ -30,6 +30,7 @@ from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import blocks
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
+from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.substituted import Substituted
 from glsw.sequences.titles import offsets_of
 
@@ -303,6 +304,7 @@ def makedb(
     alphabet: Alphabet = PROTEIN,
     unknown: str | None = None,
     lower_case_mask: bool = False,
+    seg: bool = False,
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Database:
@@ -321,6 +323,8 @@ def makedb(
         The letter that all others become; without it they are an error.
     lower_case_mask : bool
         Whether lower-case letters become the wildcard, X or N, for good.
+    seg : bool
+        Whether segments of low complexity of proteins do, see `glsw.sequences.seg`.
     force : bool
         Whether ``out`` may overwrite a file that is no database.
     progress : callable, optional
@@ -347,7 +351,8 @@ def makedb(
     """
     import tempfile
 
-    if lower_case_mask:
+    check_seg(alphabet, seg)
+    if lower_case_mask or seg:
         alphabet = alphabet.lower_case_masked()
     paths = [
         os.fspath(p) for p in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
@@ -358,6 +363,8 @@ def makedb(
     check_out(out, paths, force)
     out = os.path.realpath(out)
     records = (Records(each) for path in paths for each in blocks(path, progress=progress))
+    if seg:
+        records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
         naming(out),
         tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,

@@ -15,6 +15,7 @@ import numpy as np
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.nucleic import complement_of, is_rna, reversed_strand
 from glsw.sequences.records import Codes, EncodedRecord, Record
+from glsw.sequences.seg import Seg, check_seg
 
 Strand = Literal["both", "plus", "minus"]
 STRANDS: tuple[Strand, ...] = get_args(Strand)
@@ -104,6 +105,8 @@ class QueryPreparation:
         Whether lower-case letters become the wildcard.
     mask_low_complexity : bool
         Whether stretches of low complexity do, see `low_complexity`.
+    seg : bool
+        Whether segments of low complexity of proteins do, see `glsw.sequences.seg`.
     unknown : str, optional
         The letter of the alphabet to take for letters outside it, which are an error otherwise.
 
@@ -127,6 +130,7 @@ class QueryPreparation:
     lower_case_mask: bool = False
     mask_low_complexity: bool = False
     unknown: str | None = None
+    seg: bool = False
 
     def __post_init__(self) -> None:
         if self.strand not in (*STRANDS, None):
@@ -138,7 +142,8 @@ class QueryPreparation:
                 f"strand {self.strand!r}: the {self.alphabet.name} alphabet has no complements, "
                 "only DNA has two strands"
             )
-        if self.lower_case_mask or self.mask_low_complexity:
+        check_seg(self.alphabet, self.seg)
+        if self.lower_case_mask or self.mask_low_complexity or self.seg:
             self.alphabet.lower_case_masked()
         if self.mask_low_complexity:
             low_complexity("", self.alphabet)
@@ -234,10 +239,13 @@ class QueryPreparation:
 
     def _soft_masked(self, letters: str) -> str:
         """Return letters with those of low complexity in lower case, if they are to be masked."""
+        if self.seg:
+            given = [Record("", "", letters)]
+            letters = Seg().lowered(given, keep_lower=self.lower_case_mask)[0].letters
         if not self.mask_low_complexity:
             return letters
         stretches = low_complexity(letters, self.alphabet)
-        if not self.lower_case_mask:
+        if not self.lower_case_mask and not self.seg:
             letters = letters.upper()
         pieces, at = [], 0
         for start, end in stretches:
@@ -252,7 +260,7 @@ class QueryPreparation:
     @cached_property
     def _masked(self) -> Alphabet | None:
         """The alphabet in which masked letters are the wildcard, if any are to be masked."""
-        masked = self.lower_case_mask or self.mask_low_complexity
+        masked = self.lower_case_mask or self.mask_low_complexity or self.seg
         return self.alphabet.lower_case_masked() if masked else None
 
 

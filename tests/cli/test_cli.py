@@ -328,6 +328,16 @@ def test_low_complexity_is_masked(run: Callable[..., Any], files: Path) -> None:
     assert rows(run(f"{search} --mask-low-complexity").out) == []
 
 
+def test_seg_in_the_words_of_blastp(run: Callable[..., Any], files: Path) -> None:
+    letters = "MKTAYIAKQRQISFVKSHFSRQPAPAPAPPAPAAPAPLEERLGLIEVQAPILSRVG"
+    (files / "seg.fasta").write_text(f">seg\n{letters}\n")
+    search = "search seg.fasta seg.fasta --engine reference --format tsv"
+    yes, query, no = (run(f"{search} --seg {word}").out for word in ("yes", "query", "no"))
+    assert yes == query != no == run(search).out
+    assert run("makedb --seg seg.fasta seg").status == 0
+    assert glsw.Database.open("seg")[0].letters == letters[:22] + "X" * 15 + letters[37:]
+
+
 def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
     done = run(f"search {DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'} --format tsv --top 3")
     found = [(row["query"].split("|")[1], row["target"].split("|")[1]) for row in rows(done.out)]

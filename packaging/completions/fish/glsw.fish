@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --output --query --rate --scheme --scoring --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --output --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
 
 complete -c glsw -e
 complete -c glsw -f
@@ -76,6 +76,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l translated -d 'search proteins
 complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s number of the code to translate by, with --translated (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using search' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using search' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
 complete -c glsw -n '_shtab_glsw_using search' -l top -x -d 'the N best hits, 0 for all (10)'
 complete -c glsw -n '_shtab_glsw_using search' -l min-score -x -d 'hits of at least this score (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'hits with at most this E-value; --top lists the best of them, --top 0 all'
@@ -120,6 +121,7 @@ complete -c glsw -n '_shtab_glsw_using align' -l mode -xka "local global semiglo
 complete -c glsw -n '_shtab_glsw_using align' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
 complete -c glsw -n '_shtab_glsw_using align' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using align' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using align' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
 complete -c glsw -n '_shtab_glsw_using align' -l max-alignments -x -d 'the K best of those that share no aligned pair of residues, 0 for all (1)'
 complete -c glsw -n '_shtab_glsw_using align' -l min-score -x -d 'alignments of at least this score (1, with another --mode none)'
 complete -c glsw -n '_shtab_glsw_using align' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
@@ -164,6 +166,7 @@ complete -c glsw -n '_shtab_glsw_using dotplot' -l protein -d 'score proteins, w
 complete -c glsw -n '_shtab_glsw_using dotplot' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using dotplot' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of the alignments that are drawn (auto)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
@@ -189,6 +192,7 @@ complete -c glsw -n '_shtab_glsw_using view' -l protein -d 'score proteins, what
 complete -c glsw -n '_shtab_glsw_using view' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using view' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using view' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using view' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
 complete -c glsw -n '_shtab_glsw_using view' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of the alignments that are drawn (auto)'
 complete -c glsw -n '_shtab_glsw_using view' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using view' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
@@ -217,6 +221,7 @@ complete -c glsw -n '_shtab_glsw_using neighbors' -l mode -xka "local global sem
 complete -c glsw -n '_shtab_glsw_using neighbors' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
+complete -c glsw -n '_shtab_glsw_using neighbors' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; also numbers such as 0,1, or all, to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
@@ -260,6 +265,7 @@ complete -c glsw -n '_shtab_glsw_using makedb' -s h -l help -d 'show this help m
 complete -c glsw -n '_shtab_glsw_using makedb' -l alphabet -x -d 'protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other letters, such as GONNET1992 (dna if the letters of the first file are, else protein; protein for standard input)'
 complete -c glsw -n '_shtab_glsw_using makedb' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using makedb' -l lower-case-mask -d 'store lower-case letters as X or N, so that they score nothing, for searches with --lower-case-mask'
+complete -c glsw -n '_shtab_glsw_using makedb' -l seg -d 'store segments of low complexity of proteins, found by SEG, as X'
 complete -c glsw -n '_shtab_glsw_using makedb' -l force -d 'overwrite OUT even if it is no database'
 complete -c glsw -n '_shtab_glsw_using makedb' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using makedb; and test $_shtab_glsw_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'FASTA or FASTQ, plain or gzip; - is standard input'

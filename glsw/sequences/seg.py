@@ -1,0 +1,284 @@
+"""SEG: the segments of low complexity of proteins (Wootton and Federhen 1993).
+
+J. C. Wootton and S. Federhen 1993, "Statistics of local complexity in amino acid sequences and
+sequence databases", Computers & Chemistry 17; the form is that of blastp and segmasker.
+
+A window is a trigger if its entropy is at most ``locut``. Around it all windows of at most
+``hicut`` make a raw segment. Of the parts of that, at most 50 letters shorter, the one whose
+composition has the least probability is the segment. If the trigger is left of it, the letters
+there are searched again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from copy import copy
+from itertools import pairwise
+from typing import Literal, NamedTuple, get_args, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import offsets_of, ranges
+from glsw.sequences.records import Record, Records
+
+_BYTES = bytes(range(256))
+_AMINO_ACIDS = b"ACDEFGHIKLMNPQRSTVWY"
+_KINDS = np.full(256, len(_AMINO_ACIDS), np.uint8)
+for _amino_acid in (_AMINO_ACIDS, _AMINO_ACIDS.lower()):
+    _KINDS[np.frombuffer(_amino_acid, np.uint8)] = np.arange(len(_AMINO_ACIDS))
+_UPPER, _LOWER = (np.frombuffer(made, np.uint8) for made in (_BYTES.upper(), _BYTES.lower()))
+_MAX_TRIM = 50  # letters that the segment may be shorter than the raw segment
+_MAX_OTHER_LETTERS = 2  # in a window, else it belongs to no segment
+_DECIMALS = 6  # of ln n! in NCBI's table, which decide between parts that are equally probable
+_MAX_PARTS_TOGETHER = 2**16
+
+_Int64 = npt.NDArray[np.int64]
+_Float64 = npt.NDArray[np.float64]
+
+
+Masked = Literal["no", "query", "target", "both"]
+"""Which sequences have their segments of low complexity masked."""
+
+MASKED: tuple[Masked, ...] = get_args(Masked)
+
+
+class Seg(NamedTuple):
+    """The parameters of SEG.
+
+    Parameters
+    ----------
+    window : int
+        Letters of a window.
+    locut, hicut : float
+        Bits of entropy per letter of windows that begin and that extend a segment.
+    """
+
+    window: int = 12
+    locut: float = 2.2
+    hicut: float = 2.5
+
+    def segments(self, letters: npt.NDArray[np.uint8], offsets: _Int64) -> tuple[_Int64, _Int64]:
+        """Return where segments of low complexity begin and end among the letters of sequences.
+
+        Parameters
+        ----------
+        letters : ndarray of uint8, shape (letters,)
+            ASCII, of all sequences. All but the 20 amino acids count as letters of no kind.
+        offsets : ndarray of int64, shape (sequences + 1,)
+            Where each sequence begins, and the end of the last.
+
+        Returns
+        -------
+        begin, end : ndarray of int64, shape (segments,)
+            Half-open, ascending and without overlaps, counted from 0 in ``letters``.
+
+        Examples
+        --------
+        >>> text = b"MKTAYIAKQRQISFVKSHFSRQ" + b"PAPAPAPPAPAAPAP" + b"LEERLGLIEVQAPILSRVGDGTQDNL"
+        >>> begin, end = Seg().segments(np.frombuffer(text, np.uint8), np.array([0, len(text)]))
+        >>> begin.tolist(), end.tolist()
+        ([22], [37])
+        """
+        kinds = _KINDS[letters]
+        entropy = _entropies(kinds, offsets, self.window)
+        found = np.array(list(_Search(self, kinds, entropy).found(offsets)), np.int64)
+        found = found.reshape(-1, 2)
+        begin, end = found[np.lexsort(found.T[::-1])].T
+        reached = np.maximum.accumulate(end)
+        first = np.ones(len(begin), bool)
+        first[1:] = begin[1:] >= reached[:-1]
+        last = np.append(first[1:], True)[: len(begin)]
+        return begin[first], reached[last]
+
+    @overload
+    def lowered(self, records: Records, *, keep_lower: bool = ...) -> Records: ...
+    @overload
+    def lowered(self, records: Sequence[Record], *, keep_lower: bool = ...) -> list[Record]: ...
+    def lowered(
+        self, records: Sequence[Record] | Records, *, keep_lower: bool = False
+    ) -> list[Record] | Records:
+        """Return records with segments of low complexity in lower case, all else in upper case.
+
+        With ``keep_lower`` what is in lower case stays so.
+
+        >>> letters = "MKTAYIAKQRQISfvkshFSRQPAPAPAPPAPAAPAPLEERLGLIEVQAPIL"
+        >>> Seg().lowered([Record("a", "", letters)])[0].letters
+        'MKTAYIAKQRQISFVKSHFSRQpapapappapaapapLEERLGLIEVQAPIL'
+        """
+        if isinstance(records, Records):
+            made = copy(records)
+            made.letters = self._lowered(records.letters, records.offsets, keep_lower)
+            return made
+        offsets = offsets_of([len(each.letters) for each in records])
+        joined = "".join(each.letters for each in records).encode("ascii", "replace")
+        text = self._lowered(np.frombuffer(joined, np.uint8), offsets, keep_lower).tobytes()
+        pieces = pairwise(offsets.tolist())
+        return [
+            each
+            if not each.letters.isascii()  # an error, which its encoding raises
+            else Record(each.id, each.description, text[start:end].decode("ascii"))
+            for each, (start, end) in zip(records, pieces, strict=True)
+        ]
+
+    def _lowered(
+        self, letters: npt.NDArray[np.uint8], offsets: _Int64, keep_lower: bool
+    ) -> npt.NDArray[np.uint8]:
+        begin, end = self.segments(letters, offsets)
+        text = letters.copy() if keep_lower else _UPPER[letters]
+        at = ranges(begin, end - begin)
+        text[at] = _LOWER[text[at]]
+        return text
+
+
+def check_seg(alphabet: Alphabet, wanted: object = True) -> None:
+    """Raise ValueError if SEG is wanted and the alphabet is not one of proteins."""
+    if wanted and not alphabet.amino_acids:
+        raise ValueError(f"SEG is for proteins, not for the {alphabet.name} alphabet")
+
+
+def _entropies(kinds: npt.NDArray[np.uint8], offsets: _Int64, window: int) -> _Float64:
+    """Return the entropy of the window that begins at each letter, infinite if there is none.
+
+    Windows with more than a few letters that are no amino acids have none.
+    """
+    count = len(kinds) - window + 1
+    entropy = np.full(len(kinds), np.inf)
+    if count <= 0:
+        return entropy
+    numbers = np.arange(window + 1, dtype=np.float64)
+    terms = np.append(0.0, numbers[1:] * np.log2(numbers[1:]))
+    total, sums = np.zeros(count, np.int64), np.zeros(count)
+    for kind in range(len(_AMINO_ACIDS)):
+        before = np.cumsum(np.append(0, kinds == kind), dtype=np.int32)
+        inside = before[window:] - before[:-window]
+        total += inside
+        sums += terms[inside]
+    usable = total >= max(1, window - _MAX_OTHER_LETTERS)
+    at = np.arange(count)
+    usable &= offsets[np.searchsorted(offsets, at, "right")] >= at + window
+    size = total[usable]
+    entropy[:count][usable] = np.log2(size) - sums[usable] / size
+    return entropy
+
+
+class _Task(NamedTuple):
+    """Letters to search, from ``begin`` to ``end``, by windows that begin at ``at`` or later."""
+
+    begin: int
+    end: int
+    at: int
+    lowest: int  # the first window that a raw segment may have
+
+
+class _Search:
+    """The search for segments in all sequences together, round by round."""
+
+    def __init__(self, seg: Seg, kinds: npt.NDArray[np.uint8], entropy: _Float64) -> None:
+        self._window, self._kinds = seg.window, kinds
+        self._triggers = np.flatnonzero(entropy <= seg.locut)
+        above = np.append(entropy > seg.hicut, True)
+        self._barriers = np.flatnonzero(above)
+        # The centre of a window stands so many letters behind its begin.
+        self._centre = (seg.window + 1) // 2 - 1
+
+    def found(self, offsets: _Int64) -> Iterator[tuple[int, int]]:
+        """Yield the segments, those of a round together; they may overlap."""
+        with_trigger = np.unique(np.searchsorted(offsets, self._triggers, "right") - 1).tolist()
+        bounds = ((int(offsets[k]), int(offsets[k + 1])) for k in with_trigger)
+        tasks = [_Task(begin, end, begin, begin) for begin, end in bounds]
+        while tasks:
+            raw = [(task, each) for task in tasks if (each := self._raw(task))]
+            begins = np.array([each[1] for _, each in raw], np.int64)
+            ends = np.array([each[2] for _, each in raw], np.int64)
+            trimmed = zip(raw, *(each.tolist() for each in self._trim(begins, ends)), strict=True)
+            tasks = []
+            for (task, (trigger, first, stop)), begin, end in trimmed:
+                yield begin, end
+                if trigger + self._window <= begin:
+                    tasks.append(_Task(first, begin, first, first))
+                last = min(stop - self._window, end - 1)
+                tasks.append(_Task(task.begin, task.end, last + 1, last + 1))
+
+    def _raw(self, task: _Task) -> tuple[int, int, int] | None:
+        """Return the next trigger of a task and its raw segment."""
+        k = int(np.searchsorted(self._triggers, task.at))
+        last = task.end - self._window
+        if k == len(self._triggers) or self._triggers[k] > last:
+            return None
+        trigger = int(self._triggers[k])
+        b = int(np.searchsorted(self._barriers, trigger))
+        before = int(self._barriers[b - 1]) + 1 if b else 0
+        first = max(before, task.lowest, task.begin)
+        stop = min(int(self._barriers[b]) - 1, last) + self._window
+        return trigger, first, stop
+
+    def _trim(self, begins: _Int64, ends: _Int64) -> tuple[_Int64, _Int64]:
+        """Return the least probable part of each raw segment: of several the longest, leftmost."""
+        lengths = ends - begins
+        shorter = np.minimum(lengths - 1, _MAX_TRIM)  # numbers of lengths of parts
+        counts = shorter * (shorter + 1) // 2
+        best = np.empty((2, len(begins)), np.int64)
+        done = 0
+        while done < len(begins):
+            some = np.searchsorted(np.cumsum(counts[done:]), _MAX_PARTS_TOGETHER, "right")
+            chosen = slice(done, done + max(1, int(some)))
+            best[:, chosen] = self._trim_some(begins[chosen], ends[chosen], shorter[chosen])
+            done = chosen.stop
+        return best[0], best[1]
+
+    def _trim_some(self, begins: _Int64, ends: _Int64, shorter: _Int64) -> _Int64:
+        most = int(shorter.max(initial=0))
+        cut = np.repeat(np.arange(most), np.arange(1, most + 1))  # letters less, of each part
+        left = ranges(np.zeros(most, np.int64), np.arange(1, most + 1))  # of these at the left
+        counts = shorter * (shorter + 1) // 2
+        owner = np.repeat(np.arange(len(begins)), counts)
+        part = ranges(np.zeros(len(begins), np.int64), counts)
+        begin = begins[owner] + left[part]
+        end = ends[owner] - (cut - left)[part]
+        values = _log_probabilities(self._compositions(begin, end, begins, ends), end - begin)
+        order = np.lexsort((part, values, owner))
+        first = order[np.searchsorted(owner, np.arange(len(begins)))[counts > 0]]
+        best = np.stack([begins, ends])
+        better = first[values[first] < 1]
+        best[:, owner[better]] = begin[better], end[better]
+        return best
+
+    def _compositions(
+        self, begin: _Int64, end: _Int64, begins: _Int64, ends: _Int64
+    ) -> npt.NDArray[np.int32]:
+        """Return the letters of each kind of parts of raw segments, shape (20, parts)."""
+        lengths = ends - begins
+        letters = self._kinds[ranges(begins, lengths)]
+        shifts = np.cumsum(lengths) - lengths
+        owner = np.searchsorted(begins, begin, "right") - 1
+        start, stop = begin - begins[owner] + shifts[owner], end - begins[owner] + shifts[owner]
+        found = np.empty((len(_AMINO_ACIDS), len(begin)), np.int32)
+        for kind in range(len(_AMINO_ACIDS)):
+            before = np.cumsum(np.append(0, letters == kind), dtype=np.int32)
+            found[kind] = before[stop] - before[start]
+        return found
+
+
+def _log_probabilities(counts: npt.NDArray[np.int32], lengths: _Int64) -> _Float64:
+    """Return ln(P) of compositions: how many sequences have these counts in any order of kinds.
+
+    The number of ways to give the counts to 20 kinds, times the arrangements of the letters,
+    divided by 20 to the length.
+    """
+    kinds = len(counts)
+    counts = -np.sort(-counts, axis=0)
+    most = max(kinds, int(lengths.max(initial=0)))
+    factorials = np.round([math.lgamma(n + 1) for n in range(most + 1)], _DECIMALS)
+    ways, arrangements = np.full(len(lengths), factorials[kinds]), factorials[lengths]
+    equal = np.ones(len(lengths), np.int64)
+    for k in range(kinds):
+        arrangements = arrangements - factorials[counts[k]]
+        ends = counts[k] != counts[k + 1] if k + 1 < kinds else np.ones(len(lengths), bool)
+        ways = ways - np.where(ends, factorials[equal], 0.0)
+        equal = np.where(ends, 1, equal + 1)
+    ways[counts[0] == 0] = factorials[kinds]
+    values: _Float64 = ways + arrangements - lengths * math.log(kinds)
+    return values

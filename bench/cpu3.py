@@ -3,7 +3,7 @@
 >>> from glsw.scoring.three import Scoring3
 >>> scoring = Scoring3.identity()
 >>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
->>> if available():
+>>> if refused() is None:
 ...     print(best(scoring, Batch.of([words])).tolist())
 ... else:
 ...     print([[2, 3, 2, 3]])
@@ -56,11 +56,6 @@ def refused() -> str | None:
     return _built()[1]
 
 
-def available() -> bool:
-    """Tell whether the code could be built here."""
-    return refused() is None
-
-
 def compiler() -> str:
     """Return what the compiler calls itself, for results."""
     told = machine.output(COMPILER[0], "--version")
@@ -83,19 +78,13 @@ def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
         If there is no compiler, or it failed: see `refused`.
     """
     found = np.zeros((len(triples), 4), np.int32)
-    numbers = range(len(triples))
-    if threads == 1 or len(triples) == 1:
-        for t in numbers:
+    if threads == 1:
+        for t in range(len(triples)):
             _fill(scoring, triples, t, found[t])
     else:  # the library is called without Python's lock
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda t: _fill(scoring, triples, t, found[t]), numbers))
+            list(pool.map(lambda t: _fill(scoring, triples, t, found[t]), range(len(triples))))
     return found
-
-
-def best_on_all_cores(scoring: Scoring3, triples: Batch) -> Int32:
-    """Return the best cell of each triple as `best` does, in the shortest time."""
-    return best(scoring, triples, threads=machine.cores())
 
 
 def table(scoring: Scoring3, triples: Batch, t: int = 0, *, out: Int32 | None = None) -> Int32:

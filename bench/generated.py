@@ -5,8 +5,7 @@ All are drawn from a seed, so that two machines measure the same letters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record, read
+from glsw.sequences.records import read
 
 COMPOSITION = {
     **{"A": 8.25, "R": 5.53, "N": 4.06, "D": 5.45, "C": 1.37, "Q": 3.93, "E": 6.75, "G": 7.07},
@@ -77,11 +76,6 @@ def proteins(
         letters, size=int(residues.sum()), p=frequencies / frequencies.sum(), shuffle=False
     )
     return Sequences(drawn, np.concatenate([[0], np.cumsum(residues)]))
-
-
-def uniform(count: int, length: int, seed: int = 2006) -> Sequences:
-    """Return ``count`` random proteins of one length."""
-    return proteins(np.full(count, length), seed)
 
 
 def queries(lengths: Sequence[int], seed: int = 7800) -> Sequences:
@@ -170,36 +164,25 @@ def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     return Sequences(drawn, np.concatenate([[0], np.cumsum(sizes)]))
 
 
+def drawn(count: int, low: int, high: int, letters: int, seed: int) -> Sequences:
+    """Return random sequences of lengths in a range, all of so many letters equally often."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(low, high + 1, count)
+    codes = random.integers(0, letters, int(lengths.sum()), np.uint8)
+    return Sequences(codes, np.concatenate([[0], np.cumsum(lengths)]))
+
+
 def unrelated_pair(length: int) -> Batch:
     """Return a pair of random DNA sequences of this length."""
     query, target = dna([length, length], length)
     return Batch.pairwise([query], [target])
 
 
-def encoded(
-    path: str | Path, alphabet: Alphabet = PROTEIN
-) -> Iterator[tuple[Record, npt.NDArray[np.uint8]]]:
-    """Yield the records of a FASTA file and their codes; unknown letters become X."""
-    for record in read(path):
-        yield record, alphabet.encode(record.letters, name=record.id, unknown="X")
-
-
-def from_file(path: str | Path, alphabet: Alphabet = PROTEIN) -> Sequences:
-    """Return the sequences of a FASTA file; unknown letters become X."""
-    return Sequences.of(codes for _, codes in encoded(path, alphabet))
-
-
-def shares(batch: Batch, count: int) -> list[range]:
-    """Return at most ``count`` ranges of pairs with about equally many cells; none is empty.
-
-    >>> targets = [np.zeros(length, np.uint8) for length in (4, 2, 2)]
-    >>> shares(Batch.one_to_many(np.zeros(9, np.uint8), targets), 2)
-    [range(0, 1), range(1, 3)]
-    """
-    cells = np.append(0, np.cumsum(batch.query_lengths * batch.target_lengths))
-    inner = np.searchsorted(cells, cells[-1] * np.arange(1, count) / count)
-    bounds = np.unique([0, *inner.tolist(), len(batch)]).tolist()
-    return [range(*each) for each in pairwise(bounds)]
+def from_file(path: Path, alphabet: Alphabet = PROTEIN) -> Sequences:
+    """Return the sequences of a FASTA file; unknown letters of proteins become X."""
+    unknown = "X" if alphabet is PROTEIN else None
+    found = read(path)
+    return Sequences.of(alphabet.encode(r.letters, name=r.id, unknown=unknown) for r in found)
 
 
 def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences:

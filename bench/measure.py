@@ -115,9 +115,10 @@ def compare(found: npt.ArrayLike, expected: npt.ArrayLike, judge: str = "referen
 
 
 def both(first: Check, second: Check) -> Check:
-    """Join the checks of two judges of the same pairs."""
+    """Join two checks of the same work."""
+    known = second.judge in first.judge.split(", ")
     return Check(
-        f"{first.judge}, {second.judge}",
+        first.judge if known else f"{first.judge}, {second.judge}",
         min(first.pairs, second.pairs) and max(first.pairs, second.pairs),
         first.wrong + second.wrong,
         first.first or second.first,
@@ -209,25 +210,3 @@ def second_run(run: Callable[[], object]) -> float:
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
-
-
-def estimate(
-    part: Callable[[float], tuple[Callable[[], object], int]],
-    cells: int,
-    limit: float,
-    first: float,
-    growth: int = 8,
-) -> float:
-    """Return about how many seconds all cells take, from the time of a part of them.
-
-    A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
-    are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
-    that. ``part`` is given a number of cells, and returns what runs about as many, and its cells.
-    """
-    while True:
-        run, there = part(first)
-        seconds = second_run(run)
-        whole = seconds * cells / max(1, there)
-        if there >= cells or whole <= limit or seconds > limit / 8:
-            return whole
-        first *= growth

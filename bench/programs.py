@@ -1,25 +1,24 @@
-"""Other programs that compute scores: parasail, ssearch36, pyopal and Biopython.
+"""Other programs that compute scores in memory: parasail, pyopal, Biopython and StringZilla.
 
 >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
 >>> encode = scoring.alphabet.encode
 >>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
 >>> program = Biopython(scoring)
 >>> with program.prepared(batch) as work:
-...     program.scores(work).tolist(), program.scores(program.part(work, range(1, 2))).tolist()
+...     program.scores(work).tolist(), program.scores(program.part(work, slice(1, 2))).tolist()
 ([10, 4], [4])
 """
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
+import pickle
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -29,11 +28,8 @@ import numpy.typing as npt
 from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
-from bench.generated import shares
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA
-from glsw.sequences.encoded import Sequences
 
 try:
     import parasail
@@ -46,7 +42,6 @@ except ImportError:
     pyopal = None  # type: ignore[assignment,unused-ignore]
 
 _BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
-_LISTED = re.compile(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$")
 SHARES = 8
 """Of the pairs, for each core: one that is done takes the next."""
 Scores: TypeAlias = npt.NDArray[np.int32]
@@ -77,7 +72,7 @@ class Competitor(ABC):
     def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair, or those that it lists: see `listed`."""
 
-    def part(self, prepared: Any, pairs: range) -> Any:
+    def part(self, prepared: Any, pairs: slice) -> Any:
         """Return what `scores` takes for some of the pairs, if it can be given a part."""
         raise NotImplementedError(self.name)
 
@@ -87,6 +82,20 @@ class Competitor(ABC):
     def scores_of(self, batch: Batch) -> Scores:
         with self.prepared(batch) as prepared:
             return self.scores(prepared)
+
+
+# one query
+
+
+def letters_of(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
+    """Return the query and the targets of a batch as texts."""
+    decode = scoring.alphabet.decode
+    return decode(batch.queries[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+
+
+def is_blosum62(scoring: Scoring) -> bool:
+    same = scoring.alphabet == _BLOSUM62.alphabet
+    return same and np.array_equal(scoring.matrix, _BLOSUM62.matrix)
 
 
 class Parasail(Competitor):
@@ -110,86 +119,25 @@ class Parasail(Competitor):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        return parasail is not None and _is_blosum62(scoring)
+        return parasail is not None and is_blosum62(scoring)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        yield _letters(self._scoring, batch)
+        yield letters_of(self._scoring, batch)
 
-    def part(self, prepared: Any, pairs: range) -> Any:
+    def part(self, prepared: Any, pairs: slice) -> Any:
         query, targets = prepared
-        return query, targets[pairs.start : pairs.stop]
+        return query, targets[pairs]
 
     def scores(self, prepared: Any) -> Scores:
         query, targets = prepared
-        opening, extending = self._scoring.gap_open, self._scoring.gap_extend
+        costs = self._scoring.gap_open, self._scoring.gap_extend
         if self._scan:
-            align = parasail.sw_scan_profile_32
-            profile = parasail.profile_create_32(query, parasail.blosum62)
+            align, profiled = parasail.sw_scan_profile_32, parasail.profile_create_32
         else:
-            align = parasail.sw_striped_profile_sat
-            profile = parasail.profile_create_sat(query, parasail.blosum62)
-        return np.array(
-            [align(profile, target, opening, extending).score for target in targets],
-            dtype=np.int32,
-        )
-
-
-class Ssearch36(Competitor):
-    """``ssearch36`` of the FASTA package, the SSEARCH of the paper; lists its ten best scores.
-
-    Its time includes starting the program and reading the database from a file.
-
-    Parameters
-    ----------
-    scoring : Scoring
-        BLOSUM62, or match and mismatch of DNA.
-    cores : int
-        Threads to use.
-    """
-
-    name = "ssearch36"
-    best = 10
-
-    def __init__(self, scoring: Scoring, cores: int = 1) -> None:
-        self._scoring = scoring
-        self._cores = cores
-        self.version = _ssearch_version()
-
-    @staticmethod
-    def available(scoring: Scoring) -> bool:
-        known = _is_blosum62(scoring) or _is_simple_dna(scoring)
-        return shutil.which("ssearch36") is not None and known
-
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give a folder with the query and the targets in files, what `scores` reads."""
-        query, targets = _letters(self._scoring, batch)
-        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
-            Path(folder, "query").write_text(f">query\n{query}\n")
-            with Path(folder, "targets").open("w") as file:
-                file.writelines(f">{k}\n{target}\n" for k, target in enumerate(targets))
-            yield folder
-
-    def scores(self, prepared: Any) -> Scores:
-        extend = self._scoring.gap_extend
-        if _is_blosum62(self._scoring):
-            words = ["-s", "BP62"]
-        else:  # one strand
-            match, mismatch = int(self._scoring.matrix[0, 0]), int(self._scoring.matrix[0, 1])
-            words = ["-n", "-3", "-r", f"+{match}/{mismatch}"]
-        # Its -f is what a gap costs besides -g for every position, the first included.
-        words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
-        command = ["ssearch36", "-q", "-T", str(self._cores), *words]
-        command += ["-z", "-1", "-d", "0", "-b", str(self.best), "query", "targets"]
-        done = subprocess.run(command, cwd=prepared, capture_output=True, text=True)
-        if done.returncode:  # it has been seen to end by a signal, with many threads
-            raise RuntimeError(f"ssearch36 ended with status {done.returncode}")
-        listed = (_LISTED.search(line) for line in done.stdout.splitlines())
-        return np.array([int(match[1]) for match in listed if match], dtype=np.int32)
-
-    def listed(self, scores: Scores) -> Scores:
-        return np.sort(scores)[::-1][: self.best]
+            align, profiled = parasail.sw_striped_profile_sat, parasail.profile_create_sat
+        profile = profiled(query, parasail.blosum62)
+        return np.array([align(profile, target, *costs).score for target in targets], np.int32)
 
 
 class Pyopal(Competitor):
@@ -205,15 +153,11 @@ class Pyopal(Competitor):
     name = "pyopal"
 
     def __init__(self, scoring: Scoring, cores: int = 1) -> None:
-        self._cores = cores
-        self._scoring = scoring
-        count = len(scoring.alphabet)
-        scores = ScoringMatrix(
-            scoring.matrix[:count, :count].tolist(), "".join(scoring.alphabet.letters)
-        )
-        self._aligner = pyopal.Aligner(
-            scores, gap_open=scoring.gap_open, gap_extend=scoring.gap_extend
-        )
+        self._scoring, self._cores = scoring, cores
+        letters = "".join(scoring.alphabet.letters)
+        scores = scoring.matrix[: len(letters), : len(letters)].tolist()
+        costs = {"gap_open": scoring.gap_open, "gap_extend": scoring.gap_extend}
+        self._aligner = pyopal.Aligner(ScoringMatrix(scores, letters), **costs)
         self.version = str(pyopal.__version__)
 
     @staticmethod
@@ -223,19 +167,22 @@ class Pyopal(Competitor):
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
         """Give the letters of the query, pyopal's database of the targets, and shares of it."""
-        query, targets = _letters(self._scoring, batch)
-        parts = shares(batch, 1 if self._cores == 1 else SHARES * self._cores)
+        query, targets = letters_of(self._scoring, batch)
+        parts = batch.parts(1 if self._cores == 1 else SHARES * self._cores)
         with ThreadPoolExecutor(self._cores) as pool:
             yield query, pyopal.Database(targets, self._aligner.alphabet), parts, pool
 
     def scores(self, prepared: Any) -> Scores:
         query, database, parts, pool = prepared
 
-        def score(part: range) -> Scores:
+        def score(part: slice) -> Scores:
             found = self._aligner.align(query, database, start=part.start, end=part.stop)
             return np.array([each.score for each in found], np.int32)
 
         return np.concatenate(list(pool.map(score, parts)))
+
+
+# pairs
 
 
 class OfPairs(Competitor):
@@ -249,10 +196,13 @@ class OfPairs(Competitor):
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
-        yield _letters_of_pairs(self._scoring, batch)
+        decode = self._scoring.alphabet.decode
+        queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
+        index = zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
+        yield [(queries[q], decode(batch.targets[t])) for q, t in index]
 
-    def part(self, prepared: Any, pairs: range) -> Any:
-        return prepared[pairs.start : pairs.stop]
+    def part(self, prepared: Any, pairs: slice) -> Any:
+        return prepared[pairs]
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]
@@ -277,11 +227,8 @@ class ParasailPairs(OfPairs):
         self._scoring, self._method = scoring, method
         self.version = str(parasail.__version__)
         kind = "scan" if scoring.linear else "striped"
-        self.function = {
-            "plain": "sw",
-            "simd": f"sw_{kind}_sat",
-            "trace": f"sw_trace_{kind}_sat",
-        }[method]
+        functions = {"plain": "sw", "simd": f"sw_{kind}_sat", "trace": f"sw_trace_{kind}_sat"}
+        self.function = functions[method]
         letters = len(scoring.alphabet)
         self._matrix = parasail.matrix_create("".join(scoring.alphabet.letters), 0, 0)
         for (row, column), score in np.ndenumerate(scoring.matrix[:letters, :letters]):
@@ -323,34 +270,112 @@ class Biopython(OfPairs):
         return np.array([score(*pair) for pair in prepared], np.int32)  # type: ignore[no-untyped-call]
 
 
-def _is_blosum62(scoring: Scoring) -> bool:
-    return scoring.alphabet == _BLOSUM62.alphabet and np.array_equal(
-        scoring.matrix, _BLOSUM62.matrix
-    )
+# StringZilla, on the GPU where its wheel has one
 
 
-def _is_simple_dna(scoring: Scoring) -> bool:
-    kinds = scoring.match_and_mismatch
-    return scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
+@cache
+def stringzilla_scope() -> tuple[Any, bool, str]:
+    """Return StringZilla's scope of work, whether that is a GPU, and its version."""
+    import stringzillas
+
+    on_gpu = "cuda" in stringzillas.__capabilities__
+    words = {"gpu_device": 0} if on_gpu else {"cpu_cores": 1}
+    return stringzillas.DeviceScope(**words), on_gpu, str(stringzillas.__version__)
 
 
-def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
-    decode = scoring.alphabet.decode
-    query: Sequences = batch.queries
-    return decode(query[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+def stringzilla_name() -> str:
+    return "StringZilla GPU" if stringzilla_scope()[1] else "StringZilla"
 
 
-def _letters_of_pairs(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
-    decode = scoring.alphabet.decode
-    queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
-    return [
-        (queries[q], decode(batch.targets[t]))
-        for q, t in zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
-    ]
+def strings(texts: Sequence[str]) -> Any:
+    """Return texts as StringZilla takes them, on the GPU if it works there."""
+    import stringzilla
+    import stringzillas
+
+    made = stringzilla.Strs(list(texts))
+    return stringzillas.to_device(made) if stringzilla_scope()[1] else made
 
 
-@lru_cache
-def _ssearch_version() -> str:
-    done = subprocess.run(["ssearch36", "-h"], capture_output=True, text=True)
-    match = re.search(r"version:?\s+(\S+)", done.stdout + done.stderr)
-    return match[1] if match else "unknown"
+class StringZilla(Competitor):
+    """StringZilla's Smith-Waterman scores of one query with many targets, on a GPU or one core."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        import stringzillas
+
+        self._scoring, self.name = scoring, stringzilla_name()
+        self._scope, _, self.version = stringzilla_scope()
+        classes, costs = np.zeros(256, np.uint8), np.zeros((32, 32), np.int8)
+        for code, letter in enumerate(scoring.alphabet.letters):
+            classes[ord(letter)] = code
+        count = len(scoring.alphabet)
+        costs[:count, :count] = scoring.matrix[:count, :count]
+        gaps = {"open": -scoring.gap_open, "extend": -scoring.gap_extend}
+        self._engine = stringzillas.SmithWatermanScores(
+            *(classes, costs), **gaps, capabilities=self._scope
+        )
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        query, targets = letters_of(self._scoring, batch)
+        yield strings([query]), strings(targets)
+
+    def matrix(self, queries: Any, targets: Any) -> Any:
+        return np.asarray(self._engine(queries, targets, device=self._scope)).astype(np.int32)
+
+    def scores(self, prepared: Any) -> Scores:
+        found: Scores = self.matrix(*prepared).ravel()
+        return found
+
+
+# several processes
+
+
+class Processes(Competitor):
+    """A program in several processes, which take shares of the pairs one after the other.
+
+    They are started, and all pairs are prepared in each, before the clock starts.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the program in each process; it has to be picklable.
+    cores : int
+    """
+
+    def __init__(self, make: Callable[[], Competitor], cores: int) -> None:
+        self._make, self._cores = make, cores
+        one = make()
+        self.name, self.version, self.function = one.name, one.version, one.function
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Any]:
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+            # Through a file: what goes through a pipe is written while each process starts.
+            path = Path(folder, "pairs")
+            path.write_bytes(pickle.dumps(batch.compact()))
+            words: Any = {"initializer": _keep, "initargs": (self._make, path)}
+            with ProcessPoolExecutor(self._cores, get_context("spawn"), **words) as pool:
+                nothing = [pool.submit(_kept_scores, slice(0)) for _ in range(self._cores)]
+                for started in nothing:
+                    started.result()
+                yield pool, batch.parts(SHARES * self._cores)
+
+    def scores(self, prepared: Any) -> Scores:
+        pool, parts = prepared
+        return np.concatenate(list(pool.map(_kept_scores, parts)))
+
+
+_kept: tuple[ExitStack, Competitor, Any]
+
+
+def _keep(make: Callable[[], Competitor], path: Path) -> None:
+    """Prepare in a process what it works on, the pairs in a file."""
+    global _kept
+    batch: Batch = pickle.loads(path.read_bytes())
+    stack, competitor = ExitStack(), make()
+    _kept = stack, competitor, stack.enter_context(competitor.prepared(batch))
+
+
+def _kept_scores(pairs: slice) -> Scores:
+    _, competitor, prepared = _kept
+    return competitor.scores(competitor.part(prepared, pairs))

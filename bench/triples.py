@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -34,8 +35,8 @@ from glsw.series import readers, sax
 Task: TypeAlias = Literal["table", "ends", "paths"]
 Cells: TypeAlias = npt.NDArray[np.signedinteger]
 
-_CODE_RATES = {"linear": 2e8, "affine": 0.8e8}
-_REFERENCE_RATES = {"linear": 2e7, "affine": 0.8e7}
+RATES = {True: 2e7, False: 0.8e7}
+"""Cells per second of the reference, with linear gaps or not; a core of the C code has 10 times."""
 TRIED = 60
 """Small triples of each scoring on which the C code is judged."""
 
@@ -128,77 +129,71 @@ class Judges:
     def __init__(self, device: Device | None, data: Data, seconds: float) -> None:
         self.device, self.seconds = device, seconds
         self.refused = cpu3.refused()
-        self.check = None if self.refused else check_of_code(data.scorings)
+        self.check = None if self.refused else check_of_code(list(data.scorings.values()))
         if self.check and not self.check.passed:
             self.refused = f"the C code is wrong: {self.check.first}"
 
-    def cells(self, work: Work, engine: str) -> tuple[str, npt.NDArray[np.intp], Cells]:
+    def cells(self, scoring: Scoring3, triples: Batch, engine: str) -> tuple[str, Any, Cells]:
         """Return who judges an engine, which triples, and their best cells, shape (N, 4)."""
-        kind = "linear" if work.scoring.linear else "affine"
-        rate = _CODE_RATES[kind] * min(cores(), len(work.triples))
-        chosen = self._portion(work.triples, 0 if self.refused else rate)
-        if len(chosen):
-            part = work.triples.select(chosen)
-            return cpu3.NAME, chosen, cpu3.best_on_all_cores(work.scoring, part)
-        chosen = self._portion(work.triples, _REFERENCE_RATES[kind])
-        judge: Engine3 = Reference3(work.scoring)
-        if not len(chosen):
-            chosen, judge = np.arange(len(work.triples)), self._other(engine, work.scoring)
-        return judge.label, chosen, cells_of(judge.ends(work.triples.select(chosen)))
+        rate, some = RATES[scoring.linear], min(cores(), len(triples))
+        if not self.refused:
+            chosen = self._portion(triples, 10 * some * rate)
+            if chosen:
+                return cpu3.NAME, chosen, cpu3.best(scoring, triples.select(chosen), threads=some)
+        chosen, judge = self._portion(triples, rate), engine_on("reference", scoring, None)
+        if not chosen:
+            chosen, judge = list(range(len(triples))), self._other(engine, scoring)
+        return judge.label, chosen, cells_of(judge.ends(triples.select(chosen)))
 
-    def planes(self, work: Work, engine: str) -> tuple[str, Cells]:
+    def planes(self, scoring: Scoring3, triples: Batch, engine: str) -> tuple[str, Cells]:
         """Return who judges an engine's table, and the checksum of each plane of it."""
         if not self.refused:
-            return cpu3.NAME, checksums(cpu3.table(work.scoring, work.triples))
-        judge: Engine3 = Reference3(work.scoring)
-        if work.triples.cells > self.seconds * _REFERENCE_RATES["linear"]:
-            judge = self._other(engine, work.scoring)
-        return judge.label, checksums(table_of(judge, work.triples))
+            return cpu3.NAME, checksums(cpu3.table(scoring, triples))
+        judge = engine_on("reference", scoring, None)
+        if triples.cells > self.seconds * RATES[True]:
+            judge = self._other(engine, scoring)
+        return judge.label, checksums(table_of(judge, triples))
 
-    def _portion(self, triples: Batch, rate: float) -> npt.NDArray[np.intp]:
+    def _portion(self, triples: Batch, rate: float) -> list[int]:
         """Return evenly spaced triples that can be judged at this rate, none if one is too long."""
         count = int(len(triples) * min(1.0, self.seconds * rate / max(1, triples.cells)))
-        return np.unique(np.linspace(0, len(triples) - 1, count).round()).astype(np.intp)
+        return sorted({round(t) for t in np.linspace(0, len(triples) - 1, count)})
 
     def _other(self, engine: str, scoring: Scoring3) -> Engine3:
         return engine_on("subtable" if engine == "plane" else "plane", scoring, self.device)
 
 
-def check_of_code(scorings: Mapping[str, Scoring3]) -> Check:
+def check_of_code(scorings: Sequence[Scoring3]) -> Check:
     """Compare the C code with the reference: small triples of few letters, and of all of them."""
     random = np.random.default_rng(3)
-    found, expected = [], []
-    for scoring in scorings.values():
-        most = min(20, len(scoring.alphabet))
+    checks = []
+    for scoring in scorings:
+        letters = 2, min(20, len(scoring.alphabet))
         triples = Batch.of(
-            [
-                random.integers(0, (2, most)[t % 2], length, np.uint8)
-                for length in random.integers(0, 16, 3)
-            ]
+            [random.integers(0, letters[t % 2], n, np.uint8) for n in random.integers(0, 16, 3)]
             for t in range(TRIED)
         )
-        found.append(cpu3.best(scoring, triples))
-        expected.append(cells_of(Reference3(scoring).ends(triples)))
-    return compare(np.concatenate(found), np.concatenate(expected), Reference3.name)
+        found, expected = cpu3.best(scoring, triples), Reference3(scoring).ends(triples)
+        checks.append(compare(found, cells_of(expected), Reference3.name))
+    return reduce(both, checks)
 
 
 class Work:
-    """Triples to align, their scoring, and what is known to be right about them."""
+    """Triples to align, their scoring, and what is known to be right about them.
+
+    The engine `plane` may have another judge than the others: see `Judges`.
+    """
 
     def __init__(self, scoring: Scoring3, triples: Batch, judges: Judges) -> None:
         self.scoring, self.triples, self.judges = scoring, triples, judges
-        self._cells: dict[bool, tuple[str, npt.NDArray[np.intp], Cells]] = {}
-        self._planes: dict[bool, tuple[str, Cells]] = {}
+        self._known: dict[tuple[bool, bool], Any] = {}
 
     def check(self, engine: str, task: Task, outcome: Any) -> Check:
         """Judge what an engine found: `Ends`, `Paths`, or checksums of the planes of a table."""
         if task == "table":
-            other = engine == "plane"
-            if other not in self._planes:
-                self._planes[other] = self.judges.planes(self, engine)
-            judge, expected = self._planes[other]
+            judge, expected = self._right(engine, table=True)
             return compare(outcome, expected, judge)
-        judge, chosen, cells = self._expected(engine)
+        judge, chosen, cells = self._right(engine)
         ends = outcome.ends if task == "paths" else outcome
         check = compare(cells_of(ends)[chosen], cells, judge)
         if task == "paths":
@@ -210,15 +205,17 @@ class Work:
         return check
 
     def check_scores(self, engine: str, scores: Cells) -> Check:
-        judge, chosen, cells = self._expected(engine)
+        """Judge the scores of the triples, several times over."""
+        judge, chosen, cells = self._right(engine)
         some = scores.reshape(-1, len(self.triples))[:, chosen]
         return compare(some.ravel(), np.tile(cells[:, 0], len(some)), judge)
 
-    def _expected(self, engine: str) -> tuple[str, npt.NDArray[np.intp], Cells]:
-        other = engine == "plane"
-        if other not in self._cells:
-            self._cells[other] = self.judges.cells(self, engine)
-        return self._cells[other]
+    def _right(self, engine: str, *, table: bool = False) -> Any:
+        name = engine == "plane", table
+        if name not in self._known:
+            judged = self.judges.planes if table else self.judges.cells
+            self._known[name] = judged(self.scoring, self.triples, engine)
+        return self._known[name]
 
 
 def cells_of(ends: Ends) -> npt.NDArray[np.int32]:
@@ -238,35 +235,28 @@ def path_score(
     end: npt.NDArray[np.int32],
     moves: npt.NDArray[np.uint8],
 ) -> int:
-    """Return what an alignment scores, column by column; -1 if it is none."""
-    at = [int(last) - int((moves >> s & 1).sum()) for s, last in enumerate(end)]
-    if min(at) < 0 or any(e > len(word) for e, word in zip(end, words, strict=True)):
+    """Return what an alignment scores, letter by letter and gap by gap; -1 if it is none."""
+    there = (moves[:, None] >> np.arange(3) & 1).astype(bool)
+    at = end - there[::-1].cumsum(axis=0)[::-1]  # of each column, the letters before it
+    if (at < 0).any() or (end > [*map(len, words)]).any() or not ((moves > 0) & (moves < 8)).all():
         return -1
-    gaps = scoring.pairs
-    score = before = 0
-    for move in moves.tolist():
-        there = [bool(move >> s & 1) for s in range(3)]
-        x, y, z = (int(word[p]) if t else -1 for word, p, t in zip(words, at, there, strict=True))
-        if not 1 <= move <= 7:
-            return -1
-        if scoring.scheme == "identity":
-            kinds = gaps.match_and_mismatch
-            assert kinds is not None
-            match, mismatch, matching = kinds
-            if move == 7:
-                score += match if x == y == z < matching else mismatch
-            else:
-                score -= gaps.gap_extend if move == before else gaps.gap_open
-        else:
-            for p, q in combinations(range(3), 2):
-                if there[p] and there[q]:
-                    score += int(gaps.matrix[(x, y, z)[p], (x, y, z)[q]])
-                elif there[p] or there[q]:
-                    goes_on = [bool(before >> s & 1) for s in (p, q)] == [there[p], there[q]]
-                    score -= gaps.gap_extend if goes_on else gaps.gap_open
-        at = [p + t for p, t in zip(at, there, strict=True)]
-        before = move
-    return score
+    pairs = scoring.pairs
+    letters = np.stack([np.append(word, 0)[i] for word, i in zip(words, at.T, strict=True)], axis=1)
+    before = np.vstack([np.zeros((1, 3), bool), there[:-1]])
+    if scoring.scheme == "identity":
+        assert pairs.match_and_mismatch is not None
+        match, mismatch, matching = pairs.match_and_mismatch
+        same = (letters == letters[:, :1]).all(axis=1) & (letters[:, 0] < matching)
+        aligned, goes_on = there.all(axis=1), (there == before).all(axis=1)
+        costs = np.where(goes_on, pairs.gap_extend, pairs.gap_open)
+        return int(np.where(aligned, np.where(same, match, mismatch), -costs).sum())
+    score = 0
+    for two in map(list, combinations(range(3), 2)):
+        aligned, gap = there[:, two].all(axis=1), there[:, two[0]] != there[:, two[1]]
+        goes_on = (there[:, two] == before[:, two]).all(axis=1)
+        score += pairs.matrix[tuple(letters[aligned][:, two].T)].sum(dtype=np.int64)
+        score -= np.where(goes_on, pairs.gap_extend, pairs.gap_open)[gap].sum()
+    return int(score)
 
 
 GPUI = "gpui"

@@ -201,10 +201,10 @@ def bench(
     from bench import machine, measure
     from bench import run as bench_run
     from bench.row import File
-    from bench.work import edit, judges
+    from bench.work import edit, pair_work
 
     monkeypatch.setattr(measure, "MOST", 1)
-    monkeypatch.setattr(judges, "BY_REFERENCE", 1e5)
+    monkeypatch.setattr(pair_work, "BY_REFERENCE", 1e5)
     monkeypatch.setattr(edit, "_SAMPLE_CELLS", 1e6)
     monkeypatch.setattr(machine, "dirty", lambda commit: False)
 

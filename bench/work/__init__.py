@@ -14,14 +14,13 @@ from bench.work import (
     pairs,
     scaling,
     search,
-    search_real,
     three,
 )
 from bench.work.base import Workload
 
 _MODULES = (
     *(micro, search, pairs, long, three, collections, edit),
-    *(search_real, journeys, accuracy, scaling),
+    *(journeys, accuracy, scaling),
 )
 WORKLOADS: Mapping[str, type[Workload]] = {
     kind.name: kind for module in _MODULES for kind in module.WORKLOADS

@@ -13,11 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bench import generated
+from bench.commands import version_of
 from bench.measure import Check, Measurement, compare
 from bench.work.base import Case, Setup, Told, Workload, portion
-from bench.work.journeys import _version
 from bench.work.search_base import judge
-from bench.work.search_real import find_data
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import ENGINES
@@ -95,17 +94,16 @@ class Significance(Workload):
 
     def _of(self, kind: str) -> tuple[Path, list[Record], list[Record]]:
         if kind not in self._files:
-            data = self.setup.data
             if kind == "prot":
-                queries = list(read(find_data(data, "standard20.fasta")))
-                found = list(read(find_data(data, "swissprot_2014_01_subset.fasta.gz")))
+                queries = list(read(self.setup.file("standard20.fasta")))
+                found = list(read(self.setup.file("swissprot_2014_01_subset.fasta.gz")))
                 few = {"large": 1, "full": 1}.get(self.setup.size, 20)
                 queries, database = queries[:: min(few, 5)], found[::few]
             else:
-                (genome,) = read(find_data(data, "ecoli_K12_MG1655_NC_000913.2.fna.gz"))
+                (genome,) = read(self.setup.file("ecoli_K12_MG1655_NC_000913.2.fna.gz"))
                 cuts = range(0, 400_000, 2000)
                 database = [Record(f"g{k}", "", genome.letters[k : k + 2000]) for k in cuts]
-                (other,) = read(find_data(data, "ecoli_536_NC_008253.fna.gz"))
+                (other,) = read(self.setup.file("ecoli_536_NC_008253.fna.gz"))
                 cuts = range(0, 100_000, 10_000)
                 queries = [Record(f"q{k}", "", other.letters[k : k + 1000]) for k in cuts]
             folder = Path(tempfile.mkdtemp(dir=self.setup.folder))
@@ -180,7 +178,7 @@ def _compared(
     right = len(lines) if tool == "ssearch36" else digits
     check = Check(tool, len(lines), len(lines) - right, None)
     note = (
-        f"{tool} {_version(tool, '-h' if tool == 'ssearch36' else '-version')}; same digits "
+        f"{tool} {version_of(tool, '-h' if tool == 'ssearch36' else '-version')}; same digits "
         f"{digits}, same scores {same} of {len(lines)}; E-value ratio {min(ratios):.4g} to "
         f"{max(ratios):.4g}; bits off by {np.median(bits_off):.2%} (median), {max(bits_off):.2%} "
         f"at most; {turned} of {neighbours} neighbours in another order"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from bench.measure import Check, Measurement, compare, estimate, measure
+from bench.measure import Check, Measurement, compare, measure, second_run
 from bench.programs import Competitor, Scores
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, Engine, engine_of
-from glsw.paths import Ends
 
 CANNOT = (ValueError, DeviceError, ShaderError, MemoryError)
 """What an engine raises when it cannot do some work."""
@@ -154,6 +153,19 @@ class Setup:
     def wants(self, *names: str) -> bool:
         return self.engines is None or not set(names).isdisjoint(self.engines)
 
+    def file(self, name: str) -> Path:
+        """Return a file of the folder of data, at any depth; raise ValueError without."""
+        for path in sorted(self.data.rglob(name)) if self.data else ():
+            return path
+        raise ValueError(f"{name} is not in the folder of data (--data)")
+
+
+def require(device: Device, needs: tuple[int, int] | None) -> None:
+    """Raise ValueError where the device has an older OpenGL than this."""
+    there = device.info.version
+    if needs is not None and there < needs:
+        raise ValueError("needs OpenGL {}.{}, the device has {}.{}".format(*needs, *there))
+
 
 class Workload(ABC):
     """Work of some size, who can do it, and who says what is right.
@@ -194,15 +206,8 @@ class Entry:
     number: str | None = None
     options: str | None = None
 
-    def refused(self, device: Device) -> str | None:
-        needs, there = ENGINES[self.engine].capabilities.requires, device.info.version
-        if needs is None or there >= needs:
-            return None
-        return f"needs OpenGL {needs[0]}.{needs[1]}, the device has {there[0]}.{there[1]}"
-
     def made(self, scoring: Any, device: Device) -> Engine:
-        if why := self.refused(device):
-            raise ValueError(why)
+        require(device, ENGINES[self.engine].capabilities.requires)
         words = dict(self.words) | ({"number": self.number} if self.number else {})
         return engine_of(ENGINES[self.engine], scoring, device, **words)
 
@@ -235,86 +240,22 @@ def facts_of(engine: Any) -> Callable[[], dict[str, Any]]:
     }
 
 
-def cells_of(ends: Ends) -> Any:
-    """Return score, query_end and target_end of each pair, shape (N, 3)."""
-    return np.stack([ends.score, ends.query_end, ends.target_end], axis=1).astype(np.int32)
-
-
-def estimated(
-    part: Callable[[float], tuple[Callable[[], object], int]], cells: int
-) -> Callable[[float], float] | None:
-    """Return what tells the seconds of all cells, see `bench.measure.estimate`; None for few."""
-    if cells <= PROBE:
-        return None
-    first = max(PROBE / 16, cells / 4096)
-    return lambda limit: estimate(part, cells, limit, first)
-
-
-# other programs
-
-Cut: TypeAlias = Callable[[float], tuple[Batch, Scores]]
-"""Given a number of cells, returns a part of the work with about that many, and its scores."""
-
-
-def rival_cases(
-    programs: Iterable[tuple[Competitor, int]],
-    cut: Cut,
-    cells: Callable[[], int],
-    judge: Callable[[], str],
-    rates: dict[str, float],
-    **fields: Any,
-) -> Iterator[Case]:
-    """Yield a case for each program and number of cores.
-
-    A program does what it can do three times in its seconds, at least a trial. ``rates`` keeps what
-    a program did on one core, which tells what all cores can do.
-    """
-    for program, cores in programs:
-        start = partial(_rival, program, cores, cut, cells, judge, rates)
-        name = program.name + (f" {program.function}" if program.shown else "")
-        yield Case(name, start, cores=cores or None, ours=False, version=program.version, **fields)
-
-
-def _rival(
-    program: Competitor,
-    cores: int,
-    cut: Cut,
-    cells: Callable[[], int],
-    judge: Callable[[], str],
-    rates: dict[str, float],
-    seconds: float,
-) -> Run:
-    named = f"{program.name} {program.function}"
-    rate = rates.get(named, 0.0) * max(1, cores)
-    few = TRIAL * (cores or 100)  # a GPU is fast with much work only
-    if not rate:
-        batch, scores = cut(few)
-        with program.prepared(batch) as work:
-            check = partial(compare, expected=program.listed(scores), judge=judge())
-            trial = measure(lambda: program.scores(work), check, cells=batch.cells, budget=0.0)
-        rate = trial.rate or 1.0
-        rates[named] = rate / max(1, cores)
-    batch, scores = cut(max(few, rate * seconds / 3))
-    manager = program.prepared(batch)
-    work = manager.__enter__()
-    return Run(
-        lambda: program.scores(work),
-        partial(compare, expected=program.listed(scores), judge=judge()),
-        batch.cells,
-        part=batch.cells / cells() if batch.cells < cells() else None,
-        facts=lambda: {"note": program.function if not program.shown else None},
-        close=partial(_left, manager),
-    )
-
-
-def _left(manager: AbstractContextManager[Any]) -> None:
-    manager.__exit__(None, None, None)
+# parts of a work
 
 
 def portion(batch: Batch, cells: float) -> Any:
     """Return the indices of evenly spaced pairs, at least one, with about this number of cells."""
     step = max(1, -(-batch.cells // max(1, int(cells))))
     return np.arange(step // 2 if step < len(batch) else 0, len(batch), step)
+
+
+def square(batch: Batch, cells: float) -> Batch:
+    """Return the starts of both sequences of a pair, of at most about this number of cells."""
+    if batch.cells <= cells:
+        return batch
+    length = max(1, int(cells**0.5))
+    query, target = batch.pair(0)
+    return Batch.pairwise([query[:length]], [target[:length]])
 
 
 def spread(count: int, some: int) -> list[int]:
@@ -326,3 +267,105 @@ def spread(count: int, some: int) -> list[int]:
     if some == 1:
         return [count // 2]
     return sorted({round(k) for k in np.linspace(0, count - 1, min(some, count))})
+
+
+def estimated(
+    run: Callable[[Batch], object], batch: Batch, times: int = 1
+) -> Callable[[float], float] | None:
+    """Return what tells the seconds of a batch, run so many times; None for few cells."""
+    if batch.cells * times <= PROBE:
+        return None
+    by_parts = _seconds_of_one if len(batch) == 1 else _seconds_of_many
+    return lambda limit: times * by_parts(run, batch, limit / times)
+
+
+def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
+    """Return about how many seconds a batch takes, from the time of some of its pairs.
+
+    A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
+    are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
+    that.
+    """
+    cells = max(PROBE / 16, batch.cells / 4096)
+    while True:
+        part = batch.select(portion(batch, cells))
+        seconds = second_run(partial(run, part))
+        whole = seconds * batch.cells / max(1, part.cells)
+        if part.cells >= batch.cells or whole <= limit or seconds > limit / 8:
+            return whole
+        cells *= 8
+
+
+def _seconds_of_one(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
+    """Return about how many seconds a pair takes, from its first eighths and first quarters.
+
+    Twice the letters take between twice as long, where dispatches count, and four times.
+    """
+    eighth = second_run(partial(run, square(batch, batch.cells / 64)))
+    if 8 * eighth > limit:
+        return 8 * eighth
+    quarter = second_run(partial(run, square(batch, batch.cells / 16)))
+    return quarter * min(4.0, max(2.0, quarter / eighth)) ** 2
+
+
+# other programs
+
+
+class Divisible(Protocol):
+    """Work of which other programs get a part, as large as they do in their seconds."""
+
+    @property
+    def cells(self) -> int: ...
+
+    @property
+    def judge(self) -> str:
+        """Who found the scores of `cut`."""
+
+    def cut(self, cells: float) -> tuple[Batch, Scores]:
+        """Return a part with about this number of cells, and its scores."""
+
+
+def rival_cases(
+    programs: Iterable[tuple[Competitor, int]],
+    work: Callable[[], Divisible],
+    rates: dict[str, float],
+    **fields: Any,
+) -> Iterator[Case]:
+    """Yield a case for each program and number of cores.
+
+    A program does what it can do three times in its seconds, at least a trial. ``rates`` keeps what
+    a program did on one core, which tells what all cores can do.
+    """
+    for program, cores in programs:
+        start = partial(_rival, program, cores, work, rates)
+        name = program.name + (f" {program.function}" if program.shown else "")
+        yield Case(name, start, cores=cores or None, ours=False, version=program.version, **fields)
+
+
+def _rival(
+    program: Competitor,
+    cores: int,
+    work: Callable[[], Divisible],
+    rates: dict[str, float],
+    seconds: float,
+) -> Run:
+    whole, name = work(), f"{program.name} {program.function}"
+
+    def start(cells: float, stack: ExitStack) -> Run:
+        batch, scores = whole.cut(cells)
+        prepared = stack.enter_context(program.prepared(batch))
+        check = partial(compare, expected=program.listed(scores), judge=whole.judge)
+        return Run(partial(program.scores, prepared), check, batch.cells)
+
+    few = TRIAL * (cores or 100)  # a GPU is fast with much work only
+    if name not in rates:
+        with ExitStack() as stack:
+            trial = start(few, stack)
+            found = measure(trial.run, trial.check, cells=trial.cells, budget=0.0)
+        rates[name] = (found.rate or 1.0) / max(1, cores)
+    stack = ExitStack()
+    run = start(max(few, rates[name] * max(1, cores) * seconds / 3), stack)
+    run.part = run.cells / whole.cells if run.cells < whole.cells else None
+    run.facts = lambda: {"note": program.function if not program.shown else None}
+    run.close = stack.close
+    return run

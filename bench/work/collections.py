@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bench import generated, rivals
+from bench import generated, programs, rivals
 from bench.measure import Check, both, compare, second_run
 from bench.programs import ParasailPairs, Scores
-from bench.work.base import Case, Run, Setup, Workload, rival_cases
-from bench.work.judges import path_score
-from bench.work.search_base import BLOSUM
-from bench.work.search_real import find_data
+from bench.work.base import Case, Run, Workload, facts_of, rival_cases
+from bench.work.pair_work import path_score
+from bench.work.search_base import BLOSUM, BLOSUM_NAME
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
+from glsw.device.device import Device
 from glsw.engines import Auto
 from glsw.engines.lanes.engine import Lanes
 from glsw.sequences.encoded import Sequences
@@ -26,43 +27,65 @@ SAMPLE = 3e7
 """Cells that are judged."""
 
 
-def drawn(count: int, low: int, high: int, letters: int, seed: int = 1) -> Sequences:
-    """Return random sequences of lengths in a range."""
-    random = np.random.default_rng(seed)
-    offsets = np.concatenate([[0], np.cumsum(random.integers(low, high + 1, count))])
-    return Sequences(random.integers(0, letters, int(offsets[-1]), np.uint8), offsets)
+@dataclass
+class Kind:
+    """Random proteins, or the queries and targets of ``made``: each with each, or in pairs."""
 
+    text: str
+    count: int
+    low: int
+    high: int
+    device: Device
+    made: Callable[[], tuple[Sequences, Sequences]] | None = None
+    _known: dict[int, tuple[Batch, Scores]] = field(default_factory=dict)
 
-class _Kind:
-    """Sequences of one kind, each with each or in pairs, and who judges them."""
+    @property
+    def mean(self) -> int:
+        return (self.low + self.high) // 2
 
-    def __init__(self, setup: Setup, text: str, count: int, low: int, high: int) -> None:
-        self.setup, self.text, self.count, self.low, self.high = setup, text, count, low, high
-        self.mean = (low + high) // 2
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"scoring": BLOSUM_NAME, "count": self.count, "sizes": (self.mean, self.mean)}
 
     @cached_property
-    def queries(self) -> Sequences:
-        return drawn(self.count, self.low, self.high, 20)
+    def sides(self) -> tuple[Sequences, Sequences]:
+        if self.made is not None:
+            return self.made()
+        lengths = self.count, self.low, self.high
+        return generated.drawn(*lengths, 20, seed=1), generated.drawn(*lengths, 20, seed=2)
 
-    @cached_property
-    def targets(self) -> Sequences:
-        return drawn(self.count, self.low, self.high, 20, 2)
+    def sample(self, each: bool) -> Any:
+        """Return random indices of both sides, of the pairs that are judged."""
+        pairs = self.count**2 if each else self.count
+        shape = 2 if each else 1, min(pairs, max(1, int(SAMPLE / self.mean**2)))
+        return np.broadcast_to(
+            np.random.default_rng(9).integers(0, self.count, shape), (2, shape[1])
+        )
 
-    def sample(self, pairs: int, symmetric: bool, seed: int = 9) -> Any:
-        most = max(1, int(SAMPLE / self.mean**2))
-        random = np.random.default_rng(seed)
-        if pairs == self.count:  # the first with the first, and so on
-            some = random.integers(0, pairs, min(pairs, most))
-            return np.stack([some, some])
-        return random.integers(0, self.count, (2, min(pairs, most)))
+    # pairs, for other programs
+
+    judge = "auto"
+
+    @property
+    def cells(self) -> int:
+        queries, targets = self.sides
+        return int(queries.lengths @ targets.lengths)
+
+    def cut(self, cells: float) -> tuple[Batch, Scores]:
+        count = min(self.count, max(1, int(min(cells, 3e9) / self.mean**2)))
+        if count not in self._known:
+            batch = Batch.pairwise(*self.sides).select(slice(0, count)).compact()
+            self._known[count] = batch, Auto(BLOSUM, self.device).scores(batch)
+        return self._known[count]
 
 
-def judged(queries: Sequences, targets: Sequences, chosen: Any) -> tuple[Batch, Scores]:
-    """Return chosen pairs and their scores by parasail."""
-    batch = Batch.indexed(queries, targets, *chosen.astype(np.int32))
+def judged(queries: Sequences, targets: Sequences, chosen: Any) -> Scores:
+    """Return the scores of chosen pairs by parasail."""
     if not ParasailPairs.available(BLOSUM):
         raise ValueError("not judged: parasail is needed")
-    return batch, ParasailPairs(BLOSUM).scores_of(batch)
+    return ParasailPairs(BLOSUM).scores_of(
+        Batch.indexed(queries, targets, *chosen.astype(np.int32))
+    )
 
 
 class AllPairs(Workload):
@@ -75,90 +98,59 @@ class AllPairs(Workload):
     def cases(self) -> Iterator[Case]:
         """Yield proteins of 300, CDR3s, and E. coli's if there is a folder of data."""
         count = self.setup.chosen(self.counts)
-        kinds = [_Kind(self.setup, "proteins", count, 300, 300)]
-        kinds.append(_Kind(self.setup, "CDR3", 3 * count, 10, 20))
+        kinds = [Kind("proteins", count, 300, 300, self.device)]
+        kinds.append(Kind("CDR3", 3 * count, 10, 20, self.device))
         if self.setup.data and self.setup.size in ("large", "full"):
-            kinds.append(_Proteome(self.setup, "E. coli", 4403, 307, 307))
+            kinds.append(Kind("E. coli", 4403, 307, 307, self.device, self._proteome))
         for kind in kinds:
-            fields: dict[str, Any] = {"scoring": "BLOSUM62, gaps 12, 1", "count": kind.count}
-            fields["sizes"] = (kind.mean, kind.mean)
-            for symmetric in (True, False):
-                start = partial(self._start, kind, symmetric)
-                words = f"{kind.text}, {'each pair once' if symmetric else 'two collections'}"
-                yield Case(
-                    *("score_matrix", start),
-                    options=words,
-                    device=self.device,
-                    metered=True,
-                    **fields,
-                )
+            two, once = f"{kind.text}, two collections", f"{kind.text}, each pair once"
+            ours = {"device": self.device, "metered": True, **kind.fields}
+            yield Case("score_matrix", partial(self._start, kind, True), options=once, **ours)
+            yield Case("score_matrix", partial(self._start, kind, False), options=two, **ours)
             if "StringZilla" in self.setup.rivals:
+                words = {"ours": False, "version": programs.stringzilla_scope()[2], **kind.fields}
                 start = partial(self._stringzilla, kind)
-                words, program = f"{kind.text}, two collections", self._name()
-                version = rivals.stringzilla_scope()[2]
-                yield Case(*(program, start), ours=False, version=version, options=words, **fields)
+                yield Case(programs.stringzilla_name(), start, options=two, **words)
 
-    def _name(self) -> str:
-        return "StringZilla GPU" if rivals.stringzilla_scope()[1] else "StringZilla"
+    def _proteome(self) -> tuple[Sequences, Sequences]:
+        found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
+        return found, found
 
-    def _start(self, kind: _Kind, symmetric: bool, seconds: float) -> Run:
-        queries = kind.queries
-        targets = None if symmetric else kind.targets
-        engine = Auto(BLOSUM, self.device)
-        chosen = kind.sample(len(queries) ** 2, symmetric)
-        _, expected = judged(queries, queries if symmetric else kind.targets, chosen)
-        lengths = queries.lengths
-        cells = int(lengths.sum()) * int((queries if symmetric else kind.targets).lengths.sum())
+    def _start(self, kind: Kind, symmetric: bool, seconds: float) -> Run:
+        queries, targets = kind.sides
+        targets = queries if symmetric else targets
+        engine, chosen = Auto(BLOSUM, self.device), kind.sample(each=True)
+        expected = judged(queries, targets, chosen)
+        cells = int(queries.lengths.sum()) * int(targets.lengths.sum())
         if symmetric:  # of n sequences, n (n + 1) / 2 pairs
-            cells = (cells + int((lengths**2).sum())) // 2
+            cells = (cells + int((queries.lengths**2).sum())) // 2
 
         def check(found: Any) -> Check:
-            checked = compare(found[tuple(chosen)], expected, "parasail")
             if symmetric and not np.array_equal(found, found.T):
                 return Check("parasail", 1, 1, "the matrix is not symmetric")
-            return checked
+            return compare(found[tuple(chosen)], expected, "parasail")
 
         def estimate(limit: float) -> float:
             part = queries.part(slice(max(1, len(queries) // 8)))
             return 64 * second_run(partial(score_matrix, engine, part))
 
-        whole = estimate if cells > 1e9 and self.setup.software else None
-        facts: Callable[[], dict[str, Any]] = lambda: {  # noqa: E731
-            "note": engine.label,
-            "memory": engine.memory_used or None,
-        }
-        return Run(
-            partial(score_matrix, engine, queries, targets), check, cells, whole, facts=facts
-        )
+        run = partial(score_matrix, engine, queries, None if symmetric else targets)
+        long = cells > 1e9 and self.setup.software
+        facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
+        return Run(run, check, cells, estimate if long else None, facts=facts)
 
-    def _stringzilla(self, kind: _Kind, seconds: float) -> Run:
-        program, decode = rivals.StringZilla(BLOSUM), BLOSUM.alphabet.decode
-        count = kind.count if rivals.stringzilla_scope()[1] else max(2, kind.count // 4)
-        part = slice(count)
-        queries, targets = kind.queries.part(part), kind.targets.part(part)
-        sides = [rivals.strings([decode(each) for each in side]) for side in (queries, targets)]
-        random = np.random.default_rng(9)
-        chosen = random.integers(0, count, (2, min(count**2, int(SAMPLE / kind.mean**2) + 1)))
-        _, expected = judged(queries, targets, chosen)
+    def _stringzilla(self, kind: Kind, seconds: float) -> Run:
+        program, decode = programs.StringZilla(BLOSUM), BLOSUM.alphabet.decode
+        on_gpu = programs.stringzilla_scope()[1]
+        count = kind.count if on_gpu else max(2, kind.count // 4)
+        queries, targets = (side.part(slice(count)) for side in kind.sides)
+        sides = [programs.strings([decode(each) for each in side]) for side in (queries, targets)]
+        chosen = kind.sample(each=True) % count
+        expected = judged(queries, targets, chosen)
         cells = int(queries.lengths.sum()) * int(targets.lengths.sum())
-
-        def check(found: Any) -> Check:
-            return compare(found[tuple(chosen)], expected, "parasail")
-
-        share = (count / kind.count) ** 2
-        return Run(partial(program.matrix, *sides), check, cells, part=share if share < 1 else None)
-
-
-class _Proteome(_Kind):
-    """The proteins of E. coli."""
-
-    @cached_property
-    def queries(self) -> Sequences:
-        return generated.from_file(find_data(self.setup.data, "ecoli_K12_sprot_4403.fasta.gz"))
-
-    @property
-    def targets(self) -> Sequences:
-        return self.queries
+        check = lambda found: compare(found[tuple(chosen)], expected, "parasail")  # noqa: E731
+        part = (count / kind.count) ** 2 if count < kind.count else None
+        return Run(partial(program.matrix, *sides), check, cells, part=part)
 
 
 class ManyPairs(Workload):
@@ -172,59 +164,35 @@ class ManyPairs(Workload):
     def cases(self) -> Iterator[Case]:
         """Yield scores and alignments of proteins, of mixed lengths and of CDR3s."""
         count = self.setup.chosen(self.counts)
-        for text, share, low, high in (
-            *(("300", 1.0, 300, 300), ("100-600", 0.5, 100, 600)),
-            ("10-20", 2.0, 10, 20),
-        ):
-            kind = _Kind(self.setup, f"lengths {text}", max(2, int(share * count)), low, high)
-            fields: dict[str, Any] = {"scoring": "BLOSUM62, gaps 12, 1", "count": kind.count}
-            fields |= {"sizes": (kind.mean, kind.mean), "options": kind.text}
+        for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
+            text = "lengths 300" if low == high else f"lengths {low}-{high}"
+            kind = Kind(text, max(2, int(share * count)), low, high, self.device)
             for task, name in (("scores", "score_pairs"), ("paths", "align_pairs")):
-                start = partial(self._start, kind, name)
-                yield Case(name, start, task=task, device=self.device, metered=True, **fields)
-            if text != "300":
-                continue
-            found = rivals.aligning(self.setup.rivals, BLOSUM, self.setup.cores)
-            known: dict[float, tuple[Batch, Scores]] = {}
-            yield from rival_cases(
-                found,
-                partial(self._cut, kind, known),
-                lambda kind=kind: int(kind.queries.lengths @ kind.targets.lengths),  # type: ignore[misc]
-                lambda: "parasail",
-                {},
-                **fields,
-            )
+                words = {"device": self.device, "metered": True, "options": text, **kind.fields}
+                yield Case(name, partial(self._start, kind, name), task, **words)
+            if low == high:
+                found = rivals.aligning(self.setup.rivals, BLOSUM, self.setup.cores)
+                same = partial(lambda kind: kind, kind)
+                yield from rival_cases(found, same, {}, options=text, **kind.fields)
 
-    def _cut(self, kind: _Kind, known: dict[Any, Any], cells: float) -> tuple[Batch, Scores]:
-        count = min(kind.count, max(1, int(min(cells, 3e9) / kind.mean**2)))
-        if count not in known:
-            batch = Batch.pairwise(kind.queries, kind.targets).select(slice(0, count)).compact()
-            engine = Auto(BLOSUM, self.device)
-            known[count] = batch, engine.scores(batch)
-        found: tuple[Batch, Scores] = known[count]
-        return found
-
-    def _start(self, kind: _Kind, name: str, seconds: float) -> Run:
-        aligner = Aligner(BLOSUM, device=self.device.info.index)
-        queries, targets = kind.queries, kind.targets
-        chosen = kind.sample(kind.count, False)
-        _, expected = judged(queries, targets, chosen)
+    def _start(self, kind: Kind, name: str, seconds: float) -> Run:
+        aligner, chosen = Aligner(BLOSUM, device=self.device.info.index), kind.sample(each=False)
+        expected = judged(*kind.sides, chosen)
 
         def check(found: Any) -> Check:
+            scores = found if name == "score_pairs" else found.score
+            checked = compare(scores[chosen[0]], expected, "parasail")
             if name == "score_pairs":
-                return compare(found[chosen[0]], expected, "parasail")
-            checked = compare(found.score[chosen[0]], expected, "parasail")
-            few = chosen[0][:100].tolist()
-            paths = (found.alignment(k).coordinates for k in few)
+                return checked
+            queries, targets = kind.sides
             again = [
-                path_score(BLOSUM, queries[k], targets[k], path)
-                for k, path in zip(few, paths, strict=True)
+                path_score(BLOSUM, queries[k], targets[k], found.alignment(k).coordinates)
+                for k in chosen[0][:100].tolist()
             ]
             return both(checked, compare(again, expected[:100], "scores of the alignments"))
 
-        run = partial(getattr(aligner, name), queries, targets)
-        cells = int(queries.lengths @ targets.lengths)
-        return Run(run, check, cells, facts=lambda: {"note": aligner.engine.label})
+        run = partial(getattr(aligner, name), *kind.sides)
+        return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
 
 
 class Near(Workload):
@@ -237,24 +205,22 @@ class Near(Workload):
 
     def cases(self) -> Iterator[Case]:
         """Yield neighbours, reciprocal best hits and clusters, of proteins with relatives."""
-        count = self.setup.chosen(self.counts)
-        fields: dict[str, Any] = {"scoring": "BLOSUM62, gaps 12, 1", "sizes": (200, 200)}
+        fields: dict[str, Any] = {"scoring": BLOSUM_NAME, "sizes": (200, 200)}
+        fields |= {"count": self.setup.chosen(self.counts), "device": self.device}
         for name in ("neighbors", "reciprocal_best_hits", "clusters"):
-            start = partial(self._start, name)
-            yield Case(name, start, task="near", count=count, device=self.device, **fields)
+            yield Case(name, partial(self._start, name), task="near", **fields)
 
     @cached_property
     def sequences(self) -> Sequences:
         half = generated.proteins([200] * (self.setup.chosen(self.counts) // 2))
-        both_halves = [*half, *generated.relatives(half, 20)]
-        return Sequences.of(both_halves)
+        return Sequences.of([*half, *generated.relatives(half, 20)])
 
     @cached_property
     def scores(self) -> Any:
-        engine, few = Lanes(BLOSUM, self.device), self.sequences
-        found = score_matrix(engine, few)
-        chosen = np.random.default_rng(9).integers(0, len(few), (2, 500))
-        _, expected = judged(few, few, chosen)
+        """All scores, of which parasail judged some."""
+        found = score_matrix(Lanes(BLOSUM, self.device), self.sequences)
+        chosen = np.random.default_rng(9).integers(0, len(found), (2, 500))
+        expected = judged(self.sequences, self.sequences, chosen)
         checked = compare(found[tuple(chosen)], expected, "parasail")
         if not checked.passed:
             raise ValueError(f"not judged: {checked.first}")
@@ -262,27 +228,22 @@ class Near(Workload):
 
     def _start(self, name: str, seconds: float) -> Run:
         aligner = Aligner(BLOSUM, device=self.device.info.index)
-        some, half = self.sequences, len(self.sequences) // 2
-        sides = (
-            [some]
-            if name != "reciprocal_best_hits"
-            else [some.part(slice(half)), some.part(slice(half, None))]
-        )
-        run = partial(getattr(aligner, name), *sides, cutoff=self.cutoff)
-        scores = self.scores
+        some, scores, n = self.sequences, self.scores, len(self.sequences)
+        near = np.argwhere(scores >= self.cutoff).T
 
         def check(found: Any) -> Check:
             if name == "neighbors":
                 wanted = np.where(scores >= self.cutoff, scores, 0)
                 return compare(found.toarray(), wanted, "all scores")
             if name == "clusters":
-                near = np.argwhere(scores >= self.cutoff)
-                return compare(found[near[:, 0]], found[near[:, 1]], "all scores")
-            block = scores[:half, half:]
-            return compare(found.value, block[found.a, found.b], "all scores")
+                return compare(found[near[0]], found[near[1]], "all scores")
+            return compare(found.value, scores[: n // 2, n // 2 :][found.a, found.b], "all scores")
 
-        n = len(some)
-        pairs = half * (n - half) if len(sides) == 2 else n * (n + 1) // 2
+        sides, pairs = [some], n * (n + 1) // 2
+        if name == "reciprocal_best_hits":
+            sides = [some.part(slice(n // 2)), some.part(slice(n // 2, None))]
+            pairs = (n // 2) * (n - n // 2)
+        run = partial(getattr(aligner, name), *sides, cutoff=self.cutoff)
         return Run(run, check, pairs * 200**2)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import glsw
-from bench import rivals
+from bench import generated, programs
 from bench.measure import Check, compare
 from bench.work.base import Case, Run, Setup, Workload, facts_of
 from glsw.batch import Batch
@@ -80,8 +80,11 @@ class _Data:
 
     @cached_property
     def sides(self) -> tuple[Sequences, Sequences]:
-        random = np.random.default_rng(1965)
-        return _drawn(random, self.work, self.query), _drawn(random, self.work, self.target)
+        query, target = (
+            generated.drawn(*shape, self.work.letters, seed)
+            for seed, shape in ((1965, self.query), (1966, self.target))
+        )
+        return query, target
 
     @cached_property
     def texts(self) -> list[list[str]]:
@@ -131,14 +134,6 @@ class _Data:
         return checked
 
 
-def _drawn(random: np.random.Generator, work: Work, shape: tuple[int, int, int]) -> Sequences:
-    """Return random sequences of such a number and lengths."""
-    count, low, high = shape
-    lengths = random.integers(low, high + 1, count)
-    codes = random.integers(0, work.letters, int(lengths.sum()), np.uint8)
-    return Sequences(codes, np.cumsum([0, *lengths.tolist()], dtype=np.int64))
-
-
 class Edit(Workload):
     """Edit distances of eight kinds of work."""
 
@@ -165,10 +160,14 @@ class Edit(Workload):
                         yield Case(name, partial(self._codes, data, words), **ours)
                 yield Case("glsw from texts", partial(self._texts, data), **ours)
             if work.each and not work.infix and "StringZilla" in self.setup.rivals:
-                _, on_gpu, version = rivals.stringzilla_scope()
-                name, cores = ("StringZilla GPU", None) if on_gpu else ("StringZilla", 1)
-                start = partial(self._stringzilla, data)
-                yield Case(name, start, cores=cores, ours=False, version=version, **fields)
+                _, on_gpu, version = programs.stringzilla_scope()
+                name, start = programs.stringzilla_name(), partial(self._stringzilla, data)
+                theirs: dict[str, Any] = {
+                    "cores": None if on_gpu else 1,
+                    "version": version,
+                    "ours": False,
+                }
+                yield Case(name, start, **theirs, **fields)
             if "edlib" in self.setup.rivals:
                 yield Case("edlib", partial(self._edlib, data), cores=1, ours=False, **fields)
 
@@ -195,9 +194,9 @@ class Edit(Workload):
     def _stringzilla(self, data: _Data, seconds: float) -> Run:
         import stringzillas
 
-        scope, _, _ = rivals.stringzilla_scope()
+        scope, _, _ = programs.stringzilla_scope()
         engine = stringzillas.LevenshteinDistances(capabilities=scope)
-        sides = [rivals.strings(texts) for texts in data.texts]
+        sides = [programs.strings(texts) for texts in data.texts]
         run = lambda: np.asarray(engine(*sides, device=scope))  # noqa: E731
         return Run(run, partial(data.check, on_all=True), data.cells)
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bench import generated, rivals
-from bench.work.base import (
-    Case,
-    Entry,
-    Start,
-    engines_for,
-    numbers_of,
-    spread,
-)
-from bench.work.search_base import BLOSUM, Database, Searching
+from bench import generated
+from bench.measure import Measurement, compare
+from bench.work.base import Case, Entry, Setup, Told, Workload, engines_for, numbers_of, spread
+from bench.work.search_base import BLOSUM, BLOSUM_NAME, Database
 from bench.work.search_files import Files
+from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
 
 
-class Search(Searching):
+class Search(Workload):
     """One protein against a database: all engines."""
 
     name, weight = "search", 14
@@ -31,14 +27,14 @@ class Search(Searching):
     counts: ClassVar = {"tiny": 3, "small": 1000, "medium": 20_000, "large": 200_000}
 
     def cases(self) -> Iterator[Case]:
-        base = Database(self.setup, BLOSUM, [375], self.setup.chosen(self.counts), None)
+        base = Database(self.setup, [375], self.setup.chosen(self.counts), sample=3e7)
         entries = [*numbers_of(self.device), *engines_for("search", "lanes")]
-        yield from self.engine_cases(base, entries, [[0]])
-        yield from self.rival_cases(base, [0], slow=True)
-        yield from base.cases_of_cudasw4([[0]], scoring=self.scoring_name)
+        yield from base.engine_cases(entries, [[0]])
+        yield from base.rival_cases([0], slow=True)
+        yield from base.cudasw4_cases([[0]])
 
 
-class Uniform(Searching):
+class Uniform(Workload):
     """20 queries against equal targets: the peak."""
 
     name, weight, requires = "search-uniform", 14, (4, 3)
@@ -51,7 +47,7 @@ class Uniform(Searching):
     def bases(self) -> Iterator[Database]:
         for length in self.setup.chosen(self.lengths):
             count = self.setup.chosen(self.counts)
-            yield Database(self.setup, BLOSUM, self.of_queries(), count, length, 1e7)
+            yield Database(self.setup, self.of_queries(), count, length)
 
     def of_queries(self) -> Sequence[int]:
         """Return the lengths of the queries: the shorter ones where the device is slow."""
@@ -60,16 +56,15 @@ class Uniform(Searching):
     def cases(self) -> Iterator[Case]:
         """Yield single queries and all together, by each number type and CUDASW++4.0."""
         for base in self.bases():
-            count = len(base.lengths)
-            some = [[q] for q in spread(count, self.setup.chosen(self.queries))]
-            groups = [*some, list(range(count))]
-            yield from self.engine_cases(base, numbers_of(self.device), groups)
-            yield from base.cases_of_cudasw4(groups, scoring=self.scoring_name)
+            some = spread(len(base.lengths), self.setup.chosen(self.queries))
+            groups = [*([q] for q in some), base.everything]
+            yield from base.engine_cases(numbers_of(self.device), groups)
+            yield from base.cudasw4_cases(groups)
             yield from self.more(base)
 
     def more(self, base: Database) -> Iterator[Case]:
         if base.length == 512 and self.setup.size != "tiny":
-            for case in self.rival_cases(base, [spread(len(base.lengths), 1)[0]]):
+            for case in base.rival_cases(spread(len(base.lengths), 1)):
                 if case.program.startswith("StringZilla"):
                     yield case
 
@@ -79,91 +74,144 @@ class Swissprot(Uniform):
 
     name, weight = "search-swissprot", 18
     text = "standard queries of 144 to 5478 against {count:,} with Swiss-Prot's lengths: scores"
-    counts: ClassVar = {"tiny": 8, "small": 100, "medium": 10_000, "large": 100_000}
-    entries: ClassVar = {"full": [50_000, 500_000]}
+    sizes: ClassVar = {"tiny": [8], "small": [100], "medium": [10_000], "large": [100_000]}
+    sizes |= {"full": [50_000, 500_000]}
 
     def bases(self) -> Iterator[Database]:
-        counts = [self.setup.chosen(self.counts)]
-        if self.setup.size == "full":
-            counts = self.entries["full"]
-        for count in counts:
-            yield Database(self.setup, BLOSUM, self.of_queries(), count, None, 1e7)
+        for count in self.setup.chosen(self.sizes):
+            yield Database(self.setup, self.of_queries(), count)
 
     def more(self, base: Database) -> Iterator[Case]:
-        last = self.setup.size != "full" or base.count == self.entries["full"][-1]
-        if not last:
-            return
-        some = 3 if self.setup.size == "full" else 1
-        yield from self.rival_cases(base, spread(len(base.lengths), some))
-        everything = list(range(len(base.lengths)))
-        fields = {"task": "command", "scoring": self.scoring_name, **base.fields(everything)}
-        fields["grace"] = 300.0
-        files = Files(base)
-        if self.setup.wants("lanes"):
-            yield Case("glsw search", files.ours, **fields)
-        if "CUDASW++4.0" in self.setup.rivals:
-            for kind in rivals.Cudasw4.kinds:
-                start: Start = partial(files.cudasw4, kind)
-                yield Case(f"CUDASW++4.0 {kind}", start, ours=False, **fields)
-        if len(self.setup.devices) > 1:
-            for some_devices in (self.setup.devices[:1], self.setup.devices):
-                names = ",".join(map(str, some_devices))
-                start = partial(files.on_devices, some_devices)
-                words = fields | {"task": "devices", "options": f"devices {names}"}
-                yield Case("glsw search", start, **words)
+        if base.count == self.setup.chosen(self.sizes)[-1]:
+            some = 3 if self.setup.size == "full" else 1
+            yield from base.rival_cases(spread(len(base.lengths), some))
+            yield from Files(base).cases()
 
 
-class Liu2006(Searching):
+class Liu2006(Workload):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 
     name, weight = "liu2006", 14
     text = "queries of 63 to 4095 against {count:,} with Swiss-Prot's lengths: scores"
     lengths = (63, 127, 255, 361, 511, 1023, 2047, 4095)
     counts: ClassVar = {"tiny": 2, "small": 40, "medium": 2000, "large": 20_000}
-    queries: ClassVar = {"tiny": 2, "small": 4, "full": 8}
+    queries: ClassVar = {"tiny": [0, 1], "small": [1, 3, 5, 7], "full": range(8)}
 
     def cases(self) -> Iterator[Case]:
-        base = Database(self.setup, BLOSUM, self.lengths, self.setup.chosen(self.counts), None, 3e7)
-        some = spread(8, 8)[1::2] if self.setup.size != "full" else range(8)
-        if self.setup.size == "tiny":
-            some = [0, 1]
+        base = Database(self.setup, self.lengths, self.setup.chosen(self.counts), sample=3e7)
+        some = self.setup.chosen(self.queries)
         entries = [Entry("fragment", "fragment")]
         if self.setup.engines and not self.setup.wants("fragment"):
             entries = [Entry(name, name) for name in self.setup.engines]
-        yield from self.engine_cases(base, entries, [[q] for q in some])
-        for case in self.rival_cases(base, some):
+        yield from base.engine_cases(entries, [[q] for q in some])
+        for case in base.rival_cases(some):
             if case.program in ("parasail", "ssearch36") and case.cores == 1:
                 yield case
 
 
-class Nucleotides(Searching):
+class Nucleotides(Workload):
     """DNA by match and mismatch: queries against sequences of 1000."""
 
     name, weight, requires = "nucleotides", 6, (4, 3)
     text = "a DNA query against {count:,} sequences of 1000, by match and mismatch: scores"
-    scoring, scoring_name = Scoring.match_mismatch(2, -3, 7, 2), "DNA 2/-3, gaps 7, 2"
     counts: ClassVar = {"tiny": 4, "small": 400, "medium": 20_000, "large": 200_000}
     lengths: ClassVar = {"tiny": [150], "small": [150, 1500], "full": [150, 500, 1500, 5000]}
 
     def cases(self) -> Iterator[Case]:
-        count = self.setup.chosen(self.counts)
-        base = Genes(self.setup, self.scoring, self.setup.chosen(self.lengths), count, 1000, 1e7)
+        count, lengths = self.setup.chosen(self.counts), self.setup.chosen(self.lengths)
+
+        def make() -> tuple[Sequences, Sequences, Any]:
+            return generated.dna(lengths), generated.dna([1000] * count, 7), []
+
+        words: dict[str, Any] = {"scoring": Scoring.match_mismatch(2, -3, 7, 2), "make": make}
+        words["scoring_name"] = "DNA 2/-3, gaps 7, 2"
+        base = Database(self.setup, lengths, count, 1000, **words)
         entries = [*numbers_of(self.device), Entry("cpu", "cpu")]
-        yield from self.engine_cases(base, entries, [[q] for q in range(len(base.lengths))])
-        yield from self.rival_cases(base, [spread(len(base.lengths), 1)[0]])
+        yield from base.engine_cases(entries, [[q] for q in base.everything])
+        yield from base.rival_cases(spread(len(lengths), 1))
 
 
-class Genes(Database):
-    """DNA queries and targets."""
+# real sequences
 
-    @cached_property
-    def queries(self) -> Sequences:
-        return generated.dna(self.lengths)
-
-    @cached_property
-    def targets(self) -> Sequences:
-        self.planted = np.empty(0, np.intp)
-        return generated.dna(np.full(self.count, self.length), 7)
+ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
-WORKLOADS = (Search, Uniform, Swissprot, Liu2006, Nucleotides)
+def standard(setup: Setup) -> tuple[Sequences, Sequences, Any]:
+    """Return the 20 standard queries and the Swiss-Prot of the folder of data."""
+    queries = generated.from_file(setup.file("standard20.fasta"))
+    targets = generated.from_file(setup.file(ENTRIES))
+    longest_first = np.argsort(-targets.lengths, kind="stable")
+    shortest_first = np.argsort(queries.lengths, kind="stable")
+    return queries.select(shortest_first), targets.select(longest_first), []
+
+
+class SearchFile(Uniform):
+    """The standard queries against the Swiss-Prot of the folder of data."""
+
+    name, weight = "search-file", 0
+    text = "20 standard queries against {count:,} entries of Swiss-Prot: scores"
+
+    def bases(self) -> Iterator[Database]:
+        make = partial(standard, self.setup)
+        yield Database(self.setup, generated.STANDARD, 52_608, make=make)
+
+    def more(self, base: Database) -> Iterator[Case]:
+        yield from base.rival_cases([3])
+
+
+class Exact(Workload):
+    """All scores of many queries with a real database equal those of a SIMD library; no times."""
+
+    name, weight, requires = "exact", 0, (4, 3)
+    text = "all scores of real queries with a real database, compared with pyopal's"
+
+    def cases(self) -> Iterator[Case]:
+        matrix = np.full((24, 24), -150)
+        np.fill_diagonal(matrix, 200)
+        large = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
+        works: tuple[tuple[str, Scoring, Any, str | None], ...] = (
+            (BLOSUM_NAME, BLOSUM, self._standard, None),
+            ("protein 200/-150, gaps 300, 20", large, self._entries, None),
+            (
+                "DNA 2/-3, gaps 7, 2",
+                Scoring.match_mismatch(2, -3, 7, 2),
+                self._entries_as_dna,
+                None,
+            ),
+            (BLOSUM_NAME, BLOSUM, self._titin, "titin with itself"),
+        )
+        for number in ("f16", "int32") if self.device.info.half else ("int32", "f32"):
+            for name, scoring, sequences, options in works:
+                start = partial(self._start, scoring, number, sequences)
+                fields: dict[str, Any] = {"number": number, "options": options, "grace": 600.0}
+                yield Case(f"lanes {number}", start, scoring=name, **fields)
+
+    def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Told:
+        queries, targets = sequences()
+        engine = Entry("lanes", "lanes", number=number).made(scoring, self.device)
+        (found,), cpu = engine.scan(queries, [targets]), Cpu(scoring)
+        (expected,) = cpu.scan(queries, [targets])
+        check = compare(found.ravel(), expected.ravel(), cpu.where)
+        high = int((expected >= 2048).sum())
+        note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"
+        return Told(Measurement(check, 0), {"note": note})
+
+    def _standard(self) -> tuple[Sequences, Sequences]:
+        return standard(self.setup)[:2]
+
+    def _entries(self) -> tuple[Sequences, Sequences]:
+        part = generated.from_file(self.setup.file(ENTRIES)).part(slice(2000))
+        return part.part(slice(3)), part
+
+    def _entries_as_dna(self) -> tuple[Sequences, Sequences]:
+        _, part = self._entries()
+        part = Sequences(part.residues % 4, part.offsets)
+        return part.part(slice(3)), part
+
+    def _titin(self) -> tuple[Sequences, Sequences]:
+        (whole,) = generated.from_file(self.setup.file("titin_hum.aa"))
+        targets = [whole, whole[:32768], whole[100:30000], whole[::-1].copy()]
+        return Sequences.of(targets[:1]), Sequences.of(targets)
+
+
+WORKLOADS = (Search, Uniform, Swissprot, Liu2006, Nucleotides, SearchFile, Exact)

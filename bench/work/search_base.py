@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial, reduce
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from bench import generated, rivals
+from bench.commands import Cudasw4
 from bench.measure import Check, Measurement, Spread, both, compare
 from bench.programs import Parasail, ParasailPairs, Scores
 from bench.work.base import (
@@ -19,7 +20,6 @@ from bench.work.base import (
     Run,
     Setup,
     Told,
-    Workload,
     estimated,
     facts_of,
     portion,
@@ -31,18 +31,19 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
+BLOSUM_NAME = "BLOSUM62, gaps 12, 1"
 MEAN = 361
 """Letters of a target with Swiss-Prot's lengths."""
+TOP = Cudasw4.best
+"""Hits of each query that whole commands list."""
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     """Return who judges these pairs of one query, parasail or the reference, and its scores."""
     if Parasail.available(scoring):
-        program = Parasail(scoring, in_32_bits=True)
-        return program.name, program.scores_of(batch)
+        return Parasail.name, Parasail(scoring, in_32_bits=True).scores_of(batch)
     if ParasailPairs.available(scoring):
-        pairs = ParasailPairs(scoring)
-        return pairs.name, pairs.scores_of(batch)
+        return ParasailPairs.name, ParasailPairs(scoring).scores_of(batch)
     return Reference.name, Reference(scoring).scores(batch)
 
 
@@ -58,28 +59,40 @@ class ScoreJudge:
     """
 
     def __init__(self, scoring: Scoring, batch: Batch, planted: Any, cells: float) -> None:
-        ends = [0, len(batch) - 1]
-        self.chosen = np.unique(np.concatenate([portion(batch, cells), ends, planted]))
-        self.chosen = self.chosen.astype(np.intp)
-        self.batch = batch
-        self.name, self.expected = judge(scoring, batch.select(self.chosen))
+        chosen = [portion(batch, cells), [0, len(batch) - 1], planted]
+        self._chosen = np.unique(np.concatenate(chosen)).astype(np.intp)
+        self.batch, self.cells = batch, batch.cells
+        self._sample, self._expected = judge(scoring, batch.select(self._chosen))
         self.scores: Scores | None = None
-        self.first = ""
+        self._first = ""
+
+    @property
+    def judge(self) -> str:
+        return self._first or self._sample
 
     def check(self, scores: Scores, engine: str) -> Check:
-        found = compare(scores[self.chosen], self.expected, self.name)
+        found = compare(scores[self._chosen], self._expected, self._sample)
         if self.scores is None:
             if found.passed:
-                self.scores, self.first = scores, engine
+                self.scores, self._first = scores, engine
             return found
-        other = "its first run" if engine == self.first else self.first
+        other = "its first run" if engine == self._first else self._first
         return both(found, compare(scores, self.scores, other))
 
     def cut(self, cells: float) -> tuple[Batch, Scores]:
         if self.scores is None:
-            return self.batch.select(self.chosen), self.expected
+            return self.batch.select(self._chosen), self._expected
         chosen = portion(self.batch, cells)
         return self.batch.select(chosen), self.scores[chosen]
+
+
+def drawn(
+    lengths: Sequence[int], count: int, length: int | None
+) -> tuple[Sequences, Sequences, Any]:
+    """Return queries, random targets in which a relative of each is planted, and where."""
+    sizes = generated.swissprot_lengths(count) if length is None else np.full(count, length)
+    queries, targets = generated.queries(lengths), generated.many(sizes)
+    return queries, targets, generated.plant(targets, queries)
 
 
 class Database:
@@ -89,45 +102,49 @@ class Database:
     ----------
     lengths : sequence of int
         Of the queries; a relative of each is planted among the targets.
-    count, mean : int
-        Of the targets; ``length`` is that of all of them, None for Swiss-Prot's lengths.
+    count, length : int
+        Of the targets; the length of all of them is None for Swiss-Prot's lengths.
     sample : float
         Cells of each query that are judged by other programs.
+    make : callable, optional
+        Returns queries, targets, and the indices of targets that are like a query.
     """
 
     def __init__(
         self,
         setup: Setup,
-        scoring: Scoring,
         lengths: Sequence[int],
         count: int,
-        length: int | None,
-        sample: float = 3e7,
+        length: int | None = None,
+        *,
+        scoring: Scoring = BLOSUM,
+        scoring_name: str = BLOSUM_NAME,
+        sample: float = 1e7,
+        make: Callable[[], tuple[Sequences, Sequences, Any]] | None = None,
     ) -> None:
-        self.setup, self.scoring, self.lengths = setup, scoring, list(lengths)
-        self.count, self.length, self.sample = count, length, sample
+        self.setup, self.lengths, self.count, self.length = setup, list(lengths), count, length
+        self.scoring, self._name, self._sample = scoring, scoring_name, sample
+        self._make = make or partial(drawn, self.lengths, count, length)
         self._judges: dict[int, ScoreJudge] = {}
         self._engine: tuple[Entry, Engine] | None = None
-        self.rates: dict[str, float] = {}
-        self._asked: set[tuple[str, tuple[int, ...]]] = set()
+        self._rates: dict[str, float] = {}
+        self._scans: dict[str, tuple[list[Any], set[tuple[int, ...]]]] = {}
 
     @cached_property
-    def queries(self) -> Sequences:
-        return generated.queries(self.lengths)
-
-    @cached_property
-    def targets(self) -> Sequences:
-        self.planted = np.empty(0, np.intp)
-        if self.length is None:
-            made = generated.many(generated.swissprot_lengths(self.count))
-        else:
-            made = generated.many(np.full(self.count, self.length))
-        self.planted = generated.plant(made, self.queries)
-        return made
+    def _made(self) -> tuple[Sequences, Sequences, Any]:
+        return self._make()
 
     @property
-    def mean(self) -> int:
-        return self.length or MEAN
+    def queries(self) -> Sequences:
+        return self._made[0]
+
+    @property
+    def targets(self) -> Sequences:
+        return self._made[1]
+
+    @property
+    def everything(self) -> list[int]:
+        return list(range(len(self.lengths)))
 
     def cells(self, queries: Sequence[int]) -> int:
         return sum(self.lengths[q] for q in queries) * len(self.targets.residues)
@@ -135,25 +152,40 @@ class Database:
     def judge(self, q: int) -> ScoreJudge:
         if q not in self._judges:
             batch = Batch.one_to_many(self.queries[q], self.targets)
-            self._judges[q] = ScoreJudge(self.scoring, batch, self.planted, self.sample)
+            self._judges[q] = ScoreJudge(self.scoring, batch, self._made[2], self._sample)
         return self._judges[q]
 
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
         many = f"{len(queries)} queries" if len(queries) > 1 else None
-        sizes = (sum(self.lengths[q] for q in queries), self.mean)
-        return {"sizes": sizes, "count": self.count, "options": many}
+        sizes = (sum(self.lengths[q] for q in queries), self.length or MEAN)
+        return {"scoring": self._name, "sizes": sizes, "count": self.count, "options": many}
+
+    # engines
+
+    def engine_cases(
+        self, entries: Iterable[Entry], groups: Sequence[Sequence[int]]
+    ) -> Iterator[Case]:
+        """Yield a case for each engine and group of queries."""
+        for entry in entries:
+            if self.setup.wants(entry.engine):
+                for queries in groups:
+                    start = partial(self._start, entry, queries)
+                    yield entry.case(self.setup.device, start, **self.fields(queries))
 
     def engine(self, entry: Entry) -> Engine:
         if self._engine is None or self._engine[0] != entry:
-            self._engine = None
-            gc.collect()
+            self.drop()
             self._engine = entry, entry.made(self.scoring, self.setup.device)
         return self._engine[1]
 
-    def start(self, entry: Entry, queries: Sequence[int], seconds: float) -> Run:
-        engine = self.engine(entry)
+    def drop(self) -> None:
+        """Give the memory of the engine back."""
+        self._engine = None
+        gc.collect()
+
+    def _start(self, entry: Entry, queries: Sequence[int], seconds: float) -> Run:
+        engine, targets = self.engine(entry), self.targets
         some = Sequences.of([self.queries[q] for q in queries])
-        targets = self.targets
         parts = [targets.part(part) for part in targets.parts(engine.part)]
         judges = [self.judge(q) for q in queries]
         first: list[float] = []
@@ -168,93 +200,58 @@ class Database:
             each = (one.check(row, entry.label) for one, row in zip(judges, found, strict=True))
             return reduce(both, each)
 
-        def part(cells: float) -> tuple[Any, int]:
-            batch = judges[0].batch
-            batch = batch.select(portion(batch, cells))
-            return partial(engine.scores, batch), batch.cells * len(some)
-
-        cells = self.cells(queries)
+        known = entry.engine == "lanes" and any(each.scores is not None for each in judges)
+        seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
         facts = facts_of(engine)
         return Run(
-            *(run, check, cells),
-            estimate=None
-            if any(each.scores is not None for each in judges) and entry.engine == "lanes"
-            else estimated(part, cells),
+            *(run, check, self.cells(queries), seconds_of),
             facts=lambda: {"setup": first[0], **facts()},
         )
 
-    def drop(self) -> None:
-        self._engine = None
-        gc.collect()
+    # other programs
 
-    @cached_property
-    def cudasw4(self) -> rivals.Cudasw4:
-        self.drop()
-        path = self.setup.rivals["CUDASW++4.0"]
-        return rivals.Cudasw4(path, self.scoring, self.queries, self.targets, self.setup.folder)
-
-    def told(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
-        if (kind, tuple(queries)) in self._asked:  # another pass
-            self._asked = {each for each in self._asked if each[0] != kind}
-            self.cudasw4.forget(kind)
-        self._asked.add((kind, tuple(queries)))
-        scans = self.cudasw4.scans(kind)
-        checks, seconds_, low, high = [], 0.0, 0.0, 0.0
-        for q in queries:
-            scores = self.judge(q).scores
-            if scores is None:
-                raise ValueError("not judged: no engine has the scores of all targets")
-            checks.append(self.cudasw4.check(q, scans[q].scores, scores))
-            seconds_ += scans[q].seconds.median
-            low, high = low + scans[q].seconds.minimum, high + scans[q].seconds.maximum
-        repeats = scans[0].seconds.repeats
-        wall = Spread(seconds_, low, high, (high - low) / seconds_, repeats)
-        check = reduce(both, checks)
-        cells = self.cells(queries)
-        return Told(Measurement(check, cells, wall if check.passed else None))
-
-    def cases_of_cudasw4(self, groups: Iterable[Sequence[int]], **fields: Any) -> Iterator[Case]:
-        """Yield the scans of CUDASW++4.0 by its own clock, for groups of queries."""
-        if "CUDASW++4.0" not in self.setup.rivals:
-            return
-        for kind in rivals.Cudasw4.kinds:
-            for queries in groups:
-                start = partial(self.told, kind, queries)
-                yield Case(
-                    *(f"CUDASW++4.0 {kind}", start),
-                    ours=False,
-                    grace=300.0,
-                    **self.fields(queries) | fields,
-                )
-
-
-class Searching(Workload):
-    """A search: engines, and other programs, with databases."""
-
-    scoring: ClassVar[Scoring] = BLOSUM
-    scoring_name: ClassVar[str] = "BLOSUM62, gaps 12, 1"
-
-    def engine_cases(
-        self, base: Database, entries: Iterable[Entry], groups: Sequence[Sequence[int]]
-    ) -> Iterator[Case]:
-        for entry in entries:
-            if self.setup.wants(entry.engine):
-                for queries in groups:
-                    start = partial(base.start, entry, queries)
-                    fields = base.fields(queries) | {"scoring": self.scoring_name}
-                    yield entry.case(self.device, start, **fields)
-
-    def rival_cases(
-        self, base: Database, queries: Iterable[int], *, slow: bool = False
-    ) -> Iterator[Case]:
+    def rival_cases(self, queries: Iterable[int], *, slow: bool = False) -> Iterator[Case]:
         for q in queries:
             found = rivals.searching(self.setup.rivals, self.scoring, self.setup.cores, slow=slow)
-            yield from rival_cases(
-                found,
-                lambda cells, q=q: base.judge(q).cut(cells),  # type: ignore[misc]
-                lambda q=q: base.cells([q]),  # type: ignore[misc]
-                lambda q=q: base.judge(q).first or base.judge(q).name,  # type: ignore[misc]
-                base.rates,
-                scoring=self.scoring_name,
-                **base.fields([q]),
-            )
+            yield from rival_cases(found, partial(self.judge, q), self._rates, **self.fields([q]))
+
+    def cudasw4_cases(self, groups: Iterable[Sequence[int]]) -> Iterator[Case]:
+        """Yield the scans of CUDASW++4.0 by its own clock, for groups of queries."""
+        for kind in Cudasw4.kinds if Cudasw4.name in self.setup.rivals else ():
+            for queries in groups:
+                words = {"ours": False, "grace": 300.0, **self.fields(queries)}
+                yield Case(f"{Cudasw4.name} {kind}", partial(self._scanned, kind, queries), **words)
+
+    @cached_property
+    def cudasw4(self) -> Cudasw4:
+        self.drop()
+        path = self.setup.rivals[Cudasw4.name]
+        return Cudasw4(path, self.scoring, self.queries, self.targets, self.setup.folder)
+
+    def check_best(self, queries: Iterable[int], best: Sequence[Sequence[int]]) -> Check:
+        """Compare the best scores of each query with those of all targets by an engine."""
+        checks = []
+        for q in queries:
+            scores = self.judge(q).scores
+            if scores is not None:
+                wanted = [int(each) for each in np.sort(scores)[::-1][:TOP] if each > 0]
+                mine = [each for each in best[q] if each > 0]
+                first = f"query {q}: {mine}, expected {wanted}" if mine != wanted else None
+                checks.append(Check("the engines", 1, int(mine != wanted), first))
+        if not checks:
+            raise ValueError("not judged: no engine has the scores of all targets")
+        return reduce(both, checks)
+
+    def _scanned(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
+        scans, told = self._scans.get(kind, ([], set()))
+        if not scans or tuple(queries) in told:  # the first or another pass
+            scans, told = self.cudasw4.scans(kind), set()
+        told.add(tuple(queries))
+        self._scans[kind] = scans, told
+        check = self.check_best(queries, [scan.scores for scan in scans])
+        each = [scans[q].seconds for q in queries]
+        median, low, high = (
+            sum(getattr(one, name) for one in each) for name in ("median", "minimum", "maximum")
+        )
+        wall = Spread(median, low, high, (high - low) / median, each[0].repeats)
+        return Told(Measurement(check, self.cells(queries), wall if check.passed else None))

@@ -8,100 +8,95 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from functools import cached_property, reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from bench import rivals
-from bench.measure import Check, Measurement, Spread, both
-from bench.work.base import (
-    Run,
-    Told,
-)
-from bench.work.search_base import BLOSUM, Database
+from bench.commands import Cudasw4, write_fasta
+from bench.measure import Check, Measurement, Spread
+from bench.work.base import Case, Run, Told
+from bench.work.search_base import BLOSUM, TOP, Database
 from glsw.align import Aligner
 from glsw.output import FORMATS
 
 ROOT = Path(__file__).parents[2]
-TOP = 10
 
 
 class Files:
     """The queries and targets of a database as files, and commands that read them."""
 
     def __init__(self, base: Database) -> None:
-        self.base = base
+        self.base, self.setup = base, base.setup
         self._expected: str | None = None
+
+    def cases(self) -> Iterator[Case]:
+        fields = {**self.base.fields(self.base.everything), "grace": 300.0}
+        if self.setup.wants("lanes"):
+            yield Case("glsw search", self._ours, "command", **fields)
+        for kind in Cudasw4.kinds if Cudasw4.name in self.setup.rivals else ():
+            start = partial(self._cudasw4, kind)
+            yield Case(f"{Cudasw4.name} {kind}", start, "command", ours=False, **fields)
+        devices = self.setup.devices
+        for some in (devices[:1], devices) if len(devices) > 1 else ():
+            fields["options"] = f"devices {','.join(map(str, some))}"
+            yield Case("glsw search", partial(self._on_devices, some), "devices", **fields)
 
     @cached_property
     def folder(self) -> Path:
-        folder = self.base.setup.folder
+        folder = self.setup.folder
         self.base.drop()
-        rivals.write_fasta(folder / "q.fasta", "query", self.base.queries)
-        rivals.write_fasta(folder / "db.fasta", "target", self.base.targets)
+        write_fasta(folder / "q.fasta", "query", self.base.queries)
+        write_fasta(folder / "db.fasta", "target", self.base.targets)
         start = time.perf_counter()
         words = ("makedb", folder / "db.fasta", folder / "db.glsw", "--force", "--no-progress")
         glsw_command(*words)
         self.indexing = time.perf_counter() - start
         return folder
 
-    def ours(self, seconds: float) -> Told:
+    def _ours(self, seconds: float) -> Told:
         folder = self.folder
         words: list[Any] = ["search", folder / "q.fasta", folder / "db.glsw", "--format", "tsv"]
         words += ["--top", TOP, "--engine", "lanes", "--no-progress"]
-        words += ["--device", self.base.setup.device.info.index]
+        words += ["--device", self.setup.device.info.index]
+
+        def run() -> list[list[int]]:
+            best: list[list[int]] = [[] for _ in self.base.lengths]
+            text = io.StringIO(glsw_command(*words))
+            for row in csv.DictReader(text, dialect=csv.excel_tab, quoting=csv.QUOTE_NONE):
+                if row.get("hsp", "1") == "1":  # a hit may have more alignments
+                    best[int(row["query"].removeprefix("query"))].append(int(row["score"]))
+            return best
+
+        told = self._timed(run, max(seconds, 0.1))
+        note = "alignments and E-values of ten hits each"
+        return Told(told, {"setup": self.indexing, "note": note})
+
+    def _cudasw4(self, kind: str, seconds: float) -> Told:
+        program = self.base.cudasw4
+
+        def run() -> list[list[int]]:
+            program.command(kind)
+            return program.best_scores()
+
+        told = self._timed(run, float("inf"))
+        return Told(told, {"setup": program.indexing, "note": "scores only"})
+
+    def _timed(self, run: Callable[[], list[list[int]]], seconds: float) -> Measurement:
+        """Judge and time a command up to four times; the first one warms up."""
         times: list[float] = []
-        check = Check("the engines", 0, 0)
-        while len(times) < 4 and sum(times) < max(seconds, 0.1):
+        check = Check("nobody", 0, 0)
+        everything = self.base.everything
+        while len(times) < 4 and sum(times) < seconds:
             start = time.perf_counter()
-            text = glsw_command(*words)
+            best = run()
             times.append(time.perf_counter() - start)
-            check = self._check(text)
+            check = self.base.check_best(everything, best)
             if not check.passed:
-                break
-        wall = Spread.of(times[1:] or times) if check.passed else None
-        everything = range(len(self.base.lengths))
-        measured = Measurement(check, self.base.cells(everything), wall)
-        facts = {"setup": self.indexing, "note": "alignments and E-values of ten hits each"}
-        return Told(measured, facts)
+                return Measurement(check, self.base.cells(everything))
+        return Measurement(check, self.base.cells(everything), Spread.of(times[1:] or times))
 
-    def _check(self, text: str) -> Check:
-        found: dict[str, list[int]] = {}
-        for row in csv.DictReader(io.StringIO(text), dialect=csv.excel_tab, quoting=csv.QUOTE_NONE):
-            if row.get("hsp", "1") == "1":  # a hit may have more alignments
-                found.setdefault(row["query"], []).append(int(row["score"]))
-        wrong, compared, first = 0, 0, None
-        for q in range(len(self.base.lengths)):
-            scores = self.base.judge(q).scores
-            if scores is not None:
-                best = [int(s) for s in np.sort(scores)[::-1][:TOP] if s > 0]
-                mine = found.get(f"query{q}", [])
-                compared, wrong = compared + 1, wrong + (mine != best)
-                if mine != best:
-                    first = first or f"query {q}: {mine}, expected {best}"
-        return Check("the engines", compared, wrong, first)
-
-    def cudasw4(self, kind: str, seconds: float) -> Told:
-        program, times = self.base.cudasw4, list[float]()
-        for _ in range(4):
-            times.append(program.command(kind)[0])
-        scores = program.scores()
-        checks = [
-            program.check(q, scores.get(q, []), found)
-            for q in range(len(self.base.lengths))
-            if (found := self.base.judge(q).scores) is not None
-        ]
-        if not checks:
-            raise ValueError("not judged: no engine has the scores of all targets")
-        check = reduce(both, checks)
-        wall = Spread.of(times[1:]) if check.passed else None
-        measured = Measurement(check, self.base.cells(range(len(self.base.lengths))), wall)
-        return Told(measured, {"setup": program.indexing, "note": "scores only"})
-
-    def on_devices(self, devices: Sequence[int], seconds: float) -> Run:
+    def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the search on some devices; the output of all of them is the same."""
         folder = self.folder
         one: Any = devices[0] if len(devices) == 1 else list(devices)
@@ -118,8 +113,7 @@ class Files:
             same = text == self._expected
             return Check("one device", 1, int(not same), None if same else "other bytes")
 
-        cells = self.base.cells(range(len(self.base.lengths)))
-        return Run(run, check, cells, close=aligner.close)
+        return Run(run, check, self.base.cells(self.base.everything), close=aligner.close)
 
 
 def glsw_command(*words: object) -> str:

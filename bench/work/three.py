@@ -17,7 +17,7 @@ import numpy as np
 from bench import cpu3
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, second_run
 from bench.triples import GPUI, Data, Judges, Task, Work, checksums, engine_on, kind_of, table_of
-from bench.work.base import Case, Run, Setup, Told, Workload, facts_of
+from bench.work.base import Case, Run, Setup, Told, Workload, facts_of, require
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import open_device
@@ -31,9 +31,7 @@ PROBE = 192
 
 def run_task(engine: Engine3, task: Task, triples: Batch) -> Any:
     """Do what is timed."""
-    if task == "table":
-        return table_of(engine, triples)
-    return engine.paths(triples) if task == "paths" else engine.ends(triples)
+    return table_of(engine, triples) if task == "table" else getattr(engine, task)(triples)
 
 
 def checkable(task: Task, outcome: Any) -> Any:
@@ -71,40 +69,43 @@ class Triples(Workload):
     def work(self, scheme: str, lengths: Sequence[int], *, every: bool = False) -> Work:
         name = (scheme, tuple(lengths), every)
         if name not in self._works:
-            make = self.data.triples if every else self.data.triple
-            triples = make(scheme, lengths[0] if every else lengths)  # type: ignore[arg-type]
-            self._works[name] = Work(self.data.scorings[scheme], triples, self.judges)
+            data = self.data
+            triples = data.triples(scheme, lengths[0]) if every else data.triple(scheme, lengths)
+            self._works[name] = Work(data.scorings[scheme], triples, self.judges)
         return self._works[name]
 
-    def case(
-        self, engine: str, task: Task, scheme: str, lengths: Sequence[int], *, every: bool = False
-    ) -> Case:
-        fields: dict[str, Any] = {"task": task, "sizes": lengths, "count": 2024 if every else 1}
+    def engine_cases(
+        self,
+        names: Sequence[str],
+        task: Task,
+        scheme: str,
+        lengths: Sequence[int],
+        *,
+        every: bool = False,
+    ) -> Iterator[Case]:
+        """Yield engines with one triple or with all; if there are several, the C code as well."""
+        fields: dict[str, Any] = {"sizes": lengths, "count": 2024 if every else 1}
         fields["scoring"] = described(self.data.scorings[scheme])
-        if engine == "cpu":
+        for name in filter(self.setup.wants, names):
+            start = partial(self._engine, name, task, scheme, lengths, every)
+            on = self.device if kind_of(name).capabilities.requires else None
+            yield Case(name, start, task, device=on, metered=on is not None, **fields)
+        if len(names) > 1:
             start = partial(self._code, task, scheme, lengths)
-            return Case(cpu3.NAME, start, cores=1, ours=False, **fields)
-        start = partial(self._engine, engine, task, scheme, lengths, every)
-        needs = kind_of(engine).capabilities.requires
-        on = self.device if needs else None
-        return Case(engine, start, device=on, metered=on is not None, **fields)
+            yield Case(cpu3.NAME, start, task, cores=1, ours=False, **fields)
 
     def _engine(
         self, name: str, task: Task, scheme: str, lengths: Any, every: bool, seconds: float
     ) -> Run:
-        needs, there = kind_of(name).capabilities.requires, self.device.info.version
-        if needs and there < needs:
-            raise ValueError(f"needs OpenGL {needs[0]}.{needs[1]}")
-        work = self.work(scheme, lengths, every=every)
+        require(self.device, kind_of(name).capabilities.requires)
         if task == "table":
-            _room(lengths[0])
+            require_memory(lengths[0])
+        work = self.work(scheme, lengths, every=every)
         engine = engine_on(name, work.scoring, self.device)
-        run = partial(run_task, engine, task)
+        run, triples = partial(run_task, engine, task), work.triples
         check = lambda found: work.check(name, task, checkable(task, found))  # noqa: E731
-        return Run(
-            *(partial(run, work.triples), check, work.triples.cells, _estimate(run, work)),
-            facts=facts_of(engine),
-        )
+        words = (partial(run, triples), check, triples.cells, estimated(run, triples))
+        return Run(*words, facts=facts_of(engine))
 
     def _code(self, task: Task, scheme: str, lengths: Any, seconds: float) -> Run:
         """Return the C code on one core; it is judged by the reference on small triples."""
@@ -125,14 +126,14 @@ class Triples(Workload):
             judged = self.judges.check or Check("nobody", 0, 0)
             return both(work.check("cpu", task, checkable(task, found)), judged)
 
-        facts = lambda: {"note": cpu3.compiler()}  # noqa: E731
-        cells, estimate = work.triples.cells, _estimate(run, work)
-        return Run(partial(run, work.triples), check, cells, estimate, facts=facts)
+        triples = work.triples
+        words = (partial(run, triples), check, triples.cells, estimated(run, triples))
+        return Run(*words, facts=lambda: {"note": cpu3.compiler()})
 
 
-def _estimate(run: Callable[[Batch], Any], work: Work) -> Callable[[float], float] | None:
-    """Return what tells the seconds of a work from a part of it."""
-    most, triples = PROBE**3, work.triples
+def estimated(run: Callable[[Batch], Any], triples: Batch) -> Callable[[float], float] | None:
+    """Return what tells the seconds of triples from a part of them."""
+    most = PROBE**3
     if triples.cells <= 2 * most:
         return None
     if len(triples) > 1:
@@ -142,7 +143,7 @@ def _estimate(run: Callable[[Batch], Any], work: Work) -> Callable[[float], floa
     return lambda limit: second_run(partial(run, part)) * triples.cells / part.cells
 
 
-def _room(length: int, at_once: int = 1) -> None:
+def require_memory(length: int, at_once: int = 1) -> None:
     """Raise ValueError where tables do not fit the memory of the host several times over."""
     needed = 6 * at_once * 4 * length**3
     try:
@@ -163,9 +164,7 @@ class Three(Triples):
 
     def cases(self) -> Iterator[Case]:
         length = [self.setup.chosen(self.lengths)] * 3
-        for name in ("subtable", "plane", GPUI, "cpu"):
-            if name == "cpu" or self.setup.wants(name):
-                yield self.case(name, "ends", "identity", length)
+        yield from self.engine_cases(("subtable", "plane", GPUI), "ends", "identity", length)
 
 
 class Sudo2012(Triples):
@@ -177,48 +176,61 @@ class Sudo2012(Triples):
         **{"tiny": [8], "small": [16, 128], "medium": [16, 128, 256]},
         **{"large": [16, 128, 512], "full": [8, 16, 128, 256, 512, 1024]},
     }
+    engines = ("subtable", GPUI, "plane")
+    tasks: ClassVar[tuple[Task, ...]] = ("table", "ends")
 
     def cases(self) -> Iterator[Case]:
-        for task in ("table", "ends"):
+        for task in self.tasks:
             for length in self.setup.chosen(self.lengths):
-                for name in ("subtable", GPUI, "plane", "cpu"):
-                    if name == "cpu" or self.setup.wants(name):
-                        yield self.case(name, task, "identity", [length] * 3)
+                yield from self.engine_cases(self.engines, task, "identity", [length] * 3)
         if len(self.setup.devices) > 1:
-            yield from self._on_devices()
+            for some in (self.setup.devices[:1], self.setup.devices):
+                yield from self._on_devices(some, f"devices {','.join(map(str, some))}")
 
-    def _on_devices(self) -> Iterator[Case]:
-        """Yield the first device and all, each with the same triple; and a shared batch."""
-        chosen = list(self.setup.devices)
-        scoring = described(self.data.scorings["identity"])
+    def _on_devices(self, some: Sequence[int], words: str) -> Iterator[Case]:
+        """Yield the same triple on each of some devices, and a batch that they share."""
+        fields: dict[str, Any] = {"scoring": described(self.data.scorings["identity"])}
         for length in (128, 512):
-            for task in ("table", "ends"):
-                for name in ("subtable", GPUI, "plane"):
-                    group = _Same(self, chosen, name, task, length)
-                    for some in (chosen[:1], chosen):
-                        words = f"the same triple on devices {','.join(map(str, some))}"
-                        yield Case(
-                            *(name, partial(group.told, len(some)), f"{task}, devices", scoring),
-                            sizes=[length] * 3,
-                            count=len(some),
-                            options=words,
-                        )
-        for some in (chosen[:1], chosen):
-            words = f"all triples, devices {','.join(map(str, some))}"
-            start = partial(self._shared, some)
-            yield Case(
-                *("subtable", start, "scores, devices", scoring),
-                sizes=[128] * 3,
-                count=2024,
-                options=words,
-            )
+            for task in self.tasks:
+                for name in self.engines:
+                    yield Case(
+                        *(name, partial(self._same, some, name, task, length), f"{task}, devices"),
+                        **{**fields, "sizes": [length] * 3, "count": len(some)},
+                        options=f"the same triple on {words}",
+                    )
+        fields |= {"sizes": [128] * 3, "count": 2024, "options": f"all triples, {words}"}
+        yield Case("subtable", partial(self._shared, some), "scores, devices", **fields)
+
+    def _same(
+        self, devices: Sequence[int], name: str, task: Task, length: int, seconds: float
+    ) -> Told:
+        """Run an engine on devices that begin at one moment, each in a process, three times."""
+        if task == "table":
+            require_memory(length, len(devices))
+        work = self.work("identity", [length] * 3)
+        spawn = multiprocessing.get_context("spawn")
+        with ExitStack() as stack:
+            pools = [stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn)) for _ in devices]
+            words = name, work.scoring, task, work.triples
+            ready = [
+                pool.submit(_prepare, number, *words)
+                for pool, number in zip(pools, devices, strict=True)
+            ]
+            count = math.ceil(0.5 / max(each.result() for each in ready))
+            times = []
+            for _ in range(3):
+                start = time.time() + 0.1
+                ran = [pool.submit(_repeat, count, start) for pool in pools]
+                times.append(max(each.result() for each in ran) - start)
+            found = [pool.submit(_found).result() for pool in pools]
+        check = reduce(both, (work.check(name, task, outcome) for outcome in found))
+        cells = count * len(devices) * length**3
+        return Told(Measurement(check, cells, Spread.of(times) if check.passed else None))
 
     def _shared(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the scores of a batch, several times over, shared out among devices."""
         work = self.work("identity", [128], every=True)
-        copies = 50
-        index = np.tile(work.triples.index, (copies, 1))
-        many = Batch(work.triples.sequences, index)
+        many = Batch(work.triples.sequences, np.tile(work.triples.index, (50, 1)))
         aligner = Aligner3(work.scoring, engine="subtable", device=list(devices))
         run, check = partial(aligner.scores, many), partial(work.check_scores, "subtable")
         begin = time.perf_counter()
@@ -227,72 +239,20 @@ class Sudo2012(Triples):
         return Run(run, check, many.cells, close=aligner.close)
 
 
-class _Same:
-    """One device, and several that begin at one moment, with the same triple each."""
-
-    busy, rounds = 0.5, 3
-
-    def __init__(
-        self, work: Triples, devices: Sequence[int], name: str, task: Task, length: int
-    ) -> None:
-        self._work, self._devices, self._name = work, devices, name
-        self._task, self._length = task, length
-
-    @cached_property
-    def _found(self) -> tuple[Check, int, dict[int, list[float]]]:
-        """Return the check, the runs of each device, and seconds by the number of devices."""
-        if self._task == "table":
-            _room(self._length, len(self._devices))
-        work = self._work.work("identity", [self._length] * 3)
-        spawn = multiprocessing.get_context("spawn")
-        with ExitStack() as stack:
-            pools = [
-                stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn)) for _ in self._devices
-            ]
-            words = self._name, work.scoring, self._task, work.triples
-            asked = [
-                pool.submit(_prepare, number, *words)
-                for pool, number in zip(pools, self._devices, strict=True)
-            ]
-            ready = [each.result() for each in asked]
-            checks = [work.check(self._name, self._task, outcome) for outcome, _ in ready]
-            count = math.ceil(self.busy / max(seconds for _, seconds in ready))
-            times: dict[int, list[float]] = {1: [], len(pools): []}
-            for _ in range(self.rounds):
-                for some in (pools[:1], pools):
-                    start = time.time() + 0.1
-                    ran = [pool.submit(_repeat, count, start) for pool in some]
-                    times[len(some)].append(max(each.result() for each in ran) - start)
-            last = [pool.submit(_last).result() for pool in pools]
-            checks += [work.check(self._name, self._task, outcome) for outcome in last]
-        return reduce(both, checks), count, times
-
-    def told(self, devices: int, seconds: float) -> Told:
-        check, count, times = self._found
-        cells = count * devices * self._length**3
-        wall = Spread.of(times[devices]) if check.passed else None
-        return Told(Measurement(check, cells, wall))
-
-
 _ready: tuple[Engine3, Task, Batch]
 _outcome: Any
 
 
-def _prepare(
-    number: int, name: str, scoring: Scoring3, task: Task, triples: Batch
-) -> tuple[Any, float]:
-    """Make the engine of a process; return what it finds and the seconds it needs, warmed up."""
-    global _ready, _outcome
+def _prepare(number: int, name: str, scoring: Scoring3, task: Task, triples: Batch) -> float:
+    """Make the engine of a process; return the seconds that a run needs, warmed up."""
+    global _ready
     device = open_device(number, quiet=True)
     _ready = engine_on(name, scoring, device), task, triples
-    _outcome = run_task(*_ready)
     begin = time.perf_counter()
     while True:
-        start = time.perf_counter()
-        _outcome = run_task(*_ready)
-        end = time.perf_counter()
-        if device.info.software or end - begin >= WARM_UP:
-            return _last(), end - start
+        seconds = second_run(partial(run_task, *_ready))
+        if device.info.software or time.perf_counter() - begin >= WARM_UP:
+            return seconds
 
 
 def _repeat(count: int, start: float) -> float:
@@ -304,7 +264,7 @@ def _repeat(count: int, start: float) -> float:
     return time.time()
 
 
-def _last() -> Any:
+def _found() -> Any:
     """Return what the last run found, as `Work.check` judges it."""
     return checkable(_ready[1], _outcome)
 
@@ -319,14 +279,15 @@ class ThreeLarge(Triples):
 
     def cases(self) -> Iterator[Case]:
         n, word = self.setup.chosen(self.lengths)
+        tasks: tuple[tuple[Task, tuple[int, int, int]], ...] = (
+            *(("ends", (n, n, n)), ("paths", (n, n, n)), ("ends", (2 * n, 2 * n, 2 * n))),
+            *(("ends", (8 * n, n, n)), ("paths", (8 * n, n, n))),
+        )
         full = self.setup.size == "full"
         for scheme in self.data.scorings if full else ("identity", "sum of pairs, affine"):
-            for task, lengths in (
-                *(("ends", (n, n, n)), ("paths", (n, n, n)), ("ends", (2 * n,) * 3)),
-                *(("ends", (8 * n, n, n)), ("paths", (8 * n, n, n))),
-            ):
-                yield self.case("subtable", task, scheme, lengths)  # type: ignore[arg-type]
-            yield self.case("subtable", "ends", scheme, [word] * 3, every=True)
+            for task, lengths in tasks:
+                yield from self.engine_cases(["subtable"], task, scheme, lengths)
+            yield from self.engine_cases(["subtable"], "ends", scheme, [word] * 3, every=True)
 
 
 WORKLOADS = (Three, Sudo2012, ThreeLarge)

@@ -1,0 +1,211 @@
+"""Other programs that read files: ssearch36, SWIPE and CUDASW++4.0; all list their best scores."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bench.measure import Spread
+from bench.programs import Competitor, Parasail, Scores, is_blosum62
+from glsw.batch import Batch
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+from glsw.sequences.encoded import Sequences
+
+
+def run(words: Sequence[str], folder: Path | None = None) -> str:
+    """Return what a command prints; raise RuntimeError with its last words if it fails."""
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    if done.returncode:  # ssearch36 has been seen to end by a signal, with many threads
+        last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise RuntimeError(f"{Path(words[0]).name}: {last}")
+    return done.stdout
+
+
+def version_of(*words: str) -> str:
+    """Return the version that a command prints: the word behind "version", or the first number."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    found = re.search(r"version:?\s+v?(\d\S*)", text) or re.search(r"(?<!\S)v?(\d\S*)", text)
+    return found[1] if found else "unknown"
+
+
+def write_fasta(path: Path, name: str, sequences: Sequences, alphabet: Alphabet = PROTEIN) -> None:
+    """Write sequences, numbered."""
+    letters = np.frombuffer("".join(alphabet.letters).encode(), np.uint8)[sequences.residues]
+    with path.open("wb") as file:
+        for k, (start, end) in enumerate(pairwise(sequences.offsets.tolist())):
+            file.write(b">%s%d\n%s\n" % (name.encode(), k, letters[start:end].tobytes()))
+
+
+class Command(Competitor):
+    """A program that reads the query and the targets from files, and lists its ten best scores.
+
+    Its time includes starting the program.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    path : str
+        Of the program.
+    cores : int
+        Threads to use.
+    """
+
+    best = 10
+
+    def __init__(self, scoring: Scoring, path: str, cores: int = 1) -> None:
+        self._scoring, self._path, self._cores = scoring, path, cores
+        self.version = version_of(path, "-h")
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Path]:
+        """Give a folder with the query and the targets in files, what `scores` reads."""
+        alphabet = self._scoring.alphabet
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
+            folder = Path(name)
+            write_fasta(folder / "query", "query", batch.queries.part(slice(1)), alphabet)
+            targets = batch.targets.select(batch.target_index)
+            write_fasta(folder / "db", "t", targets, alphabet)
+            self.index(folder)
+            yield folder
+
+    def index(self, folder: Path) -> None:
+        """Make of the targets what `words` need."""
+
+    @abstractmethod
+    def words(self) -> list[str]:
+        """Return the command."""
+
+    @abstractmethod
+    def parsed(self, text: str) -> list[int]:
+        """Return the scores that the command printed."""
+
+    def scores(self, prepared: Path) -> Scores:
+        return np.array(self.parsed(run(self.words(), prepared))[: self.best], np.int32)
+
+    def listed(self, scores: Scores) -> Scores:
+        return np.sort(scores)[::-1][: self.best]
+
+
+class Ssearch36(Command):
+    """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA."""
+
+    name = "ssearch36"
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        kinds = scoring.match_and_mismatch
+        simple = scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
+        return is_blosum62(scoring) or simple
+
+    def words(self) -> list[str]:
+        words = [self._path, "-q", "-T", str(self._cores), "-s", "BP62"]
+        if not is_blosum62(self._scoring):  # one strand
+            match, mismatch = (int(self._scoring.matrix[0, k]) for k in (0, 1))
+            words[4:] = ["-n", "-3", "-r", f"+{match}/{mismatch}"]
+        # Its -f is what a gap costs besides -g for every position, the first included.
+        extend = self._scoring.gap_extend
+        words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
+        return [*words, "-z", "-1", "-d", "0", "-b", str(self.best), "query", "db"]
+
+    def parsed(self, text: str) -> list[int]:
+        lines = re.finditer(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$", text, re.MULTILINE)
+        return [int(match[1]) for match in lines]
+
+
+class Swipe(Command):
+    """SWIPE, which searches a database of BLAST's format."""
+
+    name = "SWIPE"
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        return shutil.which("makeblastdb") is not None and Parasail.available(scoring)
+
+    def index(self, folder: Path) -> None:
+        run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
+
+    def words(self) -> list[str]:
+        extend = self._scoring.gap_extend
+        words = [self._path, "-i", "query", "-d", "db", "-M", "BLOSUM62"]
+        words += ["-G", str(self._scoring.gap_open - extend), "-E", str(extend)]
+        words += ["-a", str(self._cores), "-m", "99", "-v", "0", "-b", str(self.best)]
+        return [*words, "-e", "1e9"]
+
+    def parsed(self, text: str) -> list[int]:
+        return [int(line.split("\t")[-1]) for line in text.splitlines() if "\t" in line]
+
+
+class Scan(NamedTuple):
+    """What CUDASW++4.0 says of one query."""
+
+    seconds: Spread
+    scores: list[int]
+
+
+class Cudasw4:
+    """CUDASW++4.0 on files: all queries in one command, which tells the scan time of each.
+
+    Parameters
+    ----------
+    path : str
+        Of its program ``align``, with ``makedb`` in the same folder.
+    scoring : Scoring
+        BLOSUM62 with any cost of gaps.
+    queries, targets : Sequences
+    folder : Path
+        Where the files are written.
+    """
+
+    name, best, kinds = "CUDASW++4.0", 10, ("dpx", "half2")
+
+    def __init__(
+        self, path: str, scoring: Scoring, queries: Sequences, targets: Sequences, folder: Path
+    ) -> None:
+        self._folder, self._count = Path(tempfile.mkdtemp(dir=folder)), len(queries)
+        self._words = [path, "--query", "q.fa", "--db", "db", "--top", str(self.best), "--tsv"]
+        self._words += ["--of", "out", "--mat", "blosum62", "--verbose"]
+        self._words += ["--gop", str(-scoring.gap_open), "--gex", str(-scoring.gap_extend)]
+        write_fasta(self._folder / "q.fa", "query", queries)
+        write_fasta(self._folder / "db.fa", "t", targets)
+        start = time.perf_counter()
+        run([str(Path(path).with_name("makedb")), "db.fa", "db"], self._folder)
+        self.indexing = time.perf_counter() - start
+
+    def command(self, kind: str) -> str:
+        return run([*self._words, *["--dpx"] * (kind == "dpx")], self._folder)
+
+    def scans(self, kind: str, repeats: int = 3) -> list[Scan]:
+        """Return the scan times and the best scores of each query; the first command warms up."""
+        told = [parse_scans(self.command(kind)) for _ in range(repeats + 1)][1:]
+        seconds = [Spread.of(list(each)) for each in zip(*told, strict=True)]
+        return [Scan(*each) for each in zip(seconds, self.best_scores(), strict=True)]
+
+    def best_scores(self) -> list[list[int]]:
+        """Return the scores that the last command listed for each query."""
+        found: list[list[int]] = [[] for _ in range(self._count)]
+        for line in (self._folder / "out").read_text().splitlines()[1:]:
+            cells = line.split("\t")
+            found[int(cells[0])].append(int(cells[4]))
+        return found
+
+
+def parse_scans(text: str) -> list[float]:
+    """Return the scan times that CUDASW++4.0 printed.
+
+    >>> parse_scans("Processing query 0 ... Done. Scan time: 0.0123 s, 4000 GCUPS")
+    [0.0123]
+    """
+    return [float(each) for each in re.findall(r"Scan time: ([\d.eE+-]+) s", text)]

@@ -19,7 +19,7 @@ from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
-from glsw.search.limits import SearchSettings, limits_for
+from glsw.search.limits import Order, SearchSettings, limits_for
 from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.query import Strand
@@ -306,6 +306,7 @@ class Aligner(Neighbors):
         strand: Strand | None = None,
         genetic_code: int | None = None,
         statistics: Method = "auto",
+        order: Order = "score",
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
         skip: int = 0,
@@ -323,7 +324,7 @@ class Aligner(Neighbors):
         near 17 11.2 0.14
         """
         settings = SearchSettings(
-            top, min_score, evalue, max_hsps, strand, genetic_code, statistics
+            top, min_score, evalue, max_hsps, strand, genetic_code, statistics, order
         )
         prepared = self.prepare(query, database, settings)
         if not 0 <= skip <= (0 if is_single(query) else len(prepared.queries)):

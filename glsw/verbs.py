@@ -290,12 +290,12 @@ def search(
     database : Database, path or list of sequences
         A path may be that of a file of `glsw.makedb`.
     top : int or None
-        The number of hits to keep, the best by score; None for all.
+        The number of hits to keep, the best by score or E-value; None for all.
     min_score : int or float
         The least score of a hit and of its further alignments, at least 1 in every mode.
     evalue : float, optional
-        The largest E-value of these: of all sequences within it, the best ``top`` by score are
-        kept. E-values are those of one strand or frame, as in BLAST.
+        The largest E-value of these: of all sequences within it, the best ``top`` are kept.
+        E-values are those of one strand or frame, as in BLAST.
     max_hsps : int or None
         The most alignments per hit, None for all: the best one, then the best of those that
         share no aligned pair of residues with the ones before, as in `alignments`, in any
@@ -308,6 +308,10 @@ def search(
         with a scoring of proteins.
     statistics : {"auto", "karlin-altschul", "fit", "none"}
         The method of bit scores and E-values, see `glsw.statistics.for_search`.
+    order : {"score", "evalue"}
+        What sorts hits: the score, as in other exact programs, or the E-value, as in BLAST; equal
+        E-values are sorted by score, equal scores are in the order of the database. The best
+        alignment of a hit is always that with the best score.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional

@@ -20,7 +20,7 @@ from glsw.output import FORMATS, format_of
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
-from glsw.search.limits import SearchSettings
+from glsw.search.limits import ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.sequences.records import Record
 from glsw.statistics import METHODS
@@ -40,6 +40,7 @@ _SETTINGS = (
     "translated",
     "genetic_code",
     "statistics",
+    "order",
 )
 """The options that decide what is written, beside those of the scoring."""
 
@@ -80,6 +81,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=METHODS[0],
         help="the method of E-values: published constants, a fit to all scores of a query, or "
         "constants if the scoring has some, else a fit (auto)",
+    )
+    hits.add_argument(
+        "--order",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help="sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
+        "order of the database (score)",
     )
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
     output = add_output(
@@ -202,4 +210,5 @@ def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
         "strand": arguments.strand,
         "genetic_code": _genetic_code(arguments),
         "statistics": arguments.statistics,
+        "order": arguments.order,
     }

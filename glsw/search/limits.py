@@ -6,7 +6,7 @@ import math
 import warnings
 from bisect import bisect_left
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,10 @@ _DEFAULT_HSP_EVALUE = 10.0  # if neither an E-value nor a score ends the alignme
 _MAX_EVALUES_TOGETHER = 2**20
 
 
+Order = Literal["score", "evalue"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
 class SearchSettings(NamedTuple):
     """The parameters of `glsw.search` that decide which hits it lists."""
 
@@ -33,6 +37,7 @@ class SearchSettings(NamedTuple):
     strand: Strand | None = None
     genetic_code: int | None = None
     statistics: Method = "auto"
+    order: Order = "score"
 
 
 class Limits(NamedTuple):
@@ -50,6 +55,8 @@ class Limits(NamedTuple):
         The method, see `glsw.statistics.for_search`.
     hsp_evalue : float, optional
         Largest E-value of further alignments of a hit.
+    order : {"score", "evalue"}
+        What sorts hits.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """
@@ -59,18 +66,25 @@ class Limits(NamedTuple):
     max_hsps: int | None = 1
     statistics: Method = "auto"
     hsp_evalue: float | None = None
+    order: Order = "score"
     strict: bool = True
+
+    @property
+    def needs_statistics(self) -> bool:
+        """Whether E-values decide which hits there are."""
+        return self.evalue is not None or self.order == "evalue"
 
     def scan_ranking(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
         """Return the ranking of a scan that keeps all hits within the limits.
 
         With an E-value the scan keeps all targets that can have it, by score if statistics are
-        known beforehand; the best of those with the E-value are selected later.
+        known beforehand; the best of those with the E-value are selected later. If E-values sort
+        hits, it keeps all: a lower score may have a lower E-value.
         """
-        if self.evalue is None:
+        if not self.needs_statistics:
             return self.ranking
         ranking = self.ranking._replace(top=None)
-        if ranking.bin_width is not None or not len(queries):
+        if self.evalue is None or ranking.bin_width is not None or not len(queries):
             return ranking
         longest = int(queries.lengths.max())
         size = len(database), database.residues
@@ -83,7 +97,7 @@ class Limits(NamedTuple):
         """Raise ValueError if the query is the only one, else warn."""
         if self.strict:
             raise ValueError(f"query {query.id}: {reason}")
-        consequence = "" if self.evalue is None else "; it has no hits"
+        consequence = "; it has no hits" if self.needs_statistics else ""
         warnings.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning, stacklevel=2)
 
 
@@ -101,6 +115,11 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     _check_number("min_score", min_score)
     if evalue is not None:
         _check_number("evalue", evalue)
+    if settings.order not in ORDERS:
+        raise ValueError(f"order {settings.order!r}: {' or '.join(ORDERS)} expected")
+    wanted = None if evalue is None else f"evalue {evalue:g}"
+    if settings.order == "evalue":
+        wanted = wanted or "order 'evalue'"
     if evalue is not None and not evalue > 0:
         raise ValueError(f"evalue {evalue}: more than 0 expected")
     for name, number in (("min_score", min_score), ("evalue", evalue)):
@@ -110,12 +129,12 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     if not scoring.local:
         if max_hsps != 1:
             raise ValueError(f"max_hsps {max_hsps}: 1 expected if alignments are not local")
-        if evalue is not None or statistics not in ("auto", "none"):
+        if wanted or statistics not in ("auto", "none"):
             raise ValueError("E-values exist for local alignments only")
         counted, statistics = None, "none"
-    if evalue is not None:
+    if wanted:
         if statistics == "none":
-            raise ValueError(f"evalue {evalue:g}: statistics are 'none'")
+            raise ValueError(f"{wanted}: statistics are 'none'")
         histogram_for(scoring, "fit")  # an error if there are none
     if statistics == "karlin-altschul":
         for_search(scoring, 1, 1, 1, method=statistics)
@@ -130,7 +149,7 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     width = None if counted is None else counted.width
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     evalue, hsp_evalue = (None if each is None else float(each) for each in (evalue, hsp_evalue))
-    return Limits(ranking, evalue, max_hsps, statistics, hsp_evalue)
+    return Limits(ranking, evalue, max_hsps, statistics, hsp_evalue, settings.order)
 
 
 def _count(name: str, number: Any) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from glsw.engines.base import Progress
+from glsw.search.limits import Order
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.query import Strand
 from glsw.statistics import Method
@@ -20,6 +21,7 @@ class SearchOptions(TypedDict, total=False):
     strand: Strand | None
     genetic_code: int | None
     statistics: Method
+    order: Order
     progress: Progress | None
     executor: AnyExecutor | None
     skip: int

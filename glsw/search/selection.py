@@ -99,12 +99,12 @@ def select_hits(
     known = [statistics.of(*each) for each in zip(queries, scans, strict=True)]
     available = np.array([each.available for each in known], bool)
     lists = [
-        statistics.possible(*each) if limits.evalue is not None else [one.hits for one in each[1]]
+        statistics.possible(*each) if limits.needs_statistics else [one.hits for one in each[1]]
         for each in zip(queries, scans, known, strict=True)
     ]
     counts = np.array([len(each) for each in lists], np.int64)
     hits, contexts, owners = best_contexts([one for each in lists for one in each], counts)
-    if limits.evalue is None:
+    if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
         hits, contexts, owners = hits[few], contexts[few], owners[few]
     bits, evalues = np.full((2, len(hits)), np.nan)
@@ -118,8 +118,10 @@ def select_hits(
             if made.available:
                 bits[rows] = made.bits(scores[rows], targets[rows])
                 evalues[rows] = made.evalue(scores[rows], of_query[rows], targets[rows])
-    if limits.evalue is not None:
-        kept = np.flatnonzero(evalues <= limits.evalue)
+    if limits.needs_statistics:
+        kept = np.flatnonzero(evalues <= (np.inf if limits.evalue is None else limits.evalue))
+        if limits.order == "evalue":
+            kept = kept[np.lexsort((hits[kept], evalues[kept], owners[kept]))]
         kept = kept[_first(owners[kept], limits.ranking.top)]
         hits, contexts, owners = hits[kept], contexts[kept], owners[kept]
         bits, evalues = bits[kept], evalues[kept]
@@ -214,7 +216,7 @@ class _Statistics:
             made = self._shared
         limits = self._limits
         if isinstance(made, Unavailable):
-            if limits.evalue is not None or limits.statistics == "fit":
+            if limits.needs_statistics or limits.statistics == "fit":
                 limits.missing_statistics(query.record, f"no E-values: {made.reason}")
             elif limits.hsp_evalue is not None:
                 limits.missing_statistics(
@@ -238,9 +240,21 @@ class _Statistics:
         if not statistics.available:
             return [each.hits[:0] for each in scans]
         hits, limit = [each.hits for each in scans], self._limits.evalue
-        if limit is not None and sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
+        if sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
             lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
             targets = self._database.lengths
-            least = least_score(statistics, limit, lengths, targets, self._scoring)
+            limit = self._worst(hits[0], int(lengths[0]), statistics) if limit is None else limit
+            least = 1
+            if limit < np.inf:
+                least = least_score(statistics, limit, lengths, targets, self._scoring)
             hits = [each[scores_of(each) >= least] for each in hits]
         return hits
+
+    def _worst(self, hits: RankedHits, length: int, statistics: Statistics) -> float:
+        """Return an E-value that the best hits by E-value do not exceed."""
+        top = self._limits.ranking.top
+        if top is None or len(hits) < top:
+            return np.inf
+        few = hits[:top]
+        targets = self._database.lengths[self._database.rank[target_numbers(few)]]
+        return float(statistics.evalue(scores_of(few), length, targets).max())

@@ -463,6 +463,35 @@ def test_the_best_of_those_with_the_evalue_are_listed(
     assert rows(aligner.search(queries, targets, **options)) == expected
 
 
+def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, targets = many(6), spread_out()
+    aligner = Aligner(engine="reference")
+    whole = list(aligner.search(queries, targets, top=None))
+    expected = [
+        sorted(each, key=lambda hit: (hit.evalue, -hit.score, int(hit.rank))) for each in whole
+    ]
+    by_score = [[hit.target.id for hit in each] for each in whole]
+    for limit in (None, 100.0):
+        kept = [[hit for hit in each if hit.evalue <= (limit or np.inf)] for each in expected]
+        ids = [[hit.target.id for hit in each] for each in kept]
+        for top in (None, 3):
+            options = {"order": "evalue", "top": top, "evalue": limit}
+            found = list(aligner.search(queries, targets, **options))
+            assert [[hit.target.id for hit in each] for each in found] == [k[:top] for k in ids]
+            assert all([hit.rank for hit in each] == [*range(1, len(each) + 1)] for each in found)
+            with monkeypatch.context() as patch:
+                patch.setattr(selection, "_MIN_HITS_TO_PREFILTER", 0)
+                again = aligner.search(queries, targets, **options)
+                assert rows(again) == rows(found)
+    assert ids != by_score
+    with pytest.raises(ValueError, match=r"^order 'evalue': statistics are 'none'$"):
+        aligner.search(queries, targets, order="evalue", statistics="none")
+    with pytest.raises(ValueError, match=r"^order 'bits': score or evalue expected$"):
+        aligner.search(queries, targets, order="bits")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^E-values exist for local alignments only$"):
+        Aligner(mode="global", engine="reference").search(queries, targets, order="evalue")
+
+
 def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     queries = Sequences.of([PROTEIN.encode(each.letters) for each in many(40)])
     database = Database.of(spread_out(), PROTEIN)

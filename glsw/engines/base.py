@@ -201,6 +201,11 @@ class Engine(AnyEngine):
         """Targets of all queries of a `scan` that keep it busy; None if it cuts no long ones."""
         return None
 
+    @property
+    def mixes_queries(self) -> bool:
+        """Whether few targets keep it busy if many queries are compared with them."""
+        return True
+
     def scan(
         self,
         queries: Sequences,

@@ -179,6 +179,11 @@ class Auto(Engine):
         """Targets of all queries of a `scan` that keep it busy."""
         return self._engine(self._scanner).targets_at_once if self._scanner else None
 
+    @property
+    def mixes_queries(self) -> bool:
+        """Whether few targets keep it busy if many queries are compared with them."""
+        return self._engine(self._scanner).mixes_queries if self._scanner else super().mixes_queries
+
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:

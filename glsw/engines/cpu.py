@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +29,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
 
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
+_PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
 _LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
 _MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
@@ -107,8 +108,30 @@ class Cpu(Engine):
 
     @property
     def targets_at_once(self) -> int:
-        """Targets of all queries of a `scan` that keep it busy."""
+        """Targets of one query of a `scan` that keep it busy."""
         return _LANES * self.threads
+
+    @property
+    def mixes_queries(self) -> bool:
+        """The lanes of a job have the same query."""
+        return False
+
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the best local scores of each task, of several queries together if these are few.
+
+        See `Engine.scan_each`.
+        """
+        for queries, part in tasks:
+            found = np.zeros((len(queries), len(part)), np.int32)
+            some = max(1, _PAIRS_TOGETHER // max(1, len(part)))
+            for start in range(0, len(queries), some):
+                rows = found[start : start + some]
+                index = np.indices(rows.shape, np.int32).reshape(2, -1).T
+                batch = Batch((queries.part(slice(start, start + some)), part), index)
+                rows[:] = self.scores(batch, progress=progress).reshape(rows.shape)
+            yield found
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"

@@ -281,7 +281,8 @@ def window_groups(
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
-        length = window_length(span, len(part.residues) * len(group), fill)
+        together = len(group) if engine.mixes_queries else 1
+        length = window_length(span, len(part.residues) * together, fill)
         key = length, span - 1
         if not length or not _long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))

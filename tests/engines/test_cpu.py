@@ -358,3 +358,21 @@ def test_parts_use_the_copy_of_the_whole(monkeypatch):
     (found,) = engine.scan(queries, [other.part(slice(250, 300))])
     assert found[0].tolist() == expected[250:].tolist()
     assert len(engine._encoded[0]) == 50
+
+
+@pytest.mark.parametrize("together", [1, 7, 10**6])
+def test_queries_with_few_targets_are_computed_together(together, monkeypatch):
+    monkeypatch.setattr(module, "_PAIRS_TOGETHER", together)
+    scoring = Scoring.blast()
+    rng = np.random.default_rng(11)
+    queries, targets = (
+        Sequences.of([rng.integers(0, 20, n).astype(np.uint8) for n in lengths])
+        for lengths in ((30, 1, 7, 300), (40, 1, 90))
+    )
+    progress: list[int] = []
+    tasks = [(queries, targets), (queries.part(slice(1, 3)), targets)]
+    found = list(Cpu(scoring, threads=2).scan_each(tasks, progress=progress.append))
+    expected = list(Reference(scoring).scan_each(tasks))
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert sum(progress) == 131 * (338 + 8)

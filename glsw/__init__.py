@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from glsw.output import write
     from glsw.pairwise import PairwiseAligner
     from glsw.paths import Ends
+    from glsw.profiles.profile import Profile
     from glsw.results import Alignment, Hit, Hsp, PairAlignments, SearchResult
     from glsw.scoring.scoring import Scoring
     from glsw.scoring.three import Scoring3
@@ -65,6 +66,7 @@ __all__ = [
     "Hsp",
     "PairAlignments",
     "PairwiseAligner",
+    "Profile",
     "Record",
     "Scoring",
     "Scoring3",
@@ -105,6 +107,7 @@ _HOMES = {
     "output": "write",
     "pairwise": "PairwiseAligner",
     "paths": "Ends",
+    "profiles.profile": "Profile",
     "results": "Alignment Hit Hsp PairAlignments SearchResult",
     "scoring.scoring": "Scoring",
     "scoring.three": "Scoring3",

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, overload
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
-from glsw.inputs import InputEncoder, OneSequence, Targets
-from glsw.neighbors import Neighbors
+from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
 from glsw.pair_collections import Scores
 from glsw.paths import Ends
+from glsw.profile_queries import ProfileQueries
+from glsw.profiles.profile import Profile
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _SETTINGS = SearchSettings()
 
 
-class Aligner(Neighbors):
+class Aligner(ProfileQueries):
     """A scoring, an engine and a device, ready to align.
 
     Parameters
@@ -136,20 +137,28 @@ class Aligner(Neighbors):
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine = self._pool.engine
+        self._options = {
+            **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
+            **{"unknown": unknown, "memory": memory, "lower_case_mask": lower_case_mask},
+            "mask_low_complexity": mask_low_complexity,
+        }
 
     # A str is also an iterable of str: the overloads overlap.
     @overload
-    def score(self, queries: Single, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
+    def score(self, queries: Single | Profile, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
     @overload
-    def score(self, queries: Source, targets: Source) -> Scores: ...
+    def score(self, queries: Queries, targets: Source) -> Scores: ...
     @overload
     def score(self, queries: Batch) -> Scores: ...
-    def score(self, queries: Source | Batch, targets: Source | None = None) -> int | float | Scores:
+    def score(
+        self, queries: Queries | Batch, targets: Source | None = None
+    ) -> int | float | Scores:
         """Return the best score of each pair.
 
         Parameters
         ----------
         queries, targets : sequence, path or list of sequences
+            Queries may be `glsw.Profile`, one or a list.
             One query and N targets give N pairs; N queries and N targets too, the first with the
             first and so on. Or a `Batch` of N pairs alone.
 
@@ -170,25 +179,27 @@ class Aligner(Neighbors):
         >>> Aligner(engine="reference").score("HEAGAWGHEE", "PAWHEAE")
         17
         """
-        batch = self._inputs.batch(queries, targets)
-        with self.engine.turn:
-            scores = self.engine.scores(batch)
-        if is_single(queries) and is_single(targets):
-            return self.scoring.display(int(scores[0]))
-        return self.scoring.in_matrix_units(scores)
+        aligner, given = self._for(queries)
+        batch = aligner._inputs.batch(given, targets)
+        with aligner.engine.turn:
+            scores = aligner.engine.scores(batch)
+        if is_single(given) and is_single(targets):
+            return aligner.scoring.display(int(scores[0]))
+        return aligner.scoring.in_matrix_units(scores)
 
-    def ends(self, queries: Source | Batch, targets: Source | None = None) -> Ends:
+    def ends(self, queries: Queries | Batch, targets: Source | None = None) -> Ends:
         """Return the best score of each pair and where its alignment ends.
 
         Parameters, units and errors as in `score`; a pair of single sequences gives arrays of
         shape (1,).
         """
-        batch = self._inputs.batch(queries, targets)
-        with self.engine.turn:
-            found = self.engine.ends(batch, ties=self.ties)
-        return replace(found, score=self.scoring.in_matrix_units(found.score))
+        aligner, given = self._for(queries)
+        batch = aligner._inputs.batch(given, targets)
+        with aligner.engine.turn:
+            found = aligner.engine.ends(batch, ties=self.ties)
+        return replace(found, score=aligner.scoring.in_matrix_units(found.score))
 
-    def align(self, query: OneSequence, target: OneSequence) -> Alignment:
+    def align(self, query: OneQuery, target: OneSequence) -> Alignment:
         """Return the best alignment of two sequences.
 
         Of several equally good ones it is always the same: it ends where `ties` says; on the way
@@ -213,13 +224,14 @@ class Aligner(Neighbors):
                   || |||.|
         target  2 TC-TATCA 8
         """
-        batch, records = self._inputs.pair(query, target)
-        score, coordinates = next(traced(self.engine, batch, self.ties))
-        return Alignment(score, *records, coordinates, self.scoring)
+        aligner, given = self._for(query)
+        batch, records = aligner._inputs.pair(given, target)
+        score, coordinates = next(traced(aligner.engine, batch, self.ties))
+        return Alignment(score, *records, coordinates, aligner.scoring)
 
     def alignments(
         self,
-        query: OneSequence,
+        query: OneQuery,
         target: OneSequence,
         *,
         max_alignments: int | None = None,
@@ -277,26 +289,27 @@ class Aligner(Neighbors):
                     "alignment of a pair"
                 )
             max_alignments = 1
-        batch, records = self._inputs.pair(query, target)
-        with self.engine.turn:
-            self.engine.check(batch)
+        aligner, given = self._for(query)
+        batch, records = aligner._inputs.pair(given, target)
+        with aligner.engine.turn:
+            aligner.engine.check(batch)
         if min_score is None and self.scoring.local:
             min_score = 1
-        found = disjoint(self.engine, batch, records, self.ties, min_score, progress)
+        found = disjoint(aligner.engine, batch, records, self.ties, min_score, progress)
         single = ([each] for each in islice(found, max_alignments))
-        return SharedIterator(single, self.engine)
+        return SharedIterator(single, aligner.engine)
 
     @overload
     def search(  # type: ignore[overload-overlap]
-        self, query: Single, database: Targets, **options: Unpack[SearchOptions]
+        self, query: Single | Profile, database: Targets, **options: Unpack[SearchOptions]
     ) -> SearchResult: ...
     @overload
     def search(
-        self, query: Source, database: Targets, **options: Unpack[SearchOptions]
+        self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> Iterator[SearchResult]: ...
     def search(
         self,
-        query: Source,
+        query: Queries,
         database: Targets,
         *,
         top: int | None = 10,
@@ -326,21 +339,26 @@ class Aligner(Neighbors):
         settings = SearchSettings(
             top, min_score, evalue, max_hsps, strand, genetic_code, statistics, order
         )
-        prepared = self.prepare(query, database, settings)
-        if not 0 <= skip <= (0 if is_single(query) else len(prepared.queries)):
+        aligner, given = self._for(query)
+        prepared = aligner.prepare(given, database, settings)
+        if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
         prepared = replace(prepared, queries=prepared.queries[skip:])
-        with self.engine.turn:
+        engine = aligner.engine
+        with engine.turn:
             found = search_database(prepared, progress, executor)
-            return next(found)[0] if is_single(query) else SharedIterator(found, self.engine)
+            return next(found)[0] if is_single(given) else SharedIterator(found, engine)
 
     def prepare(
-        self, query: Source, database: Targets, settings: SearchSettings = _SETTINGS
+        self, query: Queries, database: Targets, settings: SearchSettings = _SETTINGS
     ) -> PreparedSearch:
         """Return a search that has not begun, for `glsw.search.shards`; errors as of `search`."""
+        aligner, source = self._for(query)
+        if aligner is not self:
+            return aligner.prepare(source, database, settings)
         limits = limits_for(self.scoring, settings)
         queries, targets = self._inputs.search(
-            query, database, settings.strand, settings.genetic_code
+            source, database, settings.strand, settings.genetic_code
         )
         limits = limits._replace(strict=len(queries) == 1)
         given = {**settings._asdict(), **self._inputs.settings, "ties": self.ties}

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.profiles.profile import Profile
 from glsw.search.selection import Query
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.collections import Collection, ManySequences, collect
@@ -34,6 +35,8 @@ from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
+OneQuery: TypeAlias = "OneSequence | Profile"
+Queries: TypeAlias = "Source | Profile | Sequence[Profile]"
 Targets: TypeAlias = "Source | Database"
 
 

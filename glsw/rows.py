@@ -7,7 +7,7 @@ rest by its definition.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class TablePart(NamedTuple):
     are positive along a path.
     """
 
-    profile: _Numbers  # (letters, n): score of a letter of the query with each of the target
+    profile: _Numbers | _RowsWhenAsked  # (letters, n): score of a letter with each of the target
     rows: npt.NDArray[np.intp]  # (m,): which letter each row has
     insertion: GapCost
     deletion: GapCost
@@ -79,6 +79,27 @@ class TablePart(NamedTuple):
         return self._replace(profile=self.profile[:, columns], rows=self.rows[rows], mask=mask)
 
 
+class _RowsWhenAsked:
+    """The scores of the positions of profiles with each letter of a target, row by row.
+
+    All rows together would take as much room as the table.
+    """
+
+    def __init__(self, scores: _Numbers, target: npt.NDArray[np.uint8]) -> None:
+        self._scores, self._target, self.dtype = scores, target, scores.dtype
+        self.shape = len(scores), len(target)
+
+    @overload
+    def __getitem__(self, key: int | np.intp) -> _Numbers: ...
+    @overload
+    def __getitem__(self, key: tuple[slice, slice]) -> _RowsWhenAsked: ...
+    def __getitem__(self, key: int | np.intp | tuple[slice, slice]) -> _Numbers | _RowsWhenAsked:
+        if isinstance(key, tuple):
+            return _RowsWhenAsked(self._scores[key[0]], self._target[key[1]])
+        row: _Numbers = self._scores[key].take(self._target)
+        return row
+
+
 class GlobalBorders(NamedTuple):
     """For global alignments: where in the whole table a part begins, and H at its borders."""
 
@@ -99,7 +120,8 @@ def whole_table(
     letters, rows = np.unique(query, return_inverse=True)
     m, n = len(query), len(target)
     dtype = _number_type(scoring, m, n)
-    profile = scoring.matrix[letters][:, target].astype(dtype)
+    scores = scoring.matrix[letters].astype(dtype)
+    profile = _RowsWhenAsked(scores, target) if scoring.positional else scores[:, target]
     borders = None
     if ends := scoring.end_gaps:
         origin = scoring.score_offset(m, n)
@@ -227,7 +249,7 @@ def _is_better_swapped(
 ) -> bool:
     letters = min(len(target), len(scoring.alphabet))
     fits = len(query) * letters * np.dtype(np.int64).itemsize <= _MAX_PROFILE_BYTES
-    return len(target) < len(query) and fits
+    return len(target) < len(query) and fits and not scoring.positional
 
 
 def _swapped(scoring: Scoring) -> Scoring:

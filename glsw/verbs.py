@@ -10,9 +10,10 @@ import numpy.typing as npt
 from glsw.align import Aligner
 from glsw.distances import Distance
 from glsw.engines.base import Progress, Ties
-from glsw.inputs import OneSequence, Targets
+from glsw.inputs import OneQuery, OneSequence, Queries, Targets
 from glsw.many_pairs import Index
 from glsw.pair_collections import Scores
+from glsw.profiles.profile import Profile
 from glsw.results import Alignment, PairAlignments, SearchResult
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
@@ -47,11 +48,13 @@ class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
 
 
 @overload
-def score(queries: Single, targets: Single, **options: Unpack[AlignerOptions]) -> int | float: ...  # type: ignore[overload-overlap]
+def score(  # type: ignore[overload-overlap]
+    queries: Single | Profile, targets: Single, **options: Unpack[AlignerOptions]
+) -> int | float: ...
 @overload
-def score(queries: Source, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
+def score(queries: Queries, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
 def score(
-    queries: Source, targets: Source, **options: Unpack[AlignerOptions]
+    queries: Queries, targets: Source, **options: Unpack[AlignerOptions]
 ) -> int | float | Scores:
     """Return the best score of each pair: `Aligner.score` of an `Aligner` with these options.
 
@@ -61,7 +64,8 @@ def score(
     >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
     array([8, 5], dtype=int32)
     """
-    with Aligner(**options) as aligner:
+    aligner, queries = Aligner.for_queries(queries, **options)
+    with aligner:
         return aligner.score(queries, targets)
 
 
@@ -226,7 +230,7 @@ def neighbors(
         )
 
 
-def align(query: OneSequence, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
+def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
     """Return the best alignment: `Aligner.align` of an `Aligner` with these options.
 
     Examples
@@ -242,7 +246,7 @@ def align(query: OneSequence, target: OneSequence, **options: Unpack[AlignerOpti
 
 
 def alignments(
-    query: OneSequence,
+    query: OneQuery,
     target: OneSequence,
     *,
     max_alignments: int | None = None,
@@ -269,14 +273,14 @@ def alignments(
 
 @overload
 def search(  # type: ignore[overload-overlap]
-    query: Single, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Single | Profile, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult: ...
 @overload
 def search(
-    query: Source, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> Iterator[SearchResult]: ...
 def search(
-    query: Source, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult | Iterator[SearchResult]:
     """Rank the sequences of a database by their best alignment with a query.
 
@@ -287,6 +291,7 @@ def search(
     Parameters
     ----------
     query : sequence, path or list of sequences
+        Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
     database : Database, path or list of sequences
         A path may be that of a file of `glsw.makedb`.
     top : int or None
@@ -369,7 +374,7 @@ def search(
     given: Mapping[str, Any] = options
     of_aligner: Any = {key: given[key] for key in given if key not in SearchOptions.__annotations__}
     of_search: Any = {key: given[key] for key in given if key in SearchOptions.__annotations__}
-    aligner = Aligner(**of_aligner)
+    aligner, query = Aligner.for_queries(query, **of_aligner)
     try:
         found: Any = aligner.search(query, database, **of_search)
     except BaseException:

@@ -5,6 +5,7 @@
 
 uniform usampler2D queries;
 uniform isampler2D substitution;  // x = letter of the target, y = letter of the query
+uniform int query_letters;  // from which on there is padding; positions of profiles are letters
 uniform int padding;
 out uvec4 scores;
 
@@ -14,7 +15,7 @@ void main() {
     int residues[TILE], s[TILE];
     unpack(texelFetch(queries, ivec2(at.x, query), 0), residues);
     for (int r = 0; r < TILE; ++r) {
-        bool real = letter < LETTERS && residues[r] < LETTERS;
+        bool real = letter < LETTERS && residues[r] < query_letters;
         s[r] = real ? texelFetch(substitution, ivec2(letter, residues[r]), 0).r : padding;
     }
     scores = pack(s);

@@ -18,6 +18,7 @@ from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometries
 from glsw.engines.reference import Reference, rows
 from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -127,7 +128,10 @@ class Case:
         return Case(self.name, self.scoring, self.batch.select(indices))
 
     def describe(self, p):
-        query, target = map(self.scoring.alphabet.decode, self.batch.pair(p))
+        query, target = self.batch.pair(p)
+        decode = self.scoring.alphabet.decode
+        query = query.tolist() if self.scoring.positional else decode(query)
+        target = decode(target)
         return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
 
 
@@ -412,8 +416,26 @@ def _case(name, scoring, seed):
     return Case(name, scoring, Batch.pairwise(*zip(*chosen, strict=True)))
 
 
+def _profiles(name, underlying, seed):
+    """Return a case of profiles: each query has rows of scores of its own, or those of letters."""
+    rng = np.random.default_rng(seed)
+    chosen = pairs(underlying, seed)
+    queries, rows, first = [], [], 0
+    for query, _ in chosen:
+        changed = rng.integers(-3, 4, (len(query), len(underlying.alphabet)))
+        rows.append(underlying.matrix[query] + changed * rng.integers(0, 2))
+        queries.append(np.arange(first, first + len(query), dtype=np.uint16))
+        first += len(query)
+    scoring = PositionalScoring.of(np.concatenate(rows), underlying)
+    return Case(name, scoring, Batch.pairwise(queries, [target for _, target in chosen]))
+
+
 CASES = {
     name: _case(name, scoring, seed) for seed, (name, scoring) in enumerate(scorings().items())
+}
+CASES |= {
+    name: _profiles(name, CASES[like].scoring, 7)
+    for name, like in (("profiles 12 1", "BLOSUM62 12 1"), ("profiles 3 3", "asymmetric 3 3"))
 }
 
 
@@ -467,6 +489,10 @@ def end_scorings():
 END_CASES = {
     name: _case(name, scoring, seed).part(slice(seed % 3, None, 3))
     for seed, (name, scoring) in enumerate(end_scorings().items())
+}
+END_CASES |= {
+    f"profiles, {name}": _profiles(f"profiles, {name}", END_CASES[name].scoring, 8)
+    for name in ("global", "semi-global, linear", "insertions, ends of their own")
 }
 EDIT_CASES = {
     name: _case(name, unit_costs(alphabet, infix="infix" in name), seed)

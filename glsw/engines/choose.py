@@ -334,7 +334,8 @@ class Auto(Engine):
         keys = {name: name for name in names}
         if computes_single(shape.pairs, queries):
             keys[Cpu.name] = SINGLE_PAIRS
-        if computes_own_queries(shape.pairs, queries) and not self.device.info.software:
+        profiles = self.device.info.software or self.scoring.positional
+        if computes_own_queries(shape.pairs, queries) and not profiles:
             keys[Lanes.name] = OWN_QUERIES
         names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]

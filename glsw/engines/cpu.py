@@ -46,9 +46,9 @@ class Cpu(Engine):
     overflow with 16 and 32, so that all scores are exact.
 
     What the library cannot do is left to `rest`, or to rows of NumPy, `glsw.rows.best_end`, with
-    less than 0.2 GCUPS: alphabets of more than 26 letters, conventional ends, and pairs of more
-    than 2**32 cells (so that these can be interrupted). A pair that shares its query with few
-    others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS. If parasail is installed, it
+    less than 0.2 GCUPS: alphabets of more than 26 letters, profiles, conventional ends, and pairs
+    of more than 2**32 cells (so that these can be interrupted). A pair that shares its query with
+    few others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS. If parasail is installed, it
     scores such pairs, see `glsw.engines.cpu_pairs`.
 
     Parameters
@@ -294,7 +294,11 @@ def computes_single(pairs: int, queries: int) -> bool:
 
 def takes(scoring: Scoring) -> bool:
     """Return whether the library can compute a scoring."""
-    return Cpu.capabilities.takes(scoring) and len(scoring.alphabet) <= len(LETTERS)
+    return Cpu.capabilities.takes(scoring) and _suits_opal(scoring)
+
+
+def _suits_opal(scoring: Scoring) -> bool:
+    return len(scoring.alphabet) <= len(LETTERS) and not scoring.positional
 
 
 def is_installed() -> bool:
@@ -312,7 +316,7 @@ def _opal(scoring: Scoring) -> tuple[pyopal.Aligner | None, str]:
     except ImportError as error:
         raise DeviceError("engine 'cpu' needs pyopal: pip install glsw[cpu]") from error
     letters = len(scoring.alphabet)
-    if letters > len(LETTERS):
+    if not _suits_opal(scoring):
         return None, version("pyopal")
     # It keeps them as float32, which is exact for all that a `Scoring` may have.
     scores = scoring.matrix.astype(float).tolist()

@@ -82,11 +82,15 @@ class Fragment(Engine):
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return 0, or more than any device has if a sequence exceeds the textures."""
-        return 0 if max(m, n) <= self.longest else 2**62
+        rows = len(self.scoring.matrix) <= self.device.info.limits["max_texture_size"]
+        return 0 if max(m, n) <= self.longest and rows else 2**62
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or a sequence the textures."""
         super().check(batch)
+        rows, most = len(self.scoring.matrix), self.device.info.limits["max_texture_size"]
+        if rows > most:
+            raise ValueError(f"engine 'fragment' takes profiles of {most} positions, not {rows}")
         for what, lengths in (("query", batch.query_lengths), ("target", batch.target_lengths)):
             if len(lengths) and lengths.max() > self.longest:
                 raise ValueError(
@@ -158,10 +162,11 @@ class Fragment(Engine):
 
     def _draw_query_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""
-        residues = padded(quad.batch.queries, queries, quad.height, self._letters)
+        residues = padded(quad.batch.queries, queries, quad.height, len(self.scoring.matrix))
         letters = self._letters
         self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues))
-        self._texture(_SUBSTITUTION, (letters, letters), "i4", self.scoring.matrix, components=1)
+        rows = len(self.scoring.matrix)
+        self._texture(_SUBSTITUTION, (letters, rows), "i4", self.scoring.matrix, components=1)
         query_profile = self._texture(
             _QUERY_PROFILE, (quad.rows, len(queries) * (letters + 1)), "u4"
         )
@@ -169,6 +174,7 @@ class Fragment(Engine):
             self.device, "quad.vert", "query_profile.frag", TILE=quad.tile, LETTERS=letters
         )
         program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
+        program["query_letters"] = rows
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
         program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
         canvas = self.device.ctx.framebuffer([query_profile])

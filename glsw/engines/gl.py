@@ -51,6 +51,9 @@ BINDINGS = numbered(
 QUERIES, TARGETS, PAIRS, ROW_ABOVE, BEST, DIRECTIONS, TRACES, PATHS = BINDINGS
 SUBSTITUTION = Binding("SUBSTITUTION", 0)
 """The substitution matrix: a uniform block, or a texture unit."""
+BY_POSITION = 4
+"""The place of scores by position, see scoring.glsl."""
+TEXELS_PER_LINE = 4096
 LETTERS_IN_BLOCK = 62  # whose scores fit the 16 KiB that every uniform block may have
 MAX_PAIRS_PER_DISPATCH = 65535
 """Work groups along an axis that OpenGL promises."""
@@ -94,6 +97,16 @@ def upload_scores(
     words = np.zeros(-(-padded.size // 4) * 4, np.int32)
     words[: padded.size] = padded.ravel()
     return 1 if device.info.software else 2, device.ctx.buffer(words.tobytes())
+
+
+def upload_positions(
+    device: Device, matrix: npt.NDArray[np.int32], padding: int
+) -> moderngl.Texture:
+    """Put a matrix, shape (P, A), where scoring.glsl finds positions; row -1 is of ``padding``."""
+    rows = np.concatenate([np.full(matrix.shape[1], padding, np.int32), matrix.ravel()])
+    lines = np.zeros((-(-len(rows) // TEXELS_PER_LINE), TEXELS_PER_LINE), np.int32)
+    lines.ravel()[: len(rows)] = rows
+    return device.ctx.texture(lines.shape[::-1], 1, lines, dtype="i4")
 
 
 def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None:
@@ -236,6 +249,9 @@ class ComputeEngine(Programs, Engine):
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""
+        if self.scoring.positional:
+            self._substitution = upload_positions(self.device, self.scoring.matrix, -(2**31))
+            return BY_POSITION
         place, self._substitution = upload_scores(self.device, self.scoring.matrix, -(2**31))
         return place
 

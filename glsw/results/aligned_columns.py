@@ -13,7 +13,8 @@ from glsw.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.results.operations import DELETED, DIFFERENT, EQUAL, INSERTED, Operations
 
 if TYPE_CHECKING:
-    from glsw.scoring.scoring import Scoring
+    from glsw.scoring.positional import letter_scoring
+from glsw.scoring.scoring import Scoring
 
 _MAX_COLUMNS_TOGETHER = 2**20
 
@@ -64,7 +65,8 @@ class AlignedColumns:
     @cached_property
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
-        good, size = (self.scoring.matrix > 0).ravel(), len(self.scoring.matrix)
+        matrix = letter_scoring(self.scoring).matrix
+        good, size = (matrix > 0).ravel(), len(matrix)
         return self._counts(lambda query, target: good[query.astype(np.intp) * size + target])
 
     def chunks(self) -> Iterator[slice]:

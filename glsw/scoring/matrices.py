@@ -89,16 +89,19 @@ def read_matrix(path: Path) -> tuple[list[list[float]], tuple[str, ...]]:
     return matrix, tuple(letters)
 
 
-def checked_matrix(matrix: object, alphabet: Alphabet) -> npt.NDArray[np.int32]:
-    """Return a matrix of integers that fits an alphabet, read-only."""
+def checked_matrix(
+    matrix: object, alphabet: Alphabet, positional: bool = False
+) -> npt.NDArray[np.int32]:
+    """Return a matrix of integers that fits an alphabet, of any rows if positional, read-only."""
     _check_alphabet(alphabet)
     if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "iu":
         kind = getattr(matrix, "dtype", type(matrix).__name__)
         raise TypeError(f"matrix must be an array of integers, got {kind}")
-    if matrix.shape != (len(alphabet), len(alphabet)):
+    rows = len(matrix) if positional and matrix.size else len(alphabet)
+    if matrix.shape != (rows, len(alphabet)):
         raise ValueError(
             f"matrix has shape {matrix.shape}, the {alphabet.name} alphabet "
-            f"needs ({len(alphabet)}, {len(alphabet)})"
+            f"needs ({rows}, {len(alphabet)})"
         )
     largest = max(int(matrix.max()), -int(matrix.min()))
     if largest > MAX_UNITS:

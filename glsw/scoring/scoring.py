@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -65,9 +65,10 @@ class Scoring:
     insertion_open: int | None = None
     insertion_extend: int | None = None
     end_gaps: EndGaps | None = None
+    positional: ClassVar[bool] = False  # whether rows are positions of profiles
 
     def __post_init__(self) -> None:
-        matrix = matrices.checked_matrix(self.matrix, self.alphabet)
+        matrix = matrices.checked_matrix(self.matrix, self.alphabet, self.positional)
         object.__setattr__(self, "matrix", matrix)
         for word in ("gap_open", "gap_extend", "scale"):
             number = matrices.checked_number(word, getattr(self, word))
@@ -75,8 +76,7 @@ class Scoring:
                 raise ValueError(f"{word} must be a whole number, got {number}")
             object.__setattr__(self, word, int(number))
         if self.scale not in [10**k for k in range(MAX_DECIMALS + 1)]:
-            largest = 10**MAX_DECIMALS
-            raise ValueError(f"scale must be a power of ten up to {largest}, got {self.scale}")
+            raise ValueError(f"scale must be a power of ten to {10**MAX_DECIMALS}: {self.scale}")
         if (self.insertion_open is None) != (self.insertion_extend is None):
             raise ValueError("insertion_open and insertion_extend are given together")
         check_gap(self.deletion, self.scale)
@@ -273,7 +273,8 @@ class Scoring:
         matching = int((self.matrix.diagonal() == match).sum())
         expected = np.full_like(self.matrix, mismatch)
         expected[range(matching), range(matching)] = match
-        return (match, mismatch, matching) if np.array_equal(self.matrix, expected) else None
+        alike = np.array_equal(self.matrix, expected) and not self.positional
+        return (match, mismatch, matching) if alike else None
 
     def in_mode(self, mode: Mode, *, free: FreeEnds = "both") -> Scoring:
         """Return this scoring for local, global or semi-global alignment.
@@ -325,7 +326,7 @@ class Scoring:
     def symmetric(self) -> bool:
         """Whether a pair scores the same when query and target change places."""
         turned = self.end_gaps and self.end_gaps.turned()
-        equal = np.array_equal(self.matrix, self.matrix.T)
+        equal = np.array_equal(self.matrix, self.matrix.T) and not self.positional
         return equal and not self.separate and turned == self.end_gaps
 
     @property

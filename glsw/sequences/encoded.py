@@ -25,7 +25,7 @@ class Sequences:
     Parameters
     ----------
     residues : ndarray of uint8, shape (total,)
-        The codes of all sequences.
+        The codes of all sequences; of uint16 for positions of profiles.
     offsets : ndarray of int64, shape (count + 1,)
         Sequence ``k`` is ``residues[offsets[k]:offsets[k + 1]]``.
 
@@ -46,7 +46,7 @@ class Sequences:
         return Sequences, (self.residues, self.offsets)  # a part without the whole
 
     def __post_init__(self) -> None:
-        _check_array("residues", self.residues, np.uint8)
+        _check_array("residues", self.residues, np.uint8, np.uint16)
         _check_array("offsets", self.offsets, np.int64)
         bounds = self.offsets
         if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.residues):
@@ -59,7 +59,7 @@ class Sequences:
         """Return copies of these arrays of codes, each of shape (length,)."""
         parts = list(arrays)
         for k, part in enumerate(parts):
-            _check_array(f"sequence {k + 1}", part, np.uint8)
+            _check_array(f"sequence {k + 1}", part, np.uint8, np.uint16)
         offsets = offsets_of([len(part) for part in parts])
         residues = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
         return Sequences(residues, offsets)
@@ -89,6 +89,7 @@ class Sequences:
 
     def checked(self, alphabet: Alphabet, what: str) -> Sequences:
         """Return self; ValueError for a code outside the alphabet, of sequences named ``what``."""
+        _check_array(what, self.residues, np.uint8)
         if self.code_bound >= len(alphabet) and int(self.residues.max(initial=0)) >= len(alphabet):
             at = int((self.residues >= len(alphabet)).argmax())
             number = int(np.searchsorted(self.offsets, at, "right"))
@@ -195,7 +196,7 @@ def padded(
     """
     chosen = np.asarray(which, dtype=np.intp)
     lengths = sequences.lengths[chosen]
-    rows = np.full((len(chosen), width), fill, dtype=np.uint8)
+    rows = np.full((len(chosen), width), fill, dtype=sequences.residues.dtype)
     inside = np.arange(width) < lengths[:, None]
     rows[inside] = sequences.residues[ranges(sequences.offsets[chosen], lengths)]
     return rows
@@ -212,9 +213,9 @@ def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64
     return shifts + np.arange(len(shifts))
 
 
-def _check_array(name: str, array: object, dtype: type[np.generic]) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype not in dtypes:
         kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} must be an array of {np.dtype(dtype)}, got {kind}")
+        raise TypeError(f"{name} must be an array of {np.dtype(dtypes[0])}, got {kind}")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}")

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.nucleic import complement_of, is_rna, reversed_strand
-from glsw.sequences.records import Codes, EncodedRecord, Record
+from glsw.sequences.records import Codes, EncodedRecord, ProfileRecord, Record
 from glsw.sequences.seg import Seg, check_seg
 
 Strand = Literal["both", "plus", "minus"]
@@ -80,12 +81,12 @@ class PreparedQuery(NamedTuple):
     record : EncodedRecord
         Named as the query; letters that are masked are in lower case.
     codes : ndarray of uint8, shape (letters,)
-        Masked letters have the code of the wildcard.
+        Masked letters have the code of the wildcard. Of a profile its positions, uint16.
     """
 
     context: Context
     record: EncodedRecord
-    codes: Codes
+    codes: npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,8 @@ class QueryPreparation:
             For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
             the query.
         """
+        if isinstance(record, ProfileRecord):
+            return self._of_profile(record)
         if self.genetic_code is None:
             self._encode(record.letters, record.id, substituted)
         of_letters = self._strands if self.genetic_code is None else self._frames
@@ -210,8 +213,23 @@ class QueryPreparation:
                 raise MaskedError(f"query {record.id}: all {length} residues are masked")
         return made
 
+    def _of_profile(self, record: ProfileRecord) -> list[PreparedQuery]:
+        """Return the strands of a profile, which has its masks already."""
+        if self.genetic_code is not None:
+            raise ValueError(f"{record.id}: a profile is not translated")
+        rna = self.alphabet.nucleotides and is_rna(record.letters)
+        made = []
+        for sign in self.signs:
+            shown: EncodedRecord = record
+            if sign < 0:
+                turned = Record(record.id, record.description, reversed_strand(record.letters, rna))
+                shown = EncodedRecord.of(turned, record.alphabet, record.alphabet.wildcard)
+            context = Context(len(record.codes), sign, rna=rna)
+            made.append(PreparedQuery(context, shown, record.positions[sign]))
+        return made
+
     def _strands(self, record: Record) -> Iterator[tuple[Context, str]]:
-        letters = self._soft_masked(record.letters)
+        letters = self.soft_masked(record.letters)
         rna = self.alphabet.nucleotides and is_rna(letters)
         for sign in self.signs:
             context = Context(len(letters) // self.alphabet.width, sign, rna=rna)
@@ -235,9 +253,9 @@ class QueryPreparation:
                 if self.lower_case_mask:
                     letters[lower[frame - 1 : stop].reshape(-1, 3).any(axis=1)] |= 0x20
                 text = letters.tobytes().decode("ascii")
-                yield Context(len(codes), sign, sign * frame), self._soft_masked(text)
+                yield Context(len(codes), sign, sign * frame), self.soft_masked(text)
 
-    def _soft_masked(self, letters: str) -> str:
+    def soft_masked(self, letters: str) -> str:
         """Return letters with those of low complexity in lower case, if they are to be masked."""
         if self.seg:
             given = [Record("", "", letters)]

@@ -121,6 +121,33 @@ class EncodedRecord(Record):
         return len(self.codes) * self.alphabet.width
 
 
+class ProfileRecord(EncodedRecord):
+    """The letters of a profile, and its positions in the scoring of a search.
+
+    Parameters
+    ----------
+    positions : dict of int to ndarray of uint16, shape (m,)
+        By strand, 1 and perhaps -1, the rows of the matrix of a `PositionalScoring`.
+    others
+        As of `EncodedRecord`.
+    """
+
+    positions: Mapping[int, npt.NDArray[np.uint16]]
+
+    @classmethod
+    def at(
+        cls,
+        record: Record,
+        alphabet: Alphabet,
+        positions: Mapping[int, npt.NDArray[np.uint16]],
+    ) -> ProfileRecord:
+        """Return the record of a profile with these positions; its letters may be any."""
+        codes = alphabet.encode(record.letters, unknown=alphabet.wildcard)
+        made = cls(record.id, record.description, codes, alphabet, record.letters)
+        made.__dict__["positions"] = positions
+        return made
+
+
 class Records:
     """The records of a file in arrays; each is made when it is asked for.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Statistics, Unavailable
 from glsw.statistics.fitted import Fit, Fitted, ScoreHistogram, fit
@@ -55,6 +56,7 @@ def histogram_for(scoring: Scoring, method: Method = "auto") -> ScoreHistogram |
     1
     """
     _check_method(method)
+    scoring = letter_scoring(scoring)
     if method == "fit":
         return ScoreHistogram.of(scoring)
     if method == "auto" and _reason(scoring) is None and published(scoring) is None:
@@ -75,6 +77,8 @@ def for_search(
     Parameters
     ----------
     scoring : Scoring
+        Of a profile, the statistics are those of the matrix under it, as in PSI-BLAST: its scores
+        are expected in that matrix' units.
     query_length : int
         Residues of the query; of a translated query, of the longest frame.
     database_sequences, database_residues : int
@@ -99,6 +103,7 @@ def for_search(
 negative)
     """
     _check_method(method)
+    scoring = letter_scoring(scoring)
     if method == "none":
         return Unavailable("not asked for")
     try:

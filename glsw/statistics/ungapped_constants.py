@@ -122,11 +122,11 @@ def ungapped(scoring: Scoring) -> Ungapped:
 def ungapped_lambda(scoring: Scoring) -> float:
     """Return lambda per integer unit, without gaps; errors as `check`."""
     check(scoring)
-    return _lambda(*score_probabilities(scoring))
+    return lambda_of(*score_probabilities(scoring))
 
 
 def _constants(scores: npt.NDArray[np.int64], probabilities: _Float) -> Ungapped:
-    lambda_ = _lambda(scores, probabilities)
+    lambda_ = lambda_of(scores, probabilities)
     relative = float(np.sum(scores * probabilities * np.exp(lambda_ * scores)))
     span = int(np.gcd.reduce(scores))
     sum_ = _series(scores // span, probabilities, lambda_ * span)
@@ -134,7 +134,7 @@ def _constants(scores: npt.NDArray[np.int64], probabilities: _Float) -> Ungapped
     return Ungapped(lambda_, k, lambda_ * relative)
 
 
-def _lambda(scores: npt.NDArray[np.int64], probabilities: _Float) -> float:
+def lambda_of(scores: npt.NDArray[np.int64], probabilities: _Float) -> float:
     """Return the positive solution of ``sum p(s) exp(lambda s) = 1``, by bisection."""
 
     def excess(rate: float) -> float:

@@ -1,9 +1,15 @@
 // A batch of pairs in storage buffers (OpenGL 4.3); the only code that knows how it is stored.
 //   Pair pair_at(uint p)                      lengths, and where the pair's parts begin
-//   int query_letter(Pair, int i)             LETTERS below the last row
+//   int query_letter(Pair, int i)             NO_QUERY_LETTER below the last row
 //   int target_letter(Pair, int j)            LETTERS beyond the last column
-// A letter has 8 bits, four per word.
-// Needs LETTERS.
+// A letter has 8 bits, four per word. With SCORES 4, see scoring.glsl, queries have positions of
+// 16 bits instead.
+// Needs LETTERS and SCORES.
+#if SCORES == 4
+#define NO_QUERY_LETTER (-1)
+#else
+#define NO_QUERY_LETTER LETTERS
+#endif
 struct Pair {
     int query_length, target_length;
     uint query, target;  // first letter in its buffer
@@ -23,8 +29,12 @@ int letter_of(uint word, uint at) { return int(word >> (8u * (at & 3u)) & 255u);
 
 int query_letter(Pair pair, int i) {
     uint at = pair.query + uint(min(i, pair.query_length - 1));
+#if SCORES == 4
+    int letter = int(query_words[at >> 1] >> (16u * (at & 1u)) & 0xffffu);
+#else
     int letter = letter_of(query_words[at >> 2], at);
-    return i < pair.query_length ? letter : LETTERS;
+#endif
+    return i < pair.query_length ? letter : NO_QUERY_LETTER;
 }
 
 // A letter in two parts, so that the word can be loaded long before it is looked at.

@@ -1,7 +1,8 @@
-// Substitution scores in one of four places (SCORES), by what there is room for and what is fast:
+// Substitution scores in one of five places (SCORES), by what there is room for and what is fast:
 // 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by
-// load_scores(); 3 a texture. A query letter is given as profiled() returns it, once for many
-// columns. No alignment survives PADDING, the score of row LETTERS.
+// load_scores(); 3 a texture; 4 a texture with a row for each position of queries instead of each
+// letter. A query letter is given as profiled() returns it, once for many columns. No alignment
+// survives PADDING, the score of row LETTERS, with 4 of row -1.
 // Needs SCORES, LETTERS and WORKGROUP, with SCORES 0 AMBIGUOUS.
 #define PADDING (-0x7fffffff - 1)
 #if SCORES == 0
@@ -22,6 +23,17 @@ void load_scores() {}
 int profiled(int query) { return query; }
 
 int score(int query, int target) { return texelFetch(substitution, ivec2(query, target), 0).r; }
+#elif SCORES == 4
+layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
+
+void load_scores() {}
+
+int profiled(int query) { return (query + 1) * LETTERS; }
+
+int score(int row, int target) {  // row after row, in lines of the texture
+    int at = row + target;
+    return texelFetch(substitution, ivec2(at & 4095, at >> 12), 0).r;
+}
 #else
 layout(std140, binding = SUBSTITUTION_BINDING) uniform Substitution {
     ivec4 substitution[(LETTERS * (LETTERS + 1) + 3) / 4];

@@ -114,8 +114,8 @@ SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
 TILES = (1, 4, 8)
-# Two numbers, a uniform block, shared memory, a texture.
-SCORES = ({"SCORES": 0, "AMBIGUOUS": 20}, *({"SCORES": place} for place in (1, 2, 3)))
+# Two numbers, a uniform block, shared memory, a texture, a texture by position.
+SCORES = ({"SCORES": 0, "AMBIGUOUS": 20}, *({"SCORES": place} for place in (1, 2, 3, 4)))
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
@@ -130,7 +130,7 @@ CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
 # Three sequences.
 TABLE = ({}, {"TABLE": 1})
 IDENTITY = ({}, {"IDENTITY": 1})
-COLUMN_SCORES = (IDENTITY[1], *SCORES[1:])
+COLUMN_SCORES = (IDENTITY[1], *SCORES[1:4])
 SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
 TILE3 = SHAPE3 | {"WORKGROUP": 64, "ROWS": 32}
 # Microbenchmarks.
@@ -165,7 +165,7 @@ OWN_PERMUTATIONS = {
     "score_map.comp": permutations(
         LINEAR,
         SEPARATE,
-        SCORES[1:],
+        SCORES[1:4],
         ({}, {"JOIN": 1}),
         ({}, {"NARROW": 1}),
         **LANES,

@@ -108,7 +108,7 @@ class Lanes(PackingEngine):
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
-        self._own_queries = own_queries and not self.on_software
+        self._own_queries = own_queries and not (self.on_software or scoring.positional)
         self.geometries = Geometries(
             scoring,
             self.device.info,

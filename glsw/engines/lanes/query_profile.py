@@ -13,7 +13,6 @@ from glsw.sequences.encoded import Sequences, padded
 
 PADDING = -(2**30)
 """Score of rows below a query, and of no letter, with any letter."""
-_NO_LETTER = 255
 
 
 def query_profile(
@@ -50,15 +49,19 @@ def query_profile(
 def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.NDArray[np.int64]:
     """Return the code + 1 of each row, 0 below the last one, shape (groups, queries, count)."""
     queries = Sequences.of(query for group in groups for query in group)
-    codes = padded(queries, np.arange(len(queries)), count, _NO_LETTER).astype(np.int64) + 1
-    codes[codes > _NO_LETTER] = 0
+    none = np.iinfo(queries.residues.dtype).max
+    codes = padded(queries, np.arange(len(queries)), count, none).astype(np.int64) + 1
+    codes[codes > none] = 0
     return codes.reshape(len(groups), -1, count)
 
 
 def _stored(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
-    """Return the score of each letter + 1 of a query with each of a target, and of none."""
-    letters = len(scoring.alphabet)
-    matrix = np.full((letters + 1, letters + 1), PADDING, np.int64)
+    """Return the score of each letter + 1 of a query with each of a target, and of none.
+
+    The letters of a profile are its positions.
+    """
+    rows, letters = scoring.matrix.shape
+    matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
     matrix[1:, 1:] = scoring.matrix
     if geometry.number == INT32:
         return matrix.astype(np.int32)

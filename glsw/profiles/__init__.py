@@ -1,0 +1,1 @@
+"""Profiles: queries whose scores depend on the position, and files of them."""

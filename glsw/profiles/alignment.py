@@ -1,0 +1,204 @@
+"""Scores by position from a multiple alignment, as PSI-BLAST makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.profiles.letters import Letters
+from glsw.scoring.scoring import Scoring
+from glsw.statistics.ungapped_constants import lambda_of
+
+GAP, OUTSIDE, UNKNOWN = -1, -2, -3
+"""In place of a letter: a gap; before the first or behind the last residue; an ambiguous letter."""
+_GAPS = "-.~ "
+_MOST_IDENTICAL = 0.94
+_PSEUDOCOUNTS = 10.0
+_STEPS, _MOST_FACTOR = 30, 2.0
+_LEAST_OCCUPANCY = 0.5
+
+_Int8 = npt.NDArray[np.int8]
+_Float = npt.NDArray[np.float64]
+
+
+def rows_of(alignment: Any) -> list[tuple[str, str]]:
+    """Return the names and the gapped letters of the rows of an alignment.
+
+    Parameters
+    ----------
+    alignment : Bio.Align.MultipleSeqAlignment, Bio.Align.Alignment, or iterable of str
+
+    Raises
+    ------
+    TypeError
+        For other objects.
+    ValueError
+        If there are no rows, or their lengths differ.
+    """
+    if hasattr(alignment, "coordinates"):
+        names = [getattr(each, "id", None) for each in alignment.sequences]
+        found = [(name or f"row {k + 1}", alignment[k]) for k, name in enumerate(names)]
+    elif isinstance(alignment, str | bytes) or not isinstance(alignment, Iterable):
+        kind = type(alignment).__name__
+        raise TypeError(f"an alignment of Biopython, or rows of letters and gaps expected: {kind}")
+    else:
+        given = enumerate(alignment, start=1)
+        found = [
+            (f"row {k}", each) if isinstance(each, str) else (str(each.id), str(each.seq))
+            for k, each in given
+        ]
+    lengths = {len(letters) for _, letters in found}
+    if len(lengths) != 1:
+        raise ValueError(f"the rows of an alignment have one length, not {sorted(lengths)[:5]}")
+    return found
+
+
+def scores_of_alignment(
+    rows: list[tuple[str, str]], query: int | None, scoring: Scoring
+) -> tuple[npt.NDArray[np.int32], str]:
+    """Return the scores of an alignment, shape (m, A), and the m letters of its query.
+
+    Positions are the columns where row ``query`` has residues; with None those where at least half
+    of the rows have some, and the letters are the most frequent ones there.
+    """
+    made = Letters(scoring)
+    letters = [row for _, row in rows]
+    if query is not None and not -len(rows) <= query < len(rows):
+        raise ValueError(f"query {query}: the alignment has {len(rows)} rows")
+    codes = np.stack([_codes(row, name, made) for name, row in rows])
+    if query is None:
+        kept = np.flatnonzero(((codes >= 0) | (codes == UNKNOWN)).mean(axis=0) >= _LEAST_OCCUPANCY)
+        counts = np.stack([(codes[:, kept] == k).sum(axis=0) for k in range(len(made.codes))])
+        own = "".join(str(scoring.alphabet.letters[made.codes[k]]) for k in counts.argmax(axis=0))
+    else:
+        first = codes[query]
+        kept = np.flatnonzero((first >= 0) | (first == UNKNOWN))
+        own = "".join(letters[query][k] for k in kept.tolist())
+        order = [query % len(rows), *(k for k in range(len(rows)) if k != query % len(rows))]
+        codes = codes[order]
+    if not len(kept):
+        raise ValueError("the alignment has no column with enough residues")
+    return made.complete(position_scores(codes[:, kept], made, own), own), own
+
+
+def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np.int32]:
+    """Return the scores of unambiguous letters at each position, shape (m, L).
+
+    Rows at least 94 % identical to one before are dropped. The others have position-based weights
+    (Henikoff and Henikoff 1994, "Position-based sequence weights", J. Mol. Biol. 243:574), which
+    give observed frequencies f in each column. Pseudocounts g follow from f and the matrix, and
+    (alpha f + beta g) / (alpha + beta), with beta 10 and alpha the mean number of different letters
+    (gaps count as one) minus 1, is the estimate Q of the frequencies; the score is ln(Q / P) /
+    lambda. Weights and alpha of a column are those of the rows that reach it, over the columns that
+    all of these reach (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", Nucleic Acids Res.
+    25:3389; 94 % and 10 as in Schaffer et al. 2001, Nucleic Acids Res. 29:2994). At last scores are
+    rescaled so that their lambda without gaps is that of the matrix. PSI-BLAST of today has other
+    pseudocounts (Altschul et al. 2009).
+
+    Parameters
+    ----------
+    codes : ndarray of int8, shape (N, m)
+        Numbers of unambiguous letters, or `GAP`, `OUTSIDE`, `UNKNOWN`; the query first.
+    made : Letters
+    letters : str
+        Those of the query, whose scores are taken where a column has no unambiguous letter.
+    """
+    scoring = made.scoring
+    kept = codes[_different(codes)]
+    alphabet = scoring.alphabet
+    own = alphabet.encode(letters, unknown=alphabet.wildcard)
+    plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, made.codes)]
+    if len(kept) == 1:  # nothing was observed
+        return plain
+    likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
+    units = plain.astype(np.float64)
+    inside = kept != OUTSIDE
+    blocks: dict[bytes, tuple[_Float, float]] = {}
+    for column in range(kept.shape[1]):
+        reach = inside[:, column]
+        key = reach.tobytes()
+        if key not in blocks:
+            blocks[key] = _weights(kept[reach][:, inside[reach].all(axis=0)])
+        weights, different = blocks[key]
+        some = kept[reach, column]
+        known = some >= 0
+        total = weights[known].sum()
+        if total > 0:
+            observed = np.bincount(some[known], weights[known], len(made.codes)) / total
+            expected = observed @ likely  # g / P
+            alpha, beta = max(0.0, different - 1), _PSEUDOCOUNTS
+            ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
+            units[column] = made.in_units(ratios)
+    return _rescaled(units, made)
+
+
+def _codes(row: str, name: str, made: Letters) -> _Int8:
+    """Return the numbers of the letters of a row."""
+    alphabet = made.scoring.alphabet
+    table = np.full(len(alphabet), UNKNOWN, np.int8)
+    table[made.codes] = np.arange(len(made.codes))
+    gaps = np.array([letter in _GAPS for letter in row], bool)
+    found = np.full(len(row), GAP, np.int8)
+    residues = "".join(letter for letter in row if letter not in _GAPS)
+    found[~gaps] = table[alphabet.encode(residues, name=name, unknown=alphabet.wildcard)]
+    some = np.flatnonzero(~gaps)
+    if not len(some):
+        return np.full(len(row), OUTSIDE, np.int8)
+    found[: some[0]] = found[some[-1] + 1 :] = OUTSIDE
+    return found
+
+
+def _different(codes: _Int8) -> npt.NDArray[np.intp]:
+    """Return the numbers of the rows that are not nearly identical to one before."""
+    kept: list[int] = []
+    residues = codes >= 0
+    for k, row in enumerate(codes):
+        both = residues[kept] & residues[k]
+        same = ((codes[kept] == row) & both).sum(axis=1)
+        if k and not residues[k].any():
+            continue
+        if not (same >= _MOST_IDENTICAL * np.maximum(1, both.sum(axis=1))).any():
+            kept.append(k)
+    return np.array(kept, np.intp)
+
+
+def _weights(block: _Int8) -> tuple[_Float, float]:
+    """Return position-based weights of the rows of a block, and its mean number of letters.
+
+    >>> block = np.array([[0, 1], [0, 2], [0, 2]], np.int8)
+    >>> weights, different = _weights(block)
+    >>> weights.round(3).tolist(), different
+    ([0.417, 0.292, 0.292], 1.5)
+    """
+    columns = block.shape[1]
+    shifted = block.astype(np.intp) - UNKNOWN
+    size = int(shifted.max(initial=0)) + 1
+    at = shifted + size * np.arange(columns)
+    counts = np.bincount(at.ravel(), minlength=size * columns)
+    different = (counts.reshape(columns, size) > 0).sum(axis=1)
+    weights = (1 / (counts[at] * different)).sum(axis=1)
+    return weights / weights.sum(), float(different.mean())
+
+
+def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
+    """Return scores as integers whose lambda without gaps is that of the matrix."""
+    chances = np.tile(made.frequencies / len(units), len(units))
+
+    def lambda_at(factor: float) -> float | None:
+        scores, at = np.unique(np.rint(factor * units).astype(np.int64), return_inverse=True)
+        probabilities = np.bincount(at.ravel(), chances).astype(np.float64)
+        if scores[-1] <= 0 or scores @ probabilities >= 0:
+            return None
+        return lambda_of(scores, probabilities)
+
+    low, high = 1 / _MOST_FACTOR, _MOST_FACTOR
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        found = lambda_at(middle)
+        if found is None:  # no statistics exist
+            return np.rint(units).astype(np.int32)
+        low, high = (middle, high) if found > made.lambda_ else (low, middle)
+    return np.rint((low + high) / 2 * units).astype(np.int32)

@@ -1,0 +1,46 @@
+"""Files of profiles: their format is found out by how they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from glsw.profiles import blast, hmmer, text
+from glsw.profiles.letters import Parts
+from glsw.scoring.scoring import Scoring
+
+_Reader: TypeAlias = Callable[[str, str, "Scoring | None"], Parts]
+_READERS: tuple[tuple[str, _Reader], ...] = (
+    (text.BEGINS, text.read_text),
+    (blast.ASCII_BEGINS, blast.read_ascii),
+    (blast.ASN_BEGINS, blast.read_asn),
+    (hmmer.BEGINS, hmmer.read_hmm),
+)
+_ALIGNMENTS = (("# STOCKHOLM", "stockholm"), ("CLUSTAL", "clustal"), (">", "fasta"))
+FORMATS = (
+    "what glsw has written, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
+    "(Stockholm, Clustal, FASTA with gaps)"
+)
+
+
+def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
+    """Return the profile of a file, or the alignment in it; errors as `glsw.Profile.read`."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a profile: it is not text") from None
+    begin = content.lstrip()
+    for begins, reader in _READERS:
+        if begin.startswith(begins):
+            found = reader(begin if reader is text.read_text else content, str(path), scoring)
+            return found if found.id else found._replace(id=path.stem)
+    for begins, kind in _ALIGNMENTS:
+        if begin.startswith(begins):
+            from Bio import AlignIO
+
+            try:
+                return AlignIO.read(path, kind)  # type: ignore[no-untyped-call]
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+    raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")

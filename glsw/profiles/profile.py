@@ -1,0 +1,210 @@
+"""`Profile`: a query whose scores depend on the position."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.profiles import text
+from glsw.profiles.alignment import rows_of, scores_of_alignment
+from glsw.profiles.files import read_profile
+from glsw.profiles.letters import Parts
+from glsw.scoring.matrices import MAX_UNITS
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import Single, as_records
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Scores of each letter at each position of a query, in place of a substitution matrix.
+
+    A profile is a query: of `glsw.search`, `glsw.score`, `glsw.align`, and of the methods of
+    `glsw.Aligner` of these names, alone or in a list of profiles. Its own scores and gap costs are
+    used; the aligner's mode, masks and engine apply.
+
+    Gap costs are the same at every position.
+
+    Parameters
+    ----------
+    scores : ndarray of int, shape (m, A)
+        Score of each position with each letter of the alphabet of ``scoring``, in its integer
+        units, see `Scoring.scale`.
+    letters : str
+        The sequence that stands for the profile in results: m letters, such as the consensus.
+        Identities are counted with it.
+    scoring : Scoring
+        The matrix on which the scores are based, and the gap costs. Bit scores and E-values have
+        the constants of this matrix and these costs, as in PSI-BLAST, so scores are expected on its
+        scale: their lambda without gaps should be its own (`from_alignment` and PSI-BLAST rescale
+        them; K is not adapted to a profile here). Letters are similar if they score above 0 in it.
+    id, description : str
+        As of a `glsw.Record`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If scores are no integers, their shape does not fit, or the scoring is not local (the mode
+        is the aligner's).
+
+    Examples
+    --------
+    >>> import glsw
+    >>> profile = glsw.Profile.from_sequence("HEAGAWGHEE")
+    >>> len(profile), profile.scores.shape
+    (10, (10, 24))
+    >>> aligner = glsw.Aligner(engine="reference")
+    >>> aligner.score(profile, "PAWHEAE"), aligner.score("HEAGAWGHEE", "PAWHEAE")
+    (17, 17)
+    >>> family = glsw.Profile.from_alignment(["HEAGAWGHEE", "HEA-AWGQED", "HDAGSWPHE-"])
+    >>> aligner.score(family, "PAWHEAE")
+    19
+    """
+
+    scores: npt.NDArray[np.int32]
+    letters: str
+    scoring: Scoring
+    id: str = "profile"
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scoring, Scoring) or self.scoring.positional:
+            raise TypeError(f"scoring must be a Scoring, not {type(self.scoring).__name__}")
+        if not self.scoring.local:
+            raise ValueError("the scoring of a profile has no end gaps: the aligner has the mode")
+        given = np.asarray(self.scores)
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"scores must be integers, got {given.dtype}")
+        alphabet = self.scoring.alphabet
+        m = len(self.letters) // alphabet.width
+        if given.shape != (m, len(alphabet)):
+            raise ValueError(
+                f"scores have shape {given.shape}, {m} letters and the {alphabet.name} alphabet "
+                f"need ({m}, {len(alphabet)})"
+            )
+        largest = max(int(given.max(initial=0)), -int(given.min(initial=0)))
+        if largest > MAX_UNITS:
+            raise ValueError(f"a score of size {largest} is more than {MAX_UNITS}")
+        alphabet.encode(self.letters, name=self.id, unknown=alphabet.wildcard)
+        scores = np.array(given, np.int32, order="C")
+        scores.setflags(write=False)
+        object.__setattr__(self, "scores", scores)
+
+    @classmethod
+    def from_sequence(cls, sequence: Single, scoring: Scoring | None = None) -> Profile:
+        """Return the profile with the scores of one sequence: results are the same as with it.
+
+        Parameters
+        ----------
+        sequence : str, Seq, SeqRecord, Record or array of codes
+        scoring : Scoring, optional
+            ``Scoring.blast()`` unless given.
+        """
+        scoring = scoring or Scoring.blast()
+        (record,) = as_records(sequence, what="profile", alphabet=scoring.alphabet)
+        codes = scoring.alphabet.encode(record.letters, name=record.id)
+        return cls(scoring.matrix[codes], record.letters, scoring, record.id, record.description)
+
+    @classmethod
+    def from_alignment(
+        cls,
+        alignment: Any,
+        scoring: Scoring | None = None,
+        *,
+        query: int | None = 0,
+        id: str | None = None,  # noqa: A002
+    ) -> Profile:
+        """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
+
+        Scores are made as published for PSI-BLAST (Altschul et al. 1997; Schaffer et al. 2001):
+        see `glsw.profiles.alignment.position_scores`. Gaps at the ends of a row mean that the row
+        does not reach there.
+
+        Parameters
+        ----------
+        alignment : Bio.Align.MultipleSeqAlignment, Bio.Align.Alignment, or list of str
+            Rows of letters and gaps.
+        scoring : Scoring, optional
+            ``Scoring.blast()`` unless given.
+        query : int or None
+            The row whose residues are the positions of the profile; None for the columns where at
+            least half of the rows have residues.
+        id : str, optional
+            The name of the profile; that of the query's row unless given.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the rows do not fit together or have letters outside the alphabet; if no local
+            statistics exist for the scoring.
+        """
+        scoring = scoring or Scoring.blast()
+        if scoring.alphabet.width != 1:
+            raise ValueError(f"an alignment of single letters, not of {scoring.alphabet.name}")
+        rows = rows_of(alignment)
+        scores, letters = scores_of_alignment(rows, query, scoring)
+        name = id if id is not None else "profile" if query is None else rows[query][0]
+        return cls(scores, letters, scoring, name)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], scoring: Scoring | None = None) -> Profile:
+        """Return the profile of a file; its format is found out.
+
+        Formats: what `write` writes; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 in
+        text); HMMER3's models, of which match emissions become scores and the rest is left out; an
+        alignment (Stockholm, Clustal, FASTA with gaps), whose first row is the query.
+
+        Parameters
+        ----------
+        path : str or path
+        scoring : Scoring, optional
+            The matrix and the gap costs; those of the file unless given, or
+            ``Scoring.blast()`` (``Scoring.nucleotide()`` of models of DNA) if it names none.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If its format is unknown or broken, naming file and line.
+        """
+        found = read_profile(Path(path), scoring)
+        if isinstance(found, Parts):
+            return cls(found.scores, found.letters, found.scoring, found.id, found.description)
+        return cls.from_alignment(found, scoring)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as text, which `read` reads back the same."""
+        Path(path).write_text(self.to_text(), encoding="utf-8")
+
+    def to_text(self) -> str:
+        """Return the text that `write` writes."""
+        parts = Parts(self.scores, self.letters, self.scoring, self.id, self.description)
+        return text.written(parts)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.id}: {len(self)} positions, {self.scoring.name}>"
+
+    def masked(self, letters: str) -> Profile:
+        """Return the profile with other ``letters``, the lower-case ones of which are masked.
+
+        Masked positions have the scores of the wildcard, X or N.
+
+        Raises
+        ------
+        ValueError
+            If the alphabet has no wildcard.
+        """
+        alphabet = self.scoring.alphabet
+        alphabet.lower_case_masked()  # raises an error
+        lower = np.array([letter.islower() for letter in letters], bool)
+        scores = self.scores.copy()
+        scores[lower] = self.scoring.matrix[alphabet.encode(alphabet.wildcard or "")]
+        return replace(self, scores=scores, letters=letters)

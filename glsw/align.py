@@ -139,8 +139,7 @@ class Aligner(ProfileQueries):
         self.engine: Engine = self._pool.engine
         self._options = {
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
-            **{"unknown": unknown, "memory": memory, "lower_case_mask": lower_case_mask},
-            "mask_low_complexity": mask_low_complexity,
+            **{"memory": memory, **self._inputs.settings},
         }
 
     # A str is also an iterable of str: the overloads overlap.

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_MASKS = "lower_case_mask", "mask_low_complexity", "seg"
+
+
 class ProfileQueries(Neighbors):
     """Base of `glsw.Aligner`: it makes the aligners of profiles."""
 
@@ -30,8 +33,8 @@ class ProfileQueries(Neighbors):
         profiles = profiles_in(queries)
         if profiles is None:
             return cls(**options), queries
-        masks = (options.get(name, False) for name in ("lower_case_mask", "mask_low_complexity"))
-        scoring, records = by_position(profiles, *masks)
+        masks = {name: options[name] for name in _MASKS if name in options}
+        scoring, records = by_position(profiles, **masks)
         given = options.get("scoring")
         if given is not None and given.end_gaps is not None:
             scoring = replace(scoring, end_gaps=given.end_gaps)

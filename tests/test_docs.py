@@ -39,6 +39,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(protein[:14])
     for name in ("reads.fq", "genome.fa", "genes.fa", "contigs.fasta", "genome1.fa", "genome2.fa"):
         (tmp_path / name).write_text(dna)
+    for name in ("pssm", "hmm"):
+        shutil.copy(ROOT / "tests" / "data" / f"made_up.{name}", tmp_path / f"family.{name}")
+    (tmp_path / "family.afa").write_text(">a\nMKVLAWGCQR\n>b\nMKVLAWG-QR\n")
     (tmp_path / "database.fasta.gz").write_bytes(gzip.compress(protein.encode()))
     shutil.copytree(ROOT / "demo", tmp_path / "demo")
     shutil.copy(ROOT / "demo" / "recording.csv", tmp_path)

@@ -207,7 +207,7 @@ def test_public_names() -> None:
     names = """
         Aligner Aligner3 Alignment Alphabet Batch BestHits DNA Database Device DeviceError
         DeviceInfo DeviceMemoryError DotPlot Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
-        Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
+        Profile Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
         align_pairs alignments clusters devices dotplot edit_distance edit_distance_matrix makedb
         neighbors read reciprocal_best_hits score score_matrix score_pairs search write
     """

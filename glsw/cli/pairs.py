@@ -11,6 +11,7 @@ from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_kind, check_standard_input, only, residues
 from glsw.cli.messages import progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
+from glsw.cli.profiles import read_profile
 from glsw.cli.scoring import scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.engines import Progress
@@ -83,8 +84,12 @@ def read_inputs(
     """Read the sequences of two files, and choose their scoring."""
     scoring_of(arguments)  # raises errors of options
     check_standard_input(arguments.query, arguments.target)
-    queries = as_records(Path(arguments.query), what="query")
-    scoring, note = scoring_for(arguments, queries)
+    if getattr(arguments, "profile", False):
+        scoring, queries = read_profile(arguments)
+        note = ""
+    else:
+        queries = as_records(Path(arguments.query), what="query")
+        scoring, note = scoring_for(arguments, queries)
     read = preparation(arguments, scoring)
     targets = _targets(arguments.target, one_each)
     if one_each:

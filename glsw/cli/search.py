@@ -12,6 +12,7 @@ from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
+from glsw.cli.profiles import add_profiles
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import count, format_in, name, number, shard
@@ -52,6 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "target", metavar="DB", help=f"sequences to search: {FILES}; or a database of makedb"
     )
     add_scoring(parser)
+    add_profiles(parser)
     _add_strands(parser)
     add_masks(parser)
     hits = parser.add_argument_group("hits")

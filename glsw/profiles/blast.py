@@ -56,6 +56,8 @@ def read_ascii(text: str, path: str, scoring: Scoring | None) -> Parts:
             )
         rows.append(row)
         residues += letter
+    else:
+        raise ValueError(f"{path}: it ends after position {len(rows)}, cut off")
     if not rows:
         raise ValueError(f"{path}: no positions in it")
     scores = np.array(rows, np.int32)[:, columns] * scoring.scale

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,7 +29,7 @@ FORMATS = (
 def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
     """Return the profile of a file, or the alignment in it; errors as `glsw.Profile.read`."""
     try:
-        content = path.read_text(encoding="utf-8")
+        content = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a profile: it is not text") from None
     begin = content.lstrip()
@@ -40,7 +42,7 @@ def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
             from Bio import AlignIO
 
             try:
-                return AlignIO.read(path, kind)  # type: ignore[no-untyped-call]
+                return AlignIO.read(io.StringIO(content), kind)  # type: ignore[no-untyped-call]
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
     raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")

@@ -33,6 +33,8 @@ def read_hmm(text: str, path: str, scoring: Scoring | None) -> Parts:
         If the file has another form, or letters of another kind, naming file and line.
     """
     lines = text.splitlines()
+    if (models := sum(line.startswith(BEGINS) for line in lines)) > 1:
+        raise ValueError(f"{path}: {models} models, one expected")
     start = next((k for k, line in enumerate(lines) if line.startswith("HMM ")), None)
     if start is None:
         raise ValueError(f"{path}: no line HMM with the letters of the model")

@@ -62,7 +62,7 @@ class Profile:
     (17, 17)
     >>> family = glsw.Profile.from_alignment(["HEAGAWGHEE", "HEA-AWGQED", "HDAGSWPHE-"])
     >>> aligner.score(family, "PAWHEAE")
-    19
+    16
     """
 
     scores: npt.NDArray[np.int32]

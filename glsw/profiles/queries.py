@@ -13,6 +13,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import ProfileRecord, Record
+from glsw.sequences.seg import Masked
 
 
 def profiles_in(queries: object) -> list[Profile] | None:
@@ -34,7 +35,10 @@ def profiles_in(queries: object) -> list[Profile] | None:
 
 
 def by_position(
-    profiles: Sequence[Profile], lower_case_mask: bool = False, mask_low_complexity: bool = False
+    profiles: Sequence[Profile],
+    lower_case_mask: bool = False,
+    mask_low_complexity: bool = False,
+    seg: Masked = "no",
 ) -> tuple[PositionalScoring, list[ProfileRecord]]:
     """Return the scoring of the positions of all profiles, and their records.
 
@@ -44,7 +48,7 @@ def by_position(
     ----------
     profiles : sequence of Profile
         At least one.
-    lower_case_mask, mask_low_complexity : bool
+    lower_case_mask, mask_low_complexity, seg
         Which letters of profiles are masked, as for `glsw.Aligner`.
 
     Raises
@@ -59,12 +63,14 @@ def by_position(
             "profiles of one search have the same matrix and gap costs; search others separately"
         )
     alphabet = scoring.alphabet
-    masks = lower_case_mask, mask_low_complexity
-    preparation = QueryPreparation(alphabet, "plus", None, *masks)
+    preparation = QueryPreparation(
+        *(alphabet, "plus", None, lower_case_mask, mask_low_complexity),
+        seg=seg in ("query", "both"),
+    )
     rows, records, first = [], [], 0
     for profile in profiles:
         shown = profile
-        if any(masks):
+        if preparation.masks:
             shown = profile.masked(preparation.soft_masked(profile.letters))
         strands = {1: shown.scores}
         if alphabet.nucleotides:

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.profiles.letters import Parts
-from glsw.scoring.matrices import alphabet_of
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, Alphabet
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
 
 BEGINS = "glsw profile 1"
 _NUMBERS = "scale", "gap_open", "gap_extend", "insertion_open", "insertion_extend"
@@ -27,11 +26,12 @@ def written(parts: Parts) -> str:
     """
     scoring = parts.scoring
     lines = [BEGINS, f"id {json.dumps(parts.id)}", f"description {json.dumps(parts.description)}"]
-    lines += [f"name {json.dumps(scoring.name)}"]
+    alphabet = scoring.alphabet
+    lines += [f"name {json.dumps(scoring.name)}", f"alphabet {json.dumps(alphabet.name)}"]
+    lines += [f"ambiguous {json.dumps(alphabet.ambiguous)}"]
     numbers = ((name, getattr(scoring, name)) for name in _NUMBERS)
     lines += [f"{name} {number}" for name, number in numbers if number is not None]
-    names = list(scoring.alphabet.letters)
-    width = scoring.alphabet.width
+    names, width = list(alphabet.letters), alphabet.width
     own = [parts.letters[k : k + width] for k in range(0, len(parts.letters), width)]
     for title, rows, table in (("matrix", names, scoring.matrix), ("scores", own, parts.scores)):
         lines += [title, " ".join(names)]
@@ -65,7 +65,7 @@ def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
     if letters != names or again != names:
         raise ValueError(f"{path}: its tables have different letters")
     try:
-        alphabet = _alphabet("".join(names) if max(map(len, names)) == 1 else tuple(names))
+        alphabet = _alphabet(names, json.loads(values["alphabet"]), json.loads(values["ambiguous"]))
         numbers: dict[str, Any] = {k: int(values[k]) for k in _NUMBERS if k in values}
         made = Scoring(matrix, alphabet, name=json.loads(values["name"]), **numbers)
         titles = json.loads(values["id"]), json.loads(values["description"])
@@ -74,8 +74,10 @@ def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
     return Parts(scores, "".join(rows), scoring or made, *titles)
 
 
-def _alphabet(letters: str | tuple[str, ...]) -> Alphabet:
-    return DNA if letters == DNA.letters else alphabet_of(letters, "profile")
+def _alphabet(names: list[str], name: str, ambiguous: str) -> Alphabet:
+    letters = "".join(names) if max(map(len, names)) == 1 else tuple(names)
+    known = (each for each in (PROTEIN, DNA) if each.letters == letters)
+    return next(known, None) or custom(letters, name, ambiguous=ambiguous)
 
 
 def _table(

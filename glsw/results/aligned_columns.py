@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from glsw.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.results.operations import DELETED, DIFFERENT, EQUAL, INSERTED, Operations
+from glsw.scoring.positional import letter_scoring
 
 if TYPE_CHECKING:
-    from glsw.scoring.positional import letter_scoring
-from glsw.scoring.scoring import Scoring
+    from glsw.scoring.scoring import Scoring
 
 _MAX_COLUMNS_TOGETHER = 2**20
 

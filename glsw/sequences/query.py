@@ -144,10 +144,15 @@ class QueryPreparation:
                 "only DNA has two strands"
             )
         check_seg(self.alphabet, self.seg)
-        if self.lower_case_mask or self.mask_low_complexity or self.seg:
+        if self.masks:
             self.alphabet.lower_case_masked()
         if self.mask_low_complexity:
             low_complexity("", self.alphabet)
+
+    @property
+    def masks(self) -> bool:
+        """Whether any letters are to be masked."""
+        return self.lower_case_mask or self.mask_low_complexity or self.seg
 
     @property
     def query_alphabet(self) -> Alphabet:
@@ -278,8 +283,7 @@ class QueryPreparation:
     @cached_property
     def _masked(self) -> Alphabet | None:
         """The alphabet in which masked letters are the wildcard, if any are to be masked."""
-        masked = self.lower_case_mask or self.mask_low_complexity or self.seg
-        return self.alphabet.lower_case_masked() if masked else None
+        return self.alphabet.lower_case_masked() if self.masks else None
 
 
 def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], ...]:

@@ -71,6 +71,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l protein -d 'score proteins, wh
 complete -c glsw -n '_shtab_glsw_using search' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using search' -l mode -xka "local global semiglobal" -d 'local: the alignment begins and ends anywhere; global: it contains all letters of both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)'
 complete -c glsw -n '_shtab_glsw_using search' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
+complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file of a profile, whose scores depend on the position: what glsw has written, PSI-BLAST'"'"'s ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment (Stockholm, Clustal, FASTA with gaps); --matrix, --gapopen and --gapextend if the file names none, or instead of its own'
 complete -c glsw -n '_shtab_glsw_using search' -l strand -xka "both plus minus" -d 'strands of the query (both, plus of proteins)'
 complete -c glsw -n '_shtab_glsw_using search' -l translated -d 'search proteins with a DNA query, translated in three frames of each strand'
 complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s number of the code to translate by, with --translated (1)'

@@ -1,6 +1,6 @@
 """Loops of shaders for `bench.work.micro`, and what NumPy says that they must find.
 
->>> kernel = chains("add max", 16, 8)
+>>> kernel = chains(16, 8, "add max")
 >>> kernel.work, kernel.expected().shape
 (256, (64,))
 """
@@ -26,7 +26,12 @@ SEEDS = 64
 COSTS, COSTS3 = {"gap_open": 12, "gap_extend": 2}, {"opens": 9, "extends": 2}
 SCORES = {"match": 5, "mismatch": -4}
 _FIRST, _COST, _FACTOR = 101, 3, 40503
-_OPERATIONS = {"add": 0, "max": 1, "add max": 2}
+_OPERATIONS: Mapping[str, tuple[int, int, Callable[[Any, Any], Any]]] = {
+    "add": (0, 1, np.add),
+    "max": (1, 1, np.maximum),
+    "add max": (2, 2, lambda x, y: np.maximum(x - _COST, y)),
+}
+"""Their numbers in chains.glsl, how many operations each is, and what it does."""
 _INT, _HALF, _FLOAT = 0, 1, 2  # as number.glsl has them
 _ADDED = 34  # of the four numbers of a word: 0 + 3 + 10 + 21, see read.comp
 _TABLE = 512  # words of 16 bytes of uniform_block.comp
@@ -57,10 +62,11 @@ class Kernel:
 
 
 def chains(
-    operation: str, count: int, rounds: int, *, half: bool = False, shader: str = "chains.comp"
+    count: int, rounds: int, operation: str, *, half: bool = False, shader: str = "chains.comp"
 ) -> Kernel:
     """Return ``count`` numbers, each computed from itself and the next one in every round."""
     parts = 2 if half else 1
+    number, cost, step = _OPERATIONS[operation]
 
     def expected() -> Found:
         start = (np.arange(SEEDS)[:, None] * 37 + np.arange(count) * _FIRST) & 1023
@@ -68,24 +74,18 @@ def chains(
         for first in (start, start ^ 341)[:parts]:
             x = first.astype(np.int32)
             for _ in range(rounds):
-                x[:, :-1] = _next(operation, x[:, :-1], x[:, 1:])
-                x[:, -1] = _next(operation, x[:, -1], x[:, 0])
+                x[:, :-1] = step(x[:, :-1], x[:, 1:])
+                x[:, -1] = step(x[:, -1], x[:, 0])
             ends.append(x)
         return _mixed(np.stack(ends, axis=-1).reshape(SEEDS, -1))
 
-    defines = {"NUMBER": _HALF if half else _INT, "OPERATION": _OPERATIONS[operation]}
+    defines = {"NUMBER": _HALF if half else _INT, "OPERATION": number}
     defines |= {"CHAINS": count, "ROUNDS": rounds}
-    work = count * rounds * (2 if operation == "add max" else 1) * parts
-    return Kernel(f"micro/{shader}", work, expected, defines, {"first": _FIRST, "cost": _COST})
+    uniforms = {"first": _FIRST, "cost": _COST}
+    return Kernel(f"micro/{shader}", count * rounds * cost * parts, expected, defines, uniforms)
 
 
-def _next(operation: str, x: Any, y: Any) -> Any:
-    if operation == "add":
-        return x + y
-    return np.maximum(x, y) if operation == "max" else np.maximum(x - _COST, y)
-
-
-def recurrence(form: str, rows: int, step: int, turns: int, *, linear: bool) -> Kernel:
+def recurrence(turns: int, linear: bool, form: str, rows: int, step: int) -> Kernel:
     """Return the recurrence alone.
 
     Forms: ``cells`` as `sweep.glsl`, ``drawn`` the same in a fragment shader; ``rows``, ``half``
@@ -94,14 +94,13 @@ def recurrence(form: str, rows: int, step: int, turns: int, *, linear: bool) -> 
     files = {"cells": "micro/cells.comp", "drawn": "micro/cells.frag"}
     numbers = {"rows": _INT, "half": _HALF, "float": _FLOAT}
     parts = 2 if form in ("half", "float") else 1
-    costs = {"gap_open": COSTS["gap_open"]} if linear else COSTS
     defines = {"NUMBER": numbers.get(form), "ROWS": rows, "STEP": step, "TURNS": turns}
     return Kernel(
         files.get(form, "micro/rows.comp"),
         rows * step * turns * parts,
         lambda: np.asarray(tables(rows, step, turns, linear, parts)[0]),
         {**defines, "LINEAR": 1 if linear else None},
-        {**costs, **SCORES},
+        {**SCORES, "gap_open": COSTS["gap_open"], **({} if linear else COSTS)},
         f"{rows} rows x {step} column{'s' * (step > 1)}",
     )
 
@@ -142,16 +141,15 @@ def made_up(seeds: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.int64]:
     return np.where(mixed >> 13 & 3 == 0, SCORES["match"], SCORES["mismatch"])
 
 
-def recurrence3(side: int, turns: int, *, linear: bool) -> Kernel:
+def recurrence3(turns: int, linear: bool, side: int) -> Kernel:
     """Return the recurrence of three sequences alone, by identity: as `lane3.glsl`."""
-    costs = {"opens": COSTS3["opens"]} if linear else COSTS3
     defines = {"SIDE": side, "ROWS": side * side, "TURNS": turns, "IDENTITY": 1}
     return Kernel(
         "micro/cells3.comp",
         side * side * turns,
         lambda: _planes(side, turns, linear),
         {**defines, "LINEAR": 1 if linear else None},
-        {**costs, **SCORES},
+        {**SCORES, "opens": COSTS3["opens"], **({} if linear else COSTS3)},
         f"planes of {side} x {side}",
     )
 
@@ -170,12 +168,8 @@ def _planes(side: int, turns: int, linear: bool) -> Found:
         here[:, :, 0] = before[:, :, side]
         for y in range(1, side + 1):
             for z in range(1, side + 1):
-                gaps = np.stack(
-                    [
-                        *(before[1, y - 1, z], before[2, y, z - 1], here[3, y - 1, z - 1]),
-                        *(before[4, y, z], here[5, y - 1, z], here[6, y, z - 1]),
-                    ]
-                )
+                two = before[1, y - 1, z], before[2, y, z - 1], here[3, y - 1, z - 1]
+                gaps = np.stack([*two, before[4, y, z], here[5, y - 1, z], here[6, y, z - 1]])
                 aligned = before[0, y - 1, z - 1] + scores[:, (y - 1) * side + z - 1]
                 h = np.maximum(np.maximum(aligned, 0), gaps.max(axis=0))
                 here[0, y, z] = h

@@ -7,91 +7,67 @@ can do, and every row. The second page says what holds today of the five papers.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import argparse
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from bench import claims, options, roofline, table
-from bench.picture import Column, columns_of, picture
+from bench import claims, options, roofline
+from bench.page import Cell, Column, columns_of, page, table, tag, text
+from bench.picture import picture
 from bench.row import File, Row, rate_of, seconds_of, state
+from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes
 from bench.work import WORKLOADS
-
-STYLE = Path(__file__).with_name("report.css")
-SCRIPT = Path(__file__).with_name("report.js")
-
 
 # tables
 
 
-def html_table(
-    head: Sequence[str], rows: Sequence[Sequence[tuple[str, float | None]]], name: str
-) -> str:
-    """Return a table that can be sorted; a cell is HTML and the number to sort by."""
-    numbers = [any(row[k][1] is not None for row in rows) for k in range(len(head))]
-    heads = "".join(
-        f'<th scope="col"{" class=n" * number}>{escape(text)}</th>'
-        for text, number in zip(head, numbers, strict=True)
-    )
-    lines = []
-    for row in rows:
-        cells = []
-        for k, (text, value) in enumerate(row):
-            tag = "th" if k == 0 else "td"
-            data = " class=n" * numbers[k] + ("" if value is None else f' data-v="{value:.6g}"')
-            cells.append(f"<{tag}{data}>{text}</{tag}>")
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    body = "\n".join(lines)
-    return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{escape(name)}">'
-        f'<table class="sortable"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+def rate_cell(row: Row) -> Cell:
+    """Return what a row says: its rate, or why there is none."""
+    kind, rate = state(row), rate_of(row)
+    if kind != "timed":
+        found = {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}
+        return found[kind]
+    if row.get("unit", "cell/s") == "cell/s":
+        return text(gcups(rate or 0.0), rate)
+    return text(amount(rate, row["unit"]), rate)
 
 
-def _cell(row: Row | None, column: Column) -> tuple[str, float | None]:
+def linked(row: Row | None, column: Column) -> Cell:
     """Return what a row says, linked to it."""
     if row is None:
-        return "", None
-    kind = state(row)
-    link = f'<a href="#{column.link(row)}"'
-    if kind == "wrong":
-        return f'{link} class="wrong">WRONG</a>', -1.0
-    if kind == "not run":
-        return f'{link} class="none" title="{escape(row["skipped"])}">-</a>', None
-    if kind == "right":
-        return f"{link}>right</a>", None
-    rate = rate_of(row)
-    if row.get("unit", "cell/s") != "cell/s":
-        return f"{link}>{escape(table.amount(rate, row['unit']))}</a>", rate
-    return f"{link}>{table.number((rate or 0.0) / 1e9)}</a>", rate
+        return Cell("")
+    cell, kind = rate_cell(row), {"wrong": "wrong", "not run": "none"}.get(state(row))
+    title, href = row.get("skipped"), f"#{column.place(row)}"
+    return Cell(tag("a", cell.html, href=href, class_=kind, title=title), cell.value)
 
 
 def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     """Yield each workload and its table: a line per measurement, a column per device."""
-    names = [*WORKLOADS]
-    names += sorted({row["workload"] for c in columns for row in c.rows} - set(names))
-    for workload in names:
+    known = {row["workload"] for column in columns for row in column.rows}
+    for workload in [*WORKLOADS, *sorted(known - set(WORKLOADS))]:
         lines: dict[str, dict[str, Row]] = {}
         for column in columns:
             for row in column.rows:
                 if row["workload"] == workload:
-                    cores = {**row, "cores": row.get("cores") and (row["cores"] > 1) + 1}
-                    who = row["program"] + ("", ", one core", ", all cores")[cores["cores"] or 0]
-                    parts = [who, row["task"], row.get("scoring"), table.sizes(row)]
-                    parts.append(row.get("options"))
-                    label = ", ".join(str(part) for part in parts if part)
-                    lines.setdefault(label, {})[column.mark] = row
+                    lines.setdefault(_line(row), {})[column.mark] = row
         if lines:
             rows = [
-                [(escape(label), None), *(_cell(found.get(c.mark), c) for c in columns)]
-                for label, found in lines.items()
+                [text(name), *(linked(found.get(column.mark), column) for column in columns)]
+                for name, found in lines.items()
             ]
             units = {row.get("unit") for found in lines.values() for row in found.values()}
             unit = "GCUPS" if units <= {"cell/s", None} else "rates with their units"
             head = [f"{workload}: {unit}", *(column.name for column in columns)]
-            yield workload, html_table(head, rows, workload)
+            yield workload, table(workload, head, rows)
+
+
+def _line(row: Row) -> str:
+    """Return what rows of several devices have in common; their processors may differ."""
+    cores = row.get("cores")
+    where = None if not cores else "one core" if cores == 1 else "all cores"
+    parts = row["program"], where, row["task"], row.get("scoring"), sizes(row), row.get("options")
+    return ", ".join(part for part in parts if part)
 
 
 def rooflines(columns: Sequence[Column]) -> str:
@@ -101,59 +77,51 @@ def rooflines(columns: Sequence[Column]) -> str:
         rates = roofline.rates_of(column.rows)
         for row in column.rows:
             limit = roofline.bound(row, rates, column.file.header["device"])
-            if state(row) != "timed" or limit is None or limit.share is None:
-                continue
-            lowest = limit.lowest
-            text = f"{table.label(row)}, {row['workload']}"
-            link = f'<a href="#{column.link(row)}">{table.number((limit.reached or 0) / 1e9)}</a>'
-            rows.append(
-                [
-                    (f"{escape(column.name)}: {escape(text)}", None),
-                    (link, limit.reached),
-                    (table.number(lowest.cells_per_second / 1e9), lowest.cells_per_second),
-                    (f"{limit.share:.1%}", limit.share),
-                    (escape(f"{lowest.resource}: {lowest.reason}"), None),
-                ]
-            )
-    if not rows:
-        return ""
-    rows.sort(key=lambda row: -(row[3][1] or 0.0))
+            if state(row) == "timed" and limit is not None and limit.share is not None:
+                most = limit.lowest.cells_per_second
+                link = tag("a", gcups(limit.reached), href=f"#{column.place(row)}")
+                rows.append(
+                    [
+                        text(f"{column.name}: {label(row)}, {row['workload']}"),
+                        Cell(link, limit.reached),
+                        text(gcups(most), most),
+                        text(percent(limit.share), limit.share),
+                        text(f"{limit.lowest.resource}: {limit.lowest.reason}"),
+                    ]
+                )
+    rows.sort(key=lambda row: -(row[3].value or 0.0))
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
-    return html_table(head, rows, "share of the device's own limits")
+    return table("share of the device's own limits", head, rows) if rows else ""
 
 
 def every_row(columns: Sequence[Column]) -> str:
     """Return all rows, each with its place on the page."""
-    lines = []
+    places, lines = [], []
     for column in columns:
         for row in column.rows:
-            between = row.get("between")
-            cells = [
-                escape(column.name),
-                escape(row["workload"]),
-                escape(table.label(row)),
-                escape(row.get("scoring") or ""),
-                _cell(row, column)[0].replace("<a href", "<span data-h").replace("</a>", "</span>"),
-                table.seconds(seconds_of(row)) + (" (part)" if row.get("part") else ""),
-                table.seconds(row.get("clock")),
-                f"{between:.1%}" if between is not None else "-",
-                table.size_text(row.get("memory")),
-                table.energy(row),
-                escape(
-                    f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
-                ),
-                escape(row.get("skipped") or row.get("note") or ""),
-                escape(f"{(row.get('commit') or '')[:9]}{' (dirty)' * bool(row.get('dirty'))}"),
-            ]
-            lines.append(f'<tr id="{column.link(row)}"><td>' + "<td>".join(cells))
+            places.append(column.place(row))
+            part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
+            lines.append(
+                [
+                    *map(
+                        text, (column.name, row["workload"], label(row), row.get("scoring") or "")
+                    ),
+                    rate_cell(row),
+                    text(seconds(seconds_of(row)) + part, seconds_of(row)),
+                    text(seconds(row.get("clock")), row.get("clock")),
+                    text(percent(row.get("between")), row.get("between")),
+                    text(size_text(row.get("memory")), row.get("memory")),
+                    text(energy(row)),
+                    text(
+                        f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
+                    ),
+                    text(row.get("skipped") or row.get("note") or ""),
+                    text((row.get("commit") or "")[:9] + dirty),
+                ]
+            )
     head = ["device", "workload", "program", "scoring", "rate", "wall", "device clock"]
     head += ["between passes", "memory", "energy", "wrong, by judge", "note", "commit"]
-    heads = "".join(f"<th>{text}</th>" for text in head)
-    body = "\n".join(lines)
-    return (
-        '<div class="box rows" role="region" tabindex="0" aria-label="every row"><table '
-        f'class="sortable"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    return table("every row", head, lines, places=places)
 
 
 def machines(columns: Sequence[Column]) -> str:
@@ -162,124 +130,109 @@ def machines(columns: Sequence[Column]) -> str:
     for column in columns:
         header, device = column.file.header, column.file.header["device"] or {}
         commits = {(row.get("commit") or "unknown")[:9] for row in column.rows}
+        dot = tag("span", "", class_="dot", style=f"background:{column.colour}")
         rows.append(
             [
-                (
-                    f'<span class="dot" style="background:{column.colour}"></span>'
-                    f"{escape(column.name)}",
-                    None,
-                ),
-                (escape(str(device.get("renderer", "-"))), None),
-                (escape(f"{device.get('gl', '-')}, {device.get('driver', '-')}"), None),
-                (escape(f"{header['cpu']}, {header['cores']} cores"), None),
-                (str(len(column.rows)), float(len(column.rows))),
-                (escape(", ".join(sorted(commits))), None),
-                (escape(column.file.path.name), None),
+                Cell(dot + escape(column.name)),
+                text(device.get("renderer", "-")),
+                text(f"{device.get('gl', '-')}, {device.get('driver', '-')}"),
+                text(f"{header['cpu']}, {header['cores']} cores"),
+                text(len(column.rows), len(column.rows)),
+                text(", ".join(sorted(commits))),
+                text(column.file.path.name),
             ]
         )
     head = ["device", "renderer", "OpenGL, driver", "processor", "rows", "commits", "file"]
-    return html_table(head, rows, "devices")
+    return table("devices", head, rows)
 
 
 # pages
 
 
-def page(title: str, lead: str, body: str, link: tuple[str, str]) -> str:
-    """Return a whole page."""
-    style, script = STYLE.read_text(encoding="utf-8"), SCRIPT.read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1>\n<p>{escape(lead)} "
-        f'<a href="{link[0]}">{escape(link[1])}</a></p></header>\n<main>\n{body}\n</main>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
-    )
-
-
 def results_page(files: Sequence[File]) -> str:
     """Return the page of the devices."""
     columns = columns_of(files)
-    tables = dict(by_workload(columns))
-    choices = "".join(
-        f'<button type="button" data-w="{escape(name)}">{escape(name)}</button>' for name in tables
-    )
-    sections = "".join(
-        f'<section class="workload" data-w="{escape(name)}"><h3>{escape(name)}</h3>'
-        f"<p>{escape(_text(name))}</p>{text}</section>"
-        for name, text in tables.items()
-    )
-    limits = rooflines(columns)
-    near = (
-        "<h2>How near to the device's own limits</h2><p>A ceiling is what an engine could reach if "
-        "only one thing limited it, by the rates of <code>micro</code> on the same device.</p>"
-    )
-    body = (
-        picture(columns)
-        + f"<h2>Devices</h2>{machines(columns)}"
-        + f'<h2>Every workload</h2><div class="choose"><button type="button" data-w="" '
-        f'class="on">all</button>{choices}<input type="search" placeholder="filter lines" '
-        f'aria-label="filter lines"></div>{sections}'
-        + (near + limits if limits else "")
-        + f"<h2>Every row</h2>{every_row(columns)}"
-    )
+    tables, limits = dict(by_workload(columns)), rooflines(columns)
+    buttons = [tag("button", "all", type="button", data_w="", class_="on")]
+    buttons += [tag("button", escape(name), type="button", data_w=name) for name in tables]
+    search = '<input type="search" placeholder="filter lines" aria-label="filter lines">'
+    sections = [
+        tag("h3", escape(name)) + tag("p", escape(_text(name))) + shown
+        for name, shown in tables.items()
+    ]
+    near = "A ceiling is what an engine could reach if only one thing limited it, by the rates of "
+    near += "<code>micro</code> on the same device."
+    parts = [
+        *(picture(columns), tag("h2", "Devices"), machines(columns)),
+        *(tag("h2", "Every workload"), tag("div", "".join(buttons) + search, class_="choose")),
+        *(
+            tag("section", section, class_="workload", data_w=name)
+            for name, section in zip(tables, sections, strict=True)
+        ),
+        *(
+            [tag("h2", "How near to the device's own limits"), tag("p", near), limits]
+            * bool(limits)
+        ),
+        *(tag("h2", "Every row"), every_row(columns)),
+    ]
     names = ", ".join(column.name for column in columns)
     lead = f"{names}. Every result was checked before it was timed; every number links to its row."
-    return page("glsw on these devices", lead, body, ("papers.html", "What holds of five papers"))
+    words = "papers.html", "What holds of five papers"
+    return page("glsw on these devices", lead, "".join(parts), *words)
 
 
 def _text(name: str) -> str:
-    text = WORKLOADS[name].text if name in WORKLOADS else ""
-    for word in ("{count:,} ", "{count:,}", "{0:,} x {1:,}", "{0:,}", "{1}"):
-        text = text.replace(word, "")
-    return " ".join(text.replace(" of  ", " ").split()).strip(" ,:")
+    """Return what a workload is, without its sizes."""
+    words = WORKLOADS[name].text if name in WORKLOADS else ""
+    for size in ("{count:,} ", "{count:,}", "{0:,} x {1:,}", "{0:,}", "{1}"):
+        words = words.replace(size, "")
+    return " ".join(words.replace(" of  ", " ").split()).strip(" ,:")
 
 
 def papers_page(files: Sequence[File]) -> str:
     """Return the page of the papers."""
     columns, parts = columns_of(files), []
     for paper in claims.papers():
-        rows = []
         decided = [[claims.decide(each, c.rows) for each in paper.claims] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
-        for n, claim in enumerate(paper.claims):
-            cells: list[tuple[str, float | None]] = [
-                (escape(claim.text), None),
-                (escape(claim.place), None),
-            ]
-            for column, found in ((columns[k], decided[k][n]) for k in measured):
-                kind = found.verdict.replace(" ", "-")
-                by = f" ({found.by})" if found.ratios else ""
-                links = " ".join(
-                    f'<a href="report.html#{column.link(each.left)}" '
-                    f'title="{each.ratio:.3g} times">{escape(each.size)}</a>'
-                    for each in found.ratios
-                )
-                small = f"<small>{links}</small>" if links else ""
-                text = f'<span class="{kind}">{escape(found.verdict)}</span>{escape(by)}{small}'
-                cells.append((text, None))
-            rows.append(cells)
-        head = ["the paper says", "place", *(columns[k].name for k in measured)]
-        figures: list[list[tuple[str, float | None]]] = [
+        rows = [
+            [text(claim.text), text(claim.place)]
+            + [_decision(decided[k][n], columns[k]) for k in measured]
+            for n, claim in enumerate(paper.claims)
+        ]
+        figures = [
             [
-                (escape(f.what), None),
-                (escape(f.machine), None),
-                (escape(f"{f.value:.4g} {f.unit}"), f.value),
-                (escape(f.place), None),
+                *(text(f.what), text(f.machine)),
+                *(text(f"{f.value:.4g} {f.unit}", f.value), text(f.place)),
             ]
             for f in paper.figures
         ]
-        parts.append(
-            f'<section id="{paper.name}"><h2>{escape(paper.title)}</h2>'
-            + html_table(head, rows, paper.title)
-            + f"<p>{escape(paper.differs)}</p>"
-            + "<details><summary>What it prints</summary>"
-            + html_table(["what", "machine", "value", "place"], figures, "figures")
-            + "</details></section>"
-        )
+        head = ["the paper says", "place", *(columns[k].name for k in measured)]
+        prints = table("figures", ["what", "machine", "value", "place"], figures)
+        content = [
+            *(tag("h2", escape(paper.title)), table(paper.title, head, rows)),
+            *(tag("p", escape(paper.differs)),),
+            tag("details", tag("summary", "What it prints") + prints),
+        ]
+        parts.append(tag("section", "".join(content), id=paper.name))
     lead = "Claims as comparisons between rows; the sizes link to what was measured."
-    title = "What holds today of five papers"
-    return page(title, lead, "".join(parts), ("report.html", "All measurements"))
+    words = "report.html", "All measurements"
+    return page("What holds today of five papers", lead, "".join(parts), *words)
+
+
+def _decision(found: claims.Decision, column: Column) -> Cell:
+    """Return what the rows of a device say of a claim, linked to them."""
+    links = " ".join(
+        tag(
+            *("a", escape(each.size)),
+            href=f"report.html#{column.place(each.left)}",
+            title=f"{each.ratio:.3g} times",
+        )
+        for each in found.ratios
+    )
+    verdict = tag("span", escape(found.verdict), class_=found.verdict.replace(" ", "-"))
+    by = f" ({found.by})" if found.ratios else ""
+    return Cell(verdict + escape(by) + (tag("small", links) if links else ""))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -287,15 +240,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = options.Parser(prog="python -m bench report", description="Write two pages of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
-    arguments = parser.parse_args(argv)
-    try:
-        files = [File.read(path) for path in arguments.files]
-    except (OSError, ValueError) as error:
-        print(f"bench report: {error}", file=sys.stderr)
-        return 2
-    pages: Mapping[str, Any] = {"report.html": results_page, "papers.html": papers_page}
+    return options.run(parser, _write, argv)
+
+
+def _write(arguments: argparse.Namespace) -> int:
+    files = [File.read(path) for path in arguments.files]
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, made in pages.items():
+    for name, made in (("report.html", results_page), ("papers.html", papers_page)):
         (arguments.output / name).write_text(made(files), encoding="utf-8")
         print(arguments.output / name)
     return 0

@@ -84,6 +84,7 @@ class Runner:
     verbose: bool = True
     measured: int = 0
     _warm_until: float = 0.0
+    _width: int = 0
     _own: set[Key] = field(default_factory=set)
 
     def run(self, workloads: Sequence[Workload], seconds: float, passes: int) -> None:
@@ -130,7 +131,8 @@ class Runner:
         if self.verbose:
             count = max((case.count or 0 for case in cases), default=0)
             print(f"\n{work.name}: {table.text_of(work, cases[0].sizes, count)}", flush=True)
-            print(table.HEADING, flush=True)
+            self._width = table.width_of([self._row(work, case) for case in cases])
+            print(table.heading(self._width), flush=True)
         best: tuple[float, Case, dict[str, Any]] | None = None
         for case in cases:
             row = self.case(work, case, clock.share(), number)
@@ -162,7 +164,7 @@ class Runner:
         self._own.add(self._key(work, case))
         self.measured += 1
         if self.verbose:
-            print(table.line(row), flush=True)
+            print(table.line(row, self._width), flush=True)
         gc.collect()  # the next one needs the buffers of this one
         return row
 

@@ -1,16 +1,16 @@
-"""Rows as text: the lines that ``bench run`` prints, and ``bench show``."""
+"""Rows as text: the columns that ``bench run``, ``bench show`` and ``bench report`` have."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench import options
-from bench.row import File, Row, rate_of, seconds_of, state
+from bench.row import File, Row, seconds_of, state
 
-HEADING = f"{'':<38}{'wall':>10}{'device':>10}{'rate':>14}{'spread':>8}{'passes':>8}{'memory':>10}"
+# names
 
 
 def text_of(work: Any, sizes: Sequence[int], count: int) -> str:
@@ -23,6 +23,13 @@ def title(row: Row) -> str:
     """Return what a row is, in one line."""
     parts = [row["workload"], who(row), row["task"], row.get("scoring"), sizes(row)]
     return ", ".join(str(part) for part in (*parts, row.get("options")) if part)
+
+
+def label(row: Row) -> str:
+    """Return what tells a row from others of its workload and scoring."""
+    task = row["task"] if row["task"] != "scores" else None
+    parts = who(row), task, "x".join(map(str, row.get("sizes") or ())), row.get("options")
+    return ", ".join(part for part in parts if part)
 
 
 def who(row: Row) -> str:
@@ -42,6 +49,9 @@ def sizes(row: Row) -> str:
     return " x ".join(first + [f"{size:,}" for size in row.get("sizes", ())])
 
 
+# numbers
+
+
 def number(value: float | None) -> str:
     """Return a number with three digits.
 
@@ -53,36 +63,30 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
 
 
+def gcups(rate: float | None) -> str:
+    """Return a rate in billions of cells per second."""
+    return number(None if rate is None else rate / 1e9)
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _scaled(value: float | None, units: Mapping[str, float]) -> str:
+    """Return a number in the largest unit that it reaches, or in the last one."""
+    if value is None:
+        return "-"
+    unit = next((unit for unit, size in units.items() if value >= size), [*units][-1])
+    return f"{number(value / units[unit])} {unit}"
+
+
 def seconds(value: float | None) -> str:
     """Return a time in words.
 
     >>> seconds(44.96), seconds(0.00133), seconds(1.446), seconds(2e-6), seconds(None)
     ('45 s', '1.33 ms', '1.45 s', '2 us', '-')
     """
-    if value is None:
-        return "-"
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= size or unit == "us":
-            return f"{number(value / size)} {unit}"
-    return "-"
-
-
-def amount(value: float | None, unit: str | None) -> str:
-    """Return a rate with a prefix.
-
-    >>> amount(1.5e12, "op/s"), amount(2.5e-6, "s"), amount(5e9, "cell/s"), amount(0.9, "recall")
-    ('1.5 Top/s', '2.5 us', '5 GCUPS', '0.9 recall')
-    """
-    if value is None:
-        return "-"
-    if unit == "s":
-        return seconds(value)
-    if unit == "cell/s":
-        return f"{number(value / 1e9)} GCUPS"
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if value >= factor:
-            return f"{number(value / factor)} {prefix}{unit}"
-    return f"{number(value)} {unit}"
+    return _scaled(value, {"s": 1.0, "ms": 1e-3, "us": 1e-6})
 
 
 def size_text(size: int | None) -> str:
@@ -91,12 +95,27 @@ def size_text(size: int | None) -> str:
     >>> size_text(2**18), size_text(3 * 2**20), size_text(None)
     ('256 KiB', '3 MiB', '-')
     """
-    if not size:
-        return "-"
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 2**power:
-            return f"{number(size / 2**power)} {unit}"
-    return f"{size} B"
+    return _scaled(size or None, {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1})
+
+
+def amount(value: float | None, unit: str | None) -> str:
+    """Return a rate with a prefix.
+
+    >>> amount(1.5e12, "op/s"), amount(2.5e-6, "s"), amount(5e9, "cell/s"), amount(0.9, "recall")
+    ('1.5 Top/s', '2.5 us', '5 GCUPS', '0.9 recall')
+    """
+    if unit == "s":
+        return seconds(value)
+    if unit == "cell/s":
+        return "-" if value is None else f"{gcups(value)} GCUPS"
+    return _scaled(value, {f"T{unit}": 1e12, f"G{unit}": 1e9, f"M{unit}": 1e6, f"{unit}": 1})
+
+
+def rate(row: Row) -> str:
+    """Return the rate of a row, or that it was right."""
+    if row.get("rate"):
+        return amount(row["rate"], row.get("unit"))
+    return "-" if row.get("wall") else "right"
 
 
 def energy(row: Row) -> str:
@@ -106,46 +125,50 @@ def energy(row: Row) -> str:
     return f"{number(row['joules'] / row['cells'] * 1e12)} pJ per cell"
 
 
-def line(row: Row) -> str:
+# lines of a terminal
+
+COLUMNS: Mapping[str, tuple[int, Callable[[Row], str]]] = {
+    "wall": (10, lambda row: "~" * bool(row.get("part")) + seconds(seconds_of(row))),
+    "device": (10, lambda row: seconds(row.get("clock"))),
+    "rate": (14, rate),
+    "spread": (8, lambda row: percent(row.get("spread"))),
+    "passes": (8, lambda row: percent(row.get("between"))),
+    "memory": (10, lambda row: size_text(row.get("memory"))),
+}
+"""Their widths, and what they have of a row; a tilde is before the time of a part."""
+
+
+def width_of(rows: Iterable[Row]) -> int:
+    """Return the width of the first column of a table."""
+    return max([37, *(len(label(row)) for row in rows)]) + 1
+
+
+def heading(width: int) -> str:
+    return " " * width + "".join(f"{name:>{each}}" for name, (each, _) in COLUMNS.items())
+
+
+def line(row: Row, width: int) -> str:
     """Return a row for a terminal."""
-    name = f"{label(row):<38}"
+    name = f"{label(row):<{width}}"
     if state(row) == "not run":
         return f"{name}  -: {row['skipped']}"
     if state(row) == "wrong":
         first = f"; {row['first']}" if row.get("first") else ""
         return f"{name}  WRONG: {row.get('wrong')} of {row.get('judged')}{first}"
-    part = "~" if row.get("part") else ""
-    rate = (
-        amount(row.get("rate"), row.get("unit"))
-        if row.get("rate")
-        else "-"
-        if row.get("wall")
-        else "right"
-    )
-    between = f"{row['between'] * 100:.1f}%" if row.get("between") is not None else "-"
-    spread = f"{row['spread'] * 100:.1f}%" if row.get("spread") is not None else "-"
-    return (
-        f"{name}{part + seconds(seconds_of(row)):>10}{seconds(row.get('clock')):>10}{rate:>14}"
-        f"{spread:>8}{between:>8}{size_text(row.get('memory')):>10}"
-    )
+    return name + "".join(f"{text(row):>{each}}" for each, text in COLUMNS.values())
 
 
-def label(row: Row) -> str:
-    """Return what tells a row from others of its workload."""
-    own = [who(row)] + [row["task"]] * (row["task"] != "scores")
-    own += ["x".join(map(str, row["sizes"]))] if row.get("sizes") else []
-    return ", ".join([*own, *([row["options"]] if row.get("options") else [])])
-
-
-def lines(rows: Sequence[Row]) -> Iterator[str]:
+def lines(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of rows, workload by workload, scoring by scoring."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["workload"], row.get("scoring") or ""), []).append(row)
     for (workload, scoring), some in groups.items():
+        width = width_of(some)
         yield f"\n{workload}{': ' * bool(scoring)}{scoring}"
-        yield HEADING
-        yield from map(line, some)
+        yield heading(width)
+        for row in some:
+            yield line(row, width)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -153,29 +176,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = options.Parser(prog="python -m bench show", description="Show the rows of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--workload", action="append", metavar="NAME", help="these only")
-    arguments = parser.parse_args(argv)
+    return options.run(parser, _show, argv)
+
+
+def _show(arguments: argparse.Namespace) -> int:
     status = 0
-    for path in arguments.files:
-        try:
-            file = File.read(path)
-        except (OSError, ValueError) as error:
-            print(f"bench show: {error}", file=sys.stderr)
-            return 2
-        chosen: list[Mapping[str, Any]] = [
-            row
-            for row in file.rows.values()
-            if not arguments.workload or row["workload"] in arguments.workload
-        ]
-        print(f"{path.name}: {len(file.rows)} rows of {_whose(file)}")
+    for file in map(File.read, arguments.files):
+        device, wanted = file.header["device"], arguments.workload
+        whose = f"{device['renderer']}, {device['driver']}" if device else file.header["cpu"]
+        chosen = [row for row in file.rows.values() if not wanted or row["workload"] in wanted]
+        print(f"{file.path.name}: {len(file.rows)} rows of {whose}")
         for text in lines(chosen):
             print(text)
         status |= any(state(row) == "wrong" for row in chosen)
     return status
-
-
-def _whose(file: File) -> str:
-    device = file.header["device"]
-    return f"{device['renderer']}, {device['driver']}" if device else str(file.header["cpu"])
-
-
-__all__ = ["line", "lines", "rate_of"]

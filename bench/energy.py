@@ -9,12 +9,10 @@ only the administrator may read. Joules include what the idle device takes.
 from __future__ import annotations
 
 import ctypes
-import re
-import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from bench.machine import output
 from glsw.device.device import Device
 from glsw.device.egl import egl_devices
 
@@ -51,11 +50,14 @@ class PowerMeter(Protocol):
     def used(self, work: Callable[[], None]) -> Used | None: ...
 
 
+# counters of energy
+
+
 class Counter:
     """Files in which microjoules are counted, and the highest value after which each is 0 again."""
 
-    def __init__(self, tool: str, files: Iterable[tuple[Path, int | None]]) -> None:
-        self.tool, self._files = tool, list(files)
+    def __init__(self, tool: str, files: Sequence[tuple[Path, int | None]]) -> None:
+        self.tool, self._files = tool, files
 
     def read(self) -> list[int] | None:
         try:
@@ -67,37 +69,61 @@ class Counter:
         start, before = time.perf_counter(), self.read()
         work()
         seconds, after = time.perf_counter() - start, self.read()
-        if before is None or after is None:
-            return None
-        most = [limit for _, limit in self._files]
-        steps = [counted(*each) for each in zip(before, after, most, strict=True)]
+        steps = [
+            last - first if last >= first else most and last + most + 1 - first
+            for first, last, (_, most) in zip(before or (), after or (), self._files, strict=False)
+        ]
         told = [step for step in steps if step is not None]
-        return Used(sum(told) / 1e6, seconds) if len(told) == len(steps) else None
+        return Used(sum(told) / 1e6, seconds) if len(told) == len(self._files) else None
 
 
-def counted(before: int, after: int, most: int | None) -> int | None:
-    """Return how far a counter went on that begins again at 0 after ``most``.
+def rapl() -> Counter | None:
+    """Return the counters of the processor packages, None where they cannot be read."""
+    files: list[tuple[Path, int | None]] = []
+    for zone in sorted((SYS / "class/powercap").glob("intel-rapl:*")):
+        with suppress(OSError, ValueError):
+            if (zone / "name").read_text().startswith("package"):
+                most = int((zone / "max_energy_range_uj").read_text())
+                files.append((zone / "energy_uj", most))
+    counter = Counter("RAPL", files)
+    return counter if counter.read() else None
 
-    >>> counted(90, 110, 100), counted(90, 10, 100), counted(90, 10, None)
-    (20, 21, None)
-    """
-    if after >= before:
-        return after - before
-    return None if most is None else after + most + 1 - before
+
+def hwmon(drm: str) -> PowerMeter | None:
+    """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
+    folder = SYS / "class/drm" / Path(drm).name / "device/hwmon"
+    for sensor in sorted(folder.glob("hwmon*")) if drm else ():
+        counter = Counter("hwmon", [(sensor / "energy1_input", None)])
+        if counter.read():
+            return counter
+        for name in ("power1_average", "power1_input"):
+            with suppress(OSError, ValueError):
+                int((sensor / name).read_text())
+                return Sensor(sensor / name)
+    return None
+
+
+# samples of power
 
 
 class Sampler:
-    """Samples of the power, taken in the background: ``watch`` appends them until it is stopped."""
+    """Watts of a card, read in the background; ``samples`` yields them until it is stopped."""
 
     tool: str
 
-    def watch(self, samples: list[tuple[float, float]], stop: threading.Event) -> None:
+    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
         raise NotImplementedError
 
     def used(self, work: Callable[[], None]) -> Used | None:
         samples: list[tuple[float, float]] = []
         stop = threading.Event()
-        thread = threading.Thread(target=self.watch, args=(samples, stop), daemon=True)
+
+        def watch() -> None:
+            with suppress(OSError, ValueError):
+                for sample in self.samples(stop):
+                    samples.append(sample)
+
+        thread = threading.Thread(target=watch, daemon=True)
         thread.start()
         try:
             _wait(lambda: bool(samples) or not thread.is_alive())
@@ -112,6 +138,12 @@ class Sampler:
         return None if energy is None else Used(energy, end - start)
 
 
+def _wait(ready: Callable[[], bool]) -> None:
+    limit = time.monotonic() + PATIENCE
+    while not ready() and time.monotonic() < limit:
+        time.sleep(INTERVAL / 10)
+
+
 def joules(samples: Samples, start: float, end: float) -> float | None:
     """Return the energy of a time, watts changing evenly; None with fewer than two samples in it.
 
@@ -120,7 +152,7 @@ def joules(samples: Samples, start: float, end: float) -> float | None:
     """
     seconds, watts = np.array(samples, float).reshape(-1, 2).T
     inside = (seconds > start) & (seconds < end)
-    if len(seconds) < 2 or np.count_nonzero((seconds >= start) & (seconds <= end)) < 2:
+    if np.count_nonzero((seconds >= start) & (seconds <= end)) < 2:
         return None
     at = np.concatenate([[start], seconds[inside], [end]])
     power = np.interp(at, seconds, watts)
@@ -130,13 +162,14 @@ def joules(samples: Samples, start: float, end: float) -> float | None:
 class Sensor(Sampler):
     """A file that says microwatts."""
 
-    def __init__(self, tool: str, path: Path) -> None:
-        self.tool, self._path = tool, path
+    tool = "hwmon"
 
-    def watch(self, samples: list[tuple[float, float]], stop: threading.Event) -> None:
-        with suppress(OSError, ValueError):
-            while not stop.wait(INTERVAL):
-                samples.append((time.time(), int(self._path.read_text()) / 1e6))
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
+        while not stop.wait(INTERVAL):
+            yield time.time(), int(self._path.read_text()) / 1e6
 
 
 class NvidiaSmi(Sampler):
@@ -148,25 +181,21 @@ class NvidiaSmi(Sampler):
         words = [f"--query-gpu=timestamp,{field}", "--format=csv,noheader,nounits"]
         self._command = ["nvidia-smi", "-i", card, *words, "-lms", str(int(INTERVAL * 1000))]
 
-    def watch(self, samples: list[tuple[float, float]], stop: threading.Event) -> None:
+    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
         pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
-        with (
-            suppress(OSError),
-            subprocess.Popen(self._command, stdout=subprocess.PIPE, **pipes) as process,
-        ):
-            ended = threading.Thread(target=_end, args=(process, stop), daemon=True)
-            ended.start()
+        with subprocess.Popen(self._command, stdout=subprocess.PIPE, **pipes) as process:
+
+            def end_it() -> None:
+                stop.wait()
+                process.terminate()
+
+            end = threading.Thread(target=end_it, daemon=True)
+            end.start()
             for line in process.stdout or ():
-                sample = sample_of(line)
-                if sample is not None:
-                    samples.append(sample)
+                if sample := sample_of(line):
+                    yield sample
             stop.set()
-            ended.join()
-
-
-def _end(process: subprocess.Popen[str], stop: threading.Event) -> None:
-    stop.wait()
-    process.terminate()
+            end.join()
 
 
 def sample_of(line: str) -> tuple[float, float] | None:
@@ -185,57 +214,17 @@ def sample_of(line: str) -> tuple[float, float] | None:
         return None
 
 
-def _wait(ready: Callable[[], bool]) -> None:
-    limit = time.monotonic() + PATIENCE
-    while not ready() and time.monotonic() < limit:
-        time.sleep(INTERVAL / 10)
-
-
 # which meter
 
 
-def rapl() -> Counter | None:
-    """Return the counters of the processor packages, None where they cannot be read."""
-    files: list[tuple[Path, int | None]] = []
-    for zone in sorted((SYS / "class/powercap").glob("intel-rapl:*")):
-        with suppress(OSError, ValueError):
-            if (zone / "name").read_text().startswith("package"):
-                most = int((zone / "max_energy_range_uj").read_text())
-                files.append((zone / "energy_uj", most))
-    return _readable(Counter("RAPL", files))
-
-
-def hwmon(drm: str) -> PowerMeter | None:
-    """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
-    folder = SYS / "class/drm" / Path(drm).name / "device/hwmon"
-    for sensor in sorted(folder.glob("hwmon*")) if drm else []:
-        if counter := _readable(Counter("hwmon", [(sensor / "energy1_input", None)])):
-            return counter
-        for name in ("power1_average", "power1_input"):
-            with suppress(OSError, ValueError):
-                int((sensor / name).read_text())
-                return Sensor("hwmon", sensor / name)
-    return None
-
-
-def _readable(counter: Counter) -> Counter | None:
-    return counter if counter.read() else None
-
-
 def meter_for(device: Device | None) -> PowerMeter | None:
-    """Return what tells the energy of a device, of the processor without one; None if nothing.
-
-    Of several NVIDIA cards it is the one with the PCI address of EGL's device; where EGL names no
-    file of the device, the one with its CUDA number, if all cards are of the same kind (others
-    CUDA sorts by speed), else the only one with the renderer's name.
-    """
+    """Return what tells the energy of a device, of the processor without one; None if nothing."""
     if device is None or device.info.software:
         return rapl()
     listed = egl_devices()
     drm = listed[device.info.index].path if device.info.index < len(listed) else ""
-    found: PowerMeter | None = None
-    if "nvidia" in f"{device.info.name} {device.info.vendor}".casefold():
-        found = nvidia(device.info.name, _pci_address(drm), _cuda_number(device.info.index))
+    nvidia_card = "nvidia" in f"{device.info.name} {device.info.vendor}".casefold()
+    found = nvidia(device.info.name, drm, device.info.index) if nvidia_card else None
     return found or hwmon(drm)
 
 
@@ -244,66 +233,41 @@ class Card(NamedTuple):
 
     address: str
     name: str
+    watts: str
 
 
-def nvidia(renderer: str, address: str | None, number: int | None) -> NvidiaSmi | None:
-    """Return what samples a card, see `chosen`; None if there is no tool or it tells no power."""
-    for field in _FIELDS if shutil.which("nvidia-smi") else ():
+def nvidia(renderer: str, drm: str, index: int) -> NvidiaSmi | None:
+    """Return what samples a card; None if there is no tool, or it tells no power of it."""
+    for field in _FIELDS:
         words = f"--query-gpu=pci.bus_id,name,{field}", "--format=csv,noheader,nounits"
-        command = ["nvidia-smi", *words]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        if done.returncode:
-            continue
-        if card := chosen(cards(done.stdout), renderer, address, number):
+        lines = (output("nvidia-smi", *words) or "").splitlines()
+        card = chosen([Card(*line.split(", ")) for line in lines], renderer, drm, index)
+        if card and card.watts.replace(".", "").isdigit():
             return NvidiaSmi(card.address, field)
     return None
 
 
-def cards(text: str) -> list[Card | None]:
-    r"""Read the cards that nvidia-smi lists, None in the place of one that tells no power.
+def chosen(cards: Sequence[Card], renderer: str, drm: str, index: int) -> Card | None:
+    """Return the card of a renderer, None if that cannot be told.
 
-    >>> cards("00000000:65:00.0, NVIDIA H100, 71.30\n00000000:B3:00.0, Tesla K20, [N/A]\n")
-    [Card(address='00000000:65:00.0', name='NVIDIA H100'), None]
+    Of several it is the one with the PCI address of EGL's device; where EGL names no file of the
+    device, the one with its CUDA number, if all cards are of the same kind (others CUDA sorts by
+    speed), else the only one with the renderer's name.
     """
-    lines = ([word.strip() for word in line.split(",")] for line in text.splitlines())
-    return [
-        Card(address, name) if re.fullmatch(r"[\d.]+", watts) else None
-        for address, name, watts in lines
-    ]
-
-
-def chosen(
-    listed: Sequence[Card | None], renderer: str, address: str | None, number: int | None
-) -> Card | None:
-    """Return the card of a renderer, see `meter_for`; None if that cannot be told.
-
-    >>> two = [Card("00000000:65:00.0", "NVIDIA H100"), Card("00000000:B3:00.0", "NVIDIA H100")]
-    >>> chosen(two, "NVIDIA H100/PCIe/SSE2", "0000:b3:00.0", None) == two[1]
-    True
-    """
-    if len(listed) == 1:
-        return listed[0]
-    there = [card for card in listed if card]
-    if address is not None:
-        same = [card for card in there if card.address.casefold().endswith(address.casefold())]
+    if len(cards) < 2:
+        return next(iter(cards), None)
+    address = (SYS / "class/drm" / Path(drm).name / "device").resolve().name if drm else ""
+    if ":" in address:  # such as 0000:65:00.0
+        same = [card for card in cards if card.address.casefold().endswith(address)]
         return same[0] if same else None
-    alike = len({card and card.name for card in listed}) == 1
-    if number is not None and number < len(listed) and alike:
-        return listed[number]
-    named = [card for card in there if card.name in renderer]
+    if len({card.name for card in cards}) == 1:
+        number = cuda_number(index)
+        return cards[number] if number is not None and number < len(cards) else None
+    named = [card for card in cards if card.name in renderer]
     return named[0] if len(named) == 1 else None
 
 
-def _pci_address(drm: str) -> str | None:
-    """Return the PCI address of a device file, such as 0000:65:00.0; None if it is not known."""
-    name = (SYS / "class/drm" / Path(drm).name / "device").resolve().name if drm else ""
-    return name if re.fullmatch(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.\d", name) else None
-
-
-def _cuda_number(index: int) -> int | None:
+def cuda_number(index: int) -> int | None:
     """Return the CUDA number of EGL's device of that index, None if it has none."""
     try:
         egl = ctypes.CDLL("libEGL.so.1")
@@ -315,10 +279,8 @@ def _cuda_number(index: int) -> int | None:
     if not query or not attribute:
         return None
     handles, count, value = (pointer * 64)(), number(), ctypes.c_ssize_t()
-    found = ctypes.CFUNCTYPE(ctypes.c_uint, number, pointer, pointer)(query)(
-        64, ctypes.addressof(handles), ctypes.addressof(count)
-    )
-    if not found or index >= count.value:
+    devices = ctypes.CFUNCTYPE(ctypes.c_uint, number, pointer, pointer)(query)
+    if not devices(64, ctypes.addressof(handles), ctypes.addressof(count)) or index >= count.value:
         return None
     read = ctypes.CFUNCTYPE(ctypes.c_uint, pointer, number, pointer)(attribute)
     told = read(handles[index], _EGL_CUDA_DEVICE, ctypes.addressof(value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -27,10 +26,7 @@ def device_facts(device: Device) -> dict[str, Any]:
         "vendor": info.vendor,
         "gl": ".".join(map(str, info.version)),
         "driver": info.version_string.partition(" ")[2],
-        "software": info.software,
-        "compute": info.compute,
-        "subgroup_size": info.subgroup_size,
-        "half": info.half,
+        **{name: getattr(info, name) for name in ("software", "compute", "subgroup_size", "half")},
         "limits": dict(info.limits),
         "extensions": sorted(device.ctx.extensions),
         "cards": None if info.software else cards(),
@@ -38,63 +34,18 @@ def device_facts(device: Device) -> dict[str, Any]:
 
 
 @cache
-def cards() -> list[dict[str, Any]] | None:
-    """Return what the vendor's tool says of the cards of this machine, None where there is none.
-
-    A card is ``name``, ``driver``, ``power_limit_w`` (watts), ``clock_mhz`` (the highest of its
-    processors) and ``memory_mib``, each None if not told. Serial numbers are not asked for.
-    """
-    return _nvidia_cards() or _amd_cards()
-
-
-def _nvidia_cards() -> list[dict[str, Any]] | None:
+def cards() -> list[dict[str, Any]]:
+    """Return what nvidia-smi says of each card: watts, MHz and MiB, None if not told."""
+    names = ("name", "driver", "power_limit_w", "clock_mhz", "memory_mib")
     fields = "name,driver_version,power.limit,clocks.max.sm,memory.total"
     text = output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits")
     rows = [line.split(", ") for line in (text or "").splitlines()]
-    return [_card(*row) for row in rows if len(row) == 5]
-
-
-_AMD = {
-    "name": re.compile("card series|product name", re.IGNORECASE),
-    "power": re.compile("max.*power", re.IGNORECASE),
-    "clock": re.compile("sclk.*(max|range)", re.IGNORECASE),
-    "memory": re.compile("vram total memory", re.IGNORECASE),
-}
-"""What rocm-smi calls them; the words differ from version to version."""
-
-
-def _amd_cards() -> list[dict[str, Any]] | None:
-    words = ("--showproductname", "--showdriverversion", "--showmaxpower", "--showmeminfo", "vram")
-    try:
-        told = json.loads(output("rocm-smi", *words, "--json") or "{}")
-    except ValueError:
-        return None
-    driver = next(iter(told.get("system", {}).values()), None)
     found = []
-    for name, facts in sorted(told.items()):
-        if name.startswith("card"):
-            value = {
-                key: next((facts[each] for each in facts if pattern.search(each)), None)
-                for key, pattern in _AMD.items()
-            }
-            size = _number(value["memory"])
-            mib = None if size is None else str(size / 2**20)
-            found.append(_card(value["name"], driver, value["power"], value["clock"], mib))
-    return found or None
-
-
-def _card(name: str | None, driver: str | None, *numbers: str | None) -> dict[str, Any]:
-    words = ("power_limit_w", "clock_mhz", "memory_mib")
-    told = dict(zip(words, map(_number, numbers), strict=True))
-    return {"name": name, "driver": driver, **told}
-
-
-def _number(text: str | None) -> float | None:
-    """Return the number a tool printed, None for words such as "[N/A]"."""
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
+    for row in rows:
+        if len(row) == len(names):
+            told = [float(x) if re.fullmatch(r"[\d.]+", x) else None for x in row[2:]]
+            found.append(dict(zip(names, [*row[:2], *told], strict=True)))
+    return found
 
 
 def versions() -> dict[str, str | None]:
@@ -111,15 +62,12 @@ def versions() -> dict[str, str | None]:
 @cache
 def cpu_model() -> str:
     """Return what the processor calls itself."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    if platform.system() == "Darwin":
-        return output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
-    return platform.processor() or platform.machine()
+    listed = Path("/proc/cpuinfo")
+    text = listed.read_text(encoding="utf-8") if listed.exists() else ""
+    if found := re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE):
+        return found[1].strip()
+    told = output("sysctl", "-n", "machdep.cpu.brand_string")  # of macOS
+    return told or platform.processor() or platform.machine()
 
 
 def cores() -> int:

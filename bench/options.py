@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from glsw.device.device import DeviceError
 from glsw.device.shader import ShaderError
@@ -37,22 +37,25 @@ def run(
         return 2
 
 
-def count(text: str) -> int:
-    """Read a number from 1."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: a number from 1 is expected")
-    return int(text)
+def number(
+    kind: Callable[[str], Any], least: float, what: str, *, above: bool = False
+) -> Callable[[str], Any]:
+    """Return what reads a number from ``least`` on, or above it.
 
-
-def indices(text: str) -> list[int]:
-    """Read indices of devices with commas between them.
-
-    >>> indices("0,1")
-    [0, 1]
+    >>> number(int, 1, "a number from 1")("5")
+    5
     """
-    if not all(word.isdigit() for word in text.split(",")):
-        raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
-    return [int(word) for word in text.split(",")]
+
+    def read(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = float("nan")
+        if not (least < value if above else least <= value) or value == float("inf"):
+            raise argparse.ArgumentTypeError(f"{text!r}: {what} is expected")
+        return value
+
+    return read
 
 
 def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
@@ -70,23 +73,6 @@ def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
         return text.split(",")
 
     return read
-
-
-def one_of(known: Iterable[str]) -> Callable[[str], str]:
-    """Return what reads one of these words."""
-    read = choices(known)
-    return lambda text: read(text)[0]
-
-
-def positive(text: str) -> float:
-    """Read a number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: a number above 0 is expected")
-    return number
 
 
 def device_of(text: str) -> int | str:

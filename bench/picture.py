@@ -55,7 +55,7 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
 
 
 def _shown(row: Row) -> bool:
-    """Tell whether a row is a rate of whole work in cells, and not one of our engines on the CPU."""
+    """Tell whether a row is a rate in cells of whole work, and not of our engine on the CPU."""
     rate = state(row) == "timed" and row.get("unit", "cell/s") == "cell/s"
     whole = not str(row["task"]).endswith(("command", "devices"))
     on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")

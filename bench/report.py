@@ -100,6 +100,7 @@ def every_row(columns: Sequence[Column]) -> str:
     for column in columns:
         for row in column.rows:
             places.append(column.place(row))
+            judged = f"{row.get('wrong', 0)} of {row.get('judged', 0)}"
             part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
             lines.append(
                 [
@@ -112,9 +113,7 @@ def every_row(columns: Sequence[Column]) -> str:
                     text(percent(row.get("between")), row.get("between")),
                     text(size_text(row.get("memory")), row.get("memory")),
                     text(energy(row)),
-                    text(
-                        f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
-                    ),
+                    text(f"{row.get('judge') or '-'}: {judged}"),
                     text(row.get("skipped") or row.get("note") or ""),
                     text((row.get("commit") or "")[:9] + dirty),
                 ]

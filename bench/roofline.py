@@ -21,7 +21,7 @@ the ceilings lie above what is possible, and the lowest one says what to look at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,60 +66,44 @@ def rates_of(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def bound(row: Row, rates: Mapping[str, float], device: Mapping[str, Any] | None) -> Bound | None:
-    """Return what limits an engine.
+    """Return what limits an engine, by the rates of the device of a header.
 
-    Parameters
-    ----------
-    row : mapping
-    rates : mapping
-        From `rates_of`, on the same device.
-    device : mapping or None
-        Of the header.
-
-    Returns
-    -------
-    Bound or None
-        None for what does not run on the device, for several engines together, for a pair of which
-        parts are left out, and where no rate is known.
+    None for what does not run on the device, for several engines together, for a pair of which
+    parts are left out, and where no rate is known.
     """
     run = None if device is None or not row.get("ours") else run_of(row, device)
-    if run is None or run.engine not in TRAFFIC or _pruned(run):
+    if run is None or run.engine not in TRAFFIC:
+        return None
+    if run.engine == "blocked" and min(run.lengths) >= _LEAN:
         return None
     need = TRAFFIC[run.engine](run)
     found = sorted(ceilings(need, rates, int(row["cells"])), key=lambda x: x.cells_per_second)
     return Bound(tuple(found), rate_of(row, clock=True)) if found else None
 
 
-def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> list[Ceiling]:
-    """Return the ceilings for this number of cells, by the resources whose rate is known."""
-    memory = ("storage cached", "storage read", "storage write", "storage copy")
-    block = "uniform block words" if need.words else "uniform block lookup"
-    found = []
+def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[Ceiling]:
+    """Yield the ceilings for this number of cells, by the resources whose rate is known."""
     if need.compute in rates:
-        found.append(Ceiling("compute", rates[need.compute], f"the {need.compute} alone"))
-    moved: tuple[tuple[str, float, tuple[str, ...]], ...] = (
-        ("shared memory", need.shared, ("shared bandwidth",)),
-        ("uniform block", need.block, (block,)),
+        yield Ceiling("compute", rates[need.compute], f"the {need.compute} alone")
+    memory = [f"storage {kind}" for kind in ("cached", "read", "write", "copy")]
+    for resource, size, names in (
+        ("shared memory", need.shared, ["shared bandwidth"]),
+        ("uniform block", need.block, [f"uniform block {'words' if need.words else 'lookup'}"]),
         ("storage", need.storage, memory),
-        ("textures", need.texture, ("texture lookup",)),
-    )
-    for resource, size, names in moved:
-        known = [name for name in names if name in rates]
-        if size > 0 and known:
-            fastest = max(known, key=lambda name: rates[name])
+        ("textures", need.texture, ["texture lookup"]),
+    ):
+        fastest = max((name for name in names if name in rates), key=rates.__getitem__, default="")
+        if size > 0 and fastest:
             reason = f"{size:.3g} bytes per cell, at the rate of {fastest}"
-            found.append(Ceiling(resource, rates[fastest] / size, reason))
-    commands: tuple[tuple[str, int, tuple[str, ...]], ...] = (
-        ("dispatches", need.dispatches, ("dispatch",)),
-        ("draws", need.draws, ("draw thin", "draw")),
-    )
-    for resource, count, names in commands:
-        known = [name for name in names if name in rates]
-        if count and known:
-            seconds = min(rates[name] for name in known)
+            yield Ceiling(resource, rates[fastest] / size, reason)
+    for resource, count, names in (
+        ("dispatches", need.dispatches, ["dispatch"]),
+        ("draws", need.draws, ["draw thin", "draw"]),
+    ):
+        seconds = min((rates[name] for name in names if name in rates), default=0.0)
+        if count and seconds:
             reason = f"{count} {resource} of {seconds * 1e6:.3g} us"
-            found.append(Ceiling(resource, cells / (count * seconds), reason))
-    return found
+            yield Ceiling(resource, cells / (count * seconds), reason)
 
 
 def run_of(row: Row, device: Mapping[str, Any]) -> EngineRun | None:
@@ -154,7 +138,3 @@ def run_of(row: Row, device: Mapping[str, Any]) -> EngineRun | None:
         software=device["software"],
         subgroup=device["subgroup_size"],
     )
-
-
-def _pruned(run: EngineRun) -> bool:
-    return run.engine == "blocked" and min(run.lengths) >= _LEAN

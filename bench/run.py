@@ -138,6 +138,12 @@ def _competitor(text: str) -> tuple[str, str]:
     return rivals.WORDS[name.lower()], path
 
 
+def _indices(text: str) -> list[int]:
+    if not all(word.isdigit() for word in text.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
+    return [int(word) for word in text.split(",")]
+
+
 def engine_names() -> Iterable[str]:
     """Return what ``--engines`` may name."""
     return dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
@@ -149,12 +155,14 @@ def _parser() -> argparse.ArgumentParser:
         description="Measure a device, row by row; the same command goes on after an interruption.",
     )
     names = parser.add_argument("names", nargs="*", metavar="WORKLOAD", help="default: a suite")
-    names.type = options.one_of(WORKLOADS)
+    names.type = lambda text: options.choices(WORKLOADS)(text)[0]
     parser.add_argument("--device", type=options.device_of, help="index, or part of the name")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
-    parser.add_argument("--budget", type=options.positive, metavar="SECONDS", help="for all")
-    parser.add_argument("--passes", type=options.count, default=2, metavar="N", help="default 2")
+    positive = options.number(float, 0, "a number above 0", above=True)
+    count = options.number(int, 1, "a number from 1")
+    parser.add_argument("--budget", type=positive, metavar="SECONDS", help="for all")
+    parser.add_argument("--passes", type=count, default=2, metavar="N", help="default 2")
     parser.add_argument("--engines", type=options.choices(engine_names()), metavar="NAME,...")
     parser.add_argument(
         "--competitor",
@@ -165,10 +173,8 @@ def _parser() -> argparse.ArgumentParser:
         help=f"where another program is that is not on PATH: {', '.join(rivals.WORDS)}",
     )
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real sequences")
-    words = "compare the first of these with all of them"
-    parser.add_argument(
-        "--devices", type=options.indices, default=[], metavar="N,N,...", help=words
-    )
+    devices = parser.add_argument("--devices", default=[], metavar="N,N,...")
+    devices.type, devices.help = _indices, "compare the first of these with all of them"
     parser.add_argument("--energy", action="store_true", help="of a software renderer as well")
     parser.add_argument("--fresh", action="store_true", help="begin a new file")
     parser.add_argument("--commit", help="commit of a copy without git history")

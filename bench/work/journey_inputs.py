@@ -1,11 +1,12 @@
-"""Whole command lines as users run them: their sequences, other programs, and the judge."""
+"""Whole command lines as users run them: their words, their sequences, and the judge."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,8 @@ JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 
 
 class Journey(NamedTuple):
-    """A command line, with the sequences by their names in `Inputs`.
+    """A command line, with the sequences by their names in `Inputs`; see journeys.json."""
 
-    ``indexed``: the target is a database of ``makedb``. The numbers are for other programs.
-    """
-
-    text: str
     query: str = ""
     target: str = ""
     words: str = ""
@@ -47,95 +44,36 @@ class Journey(NamedTuple):
         return 2 if self.dna and self.verb == "search" else 1
 
 
-_TAB = "--format 'blast-tab std score'"
-_SAM = "--dna --format sam"
-_GENES = f"--dna --max-hsps 5 {_TAB}"
-_SELF = f"--evalue 1e-5 --top 0 {_TAB}"
-JOURNEYS: Mapping[str, Journey] = {
-    "reads-lambda": Journey("reads x lambda, SAM", "lambda_reads", "lambda", _SAM, dna=True),
-    "reads-genome": Journey("reads x genome, SAM", "genome_reads", "genome", _SAM, dna=True),
-    "primer": Journey("primer x 2 genomes", "primer", "genomes", f"--dna {_TAB}", dna=True),
-    "gene": Journey("align gene, genome", "genes1", "genome", f"--dna {_TAB}", "align", dna=True),
-    "genes": Journey("genes x genome", "genes20", "genome", f"--dna {_TAB}", dna=True),
-    "genes-hsps": Journey(
-        "genes x genome, 5 HSPs", "genes100", "genome", _GENES, "search", True
-    )._replace(hsps=5),
-    "proteome": Journey("proteome x Swiss-Prot", "proteome", "swissprot", _TAB, indexed=True),
-    "proteome-self": Journey("proteome x itself, E 1e-5", "proteome", "proteome", _SELF)._replace(
-        top=0, evalue=1e-5
-    ),
-    "query": Journey("query x Swiss-Prot", "query", "swissprot", _TAB, indexed=True),
-    "entries-index": Journey("queries x entries, index", "queries", "entries", _TAB, indexed=True),
-    "entries-fasta": Journey("queries x entries, FASTA", "queries", "entries", _TAB),
-    "devices": Journey("devices", verb="devices"),
-}
-
-
 class Program(NamedTuple):
-    """How a program is asked its version, indexes a target, and searches it; for DNA or proteins.
+    """How a program is asked its version, indexes a target, and searches it."""
 
-    ``exact``: it computes all cells; the others find candidates by words first.
-    """
-
-    exact: bool
-    dna: bool
-    version: str
-    prepare: str
     command: str
+    prepare: str = ""
+    version: str = ""
+    exact: bool = False
+    dna: bool = False
 
 
-_BLAST = "-query {query} -db {index} -out {output} -outfmt 6 -max_target_seqs {top} "
-_BLAST += "-max_hsps {hsps} -evalue {evalue} -num_threads {cores}"
-RIVALS: Mapping[str, Program] = {
-    "blastn": Program(
-        *(False, True, "-version", "makeblastdb -dbtype nucl -in {target} -out {index}"),
-        "blastn -task blastn -word_size {word} -reward 2 -penalty -3 -gapopen 5 -gapextend 2 "
-        f"-dust no -strand {{strand}} {_BLAST}",
-    ),
-    "blastp": Program(
-        *(False, False, "-version", "makeblastdb -dbtype prot -in {target} -out {index}"),
-        "blastp -matrix BLOSUM62 -gapopen 11 -gapextend 1 -comp_based_stats 0 -seg no " + _BLAST,
-    ),
-    "ssearch36": Program(
-        *(True, False, "-h", ""),
-        "ssearch36 -q -T {cores} -s BP62 -f -11 -g -1 -m 8 -E {evalue} -b {top} {query} {target}",
-    ),
-    "diamond": Program(
-        *(False, False, "version", "diamond makedb --quiet --in {target} --db {index}"),
-        "diamond blastp --quiet --query {query} --db {index} --out {output} --outfmt 6 "
-        "--max-target-seqs {top} --max-hsps {hsps} --evalue {evalue} --threads {cores} "
-        "--matrix BLOSUM62 --gapopen 11 --gapextend 1 --comp-based-stats 0 --masking 0",
-    ),
-    "mmseqs": Program(
-        *(False, False, "version", "mmseqs createdb {target} {index}"),
-        "mmseqs easy-search {query} {index} {output} {index}.tmp -e {evalue} --threads {cores} "
-        "--comp-bias-corr 0 --mask 0",
-    ),
-}
-GLSW = "python -m glsw {verb} {query} {database} {words} {device} --engine {engine} "
-GLSW += "--no-progress --output {output}"
+_DATA = json.loads(Path(__file__).with_name("journeys.json").read_text(encoding="utf-8"))
+JOURNEYS: Mapping[str, Journey] = {k: Journey(**each) for k, each in _DATA["journeys"].items()}
+PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["programs"].items()}
 
 
 def command_line(journey: Journey, program: str, **values: object) -> tuple[str, str]:
     """Return what indexes the target, perhaps nothing, and what searches it, by names of files."""
+    if not journey.query:
+        return "", f"python -m glsw {journey.verb}"
+    index, target = f"{journey.target}.{program}", f"{journey.target}.fasta"
     values |= journey._asdict() | {
-        "query": f"{journey.query}.fasta",
-        "target": f"{journey.target}.fasta",
-        "index": f"{journey.target}.{program}",
-        "output": f"out.{program}",
-        "top": journey.top or 5000,
+        **{"query": f"{journey.query}.fasta", "target": target, "index": index},
+        **{"output": f"out.{program}", "top": journey.top or 5000},
+        "database": index if journey.indexed else target,
         "strand": "both" if journey.strands == 2 else "plus",
         "word": 7 if journey.query == "primer" else 11,
     }
-    values["database"] = values["index" if journey.indexed else "target"]
-    if program in RIVALS:
-        prepare, command = RIVALS[program].prepare, RIVALS[program].command
-    elif journey.query:
-        prepare = "python -m glsw makedb {target} {index} --force --no-progress"
-        prepare, command = prepare if journey.indexed else "", GLSW
-    else:
-        prepare, command = "", "python -m glsw {verb}"
-    return prepare.format(**values), " ".join(command.format(**values).split())
+    prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].command
+    prepare = prepare if program != "glsw" or journey.indexed else ""
+    return prepare.format(**values), command.format(**values)
 
 
 class Inputs:
@@ -194,7 +132,9 @@ class Inputs:
         if name == "entries":
             self.generated.add(name)
             return _proteins(some(500_000, 5000), 8)
-        queries = self._real(name, "standard20.fasta", _standard)
+        standard = generated.queries(generated.STANDARD)
+        made = partial(_named, "query", standard, Scoring.blast())
+        queries = self._real(name, "standard20.fasta", made)
         return [each for each in queries if name != "query" or len(each) == 375][: some(20, 3)]
 
     def _size(self, full: int, quick: int) -> int:
@@ -230,10 +170,6 @@ def _proteins(count: int, seed: int) -> list[Record]:
     ends = np.cumsum(generated.swissprot_lengths(count, seed))
     made = Sequences(generated.letters(int(ends[-1]), seed), np.append(0, ends))
     return _named(f"set{seed}p", made, Scoring.blast())
-
-
-def _standard() -> list[Record]:
-    return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
 
 
 def _pieces(
@@ -288,13 +224,11 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
     """
     scoring = Scoring.nucleotide() if journey.dna else Scoring.blast()
     exact = ParasailPairs.available(scoring)
-    score = ParasailPairs(scoring).scores_of if exact else Reference(scoring).scores
-    judge = "parasail" if exact else "reference"
-    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if exact else judge]
-    queries = records(inputs.path(journey.query))
-    targets = records(inputs.path(journey.target))
-    number = {record.id: k for k, record in enumerate(targets)}
-    encode = scoring.alphabet.encode
+    judge: Any = ParasailPairs(scoring) if exact else Reference(scoring)
+    score = judge.scores_of if exact else judge.scores
+    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if exact else "reference"]
+    queries, targets = (records(inputs.path(name)) for name in (journey.query, journey.target))
+    number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
     listed: dict[str, dict[int, int]] = {}
     for hit in found:  # the best alignment of a hit is its first
         listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)
@@ -318,4 +252,4 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
         if got != best:
             wrong += 1
             first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
-    return Check(judge, pairs, wrong, first)
+    return Check(judge.name, pairs, wrong, first)

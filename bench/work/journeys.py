@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import glsw
+from bench.commands import version_of
 from bench.measure import Check, Measurement, Spread
 from bench.row import impersonal
 from bench.work.base import Case, Told, Workload
 from bench.work.journey_inputs import (
     JOURNEYS,
-    RIVALS,
+    PROGRAMS,
     Hit,
     Inputs,
     command_line,
@@ -39,8 +40,8 @@ from bench.work.search_files import environment
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
 
-LIMIT = 300.0
-"""Seconds after which a command is stopped."""
+LIMIT, REPEATS = 300.0, 3
+"""Seconds after which a command is stopped; times that it is timed."""
 
 
 class Journeys(Workload):
@@ -48,7 +49,6 @@ class Journeys(Workload):
 
     name, weight = "journeys", 0
     text = "whole command lines, compared with BLAST, ssearch36, DIAMOND and MMseqs2"
-    repeats = 3
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -57,36 +57,33 @@ class Journeys(Workload):
 
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
+        rivals = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
         for name, journey in JOURNEYS.items():
-            for program in ("glsw", *RIVALS):
-                rival = RIVALS.get(program)
-                fits = rival is None or (journey.query and rival.dna == journey.dna)
-                if fits and (rival is None or program in self.setup.rivals):
-                    yield Case(
-                        program,
-                        partial(self._start, name, program),
-                        task="command",
-                        grace=5 * LIMIT,
-                        options=name,
-                        ours=rival is None,
-                        cores=self.setup.cores if rival else None,
-                        version=_version(program, rival.version) if rival else glsw.__version__,
-                    )
+            fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
+            start = partial(self._start, name, "glsw")
+            yield Case("glsw", start, "command", version=glsw.__version__, **fields)
+            for program, rival in rivals.items():
+                if journey.query and rival.dna == journey.dna:
+                    words = {"ours": False, "cores": self.setup.cores, **fields}
+                    version = version_of(program, rival.version)
+                    start = partial(self._start, name, program)
+                    yield Case(program, start, "command", version=version, **words)
 
     def _start(self, name: str, program: str, seconds: float) -> Told:
         """Index the target, run and check a command, time it.
 
         Another program that fails is left out; ours is wrong.
         """
-        journey, rival = JOURNEYS[name], RIVALS.get(program)
-        sizes = []
-        for each in (journey.query, journey.target):
-            letters = [len(record) for record in records(self.inputs.path(each))] if each else []
-            sizes.append(sum(letters))
-        device = "" if rival else shlex.join(["--device", str(self.device.info.index)])
-        engines = self.setup.engines or ["auto"]
+        journey, ours = JOURNEYS[name], program == "glsw"
+        sizes = [
+            sum(map(len, records(self.inputs.path(each)))) if each else 0
+            for each in (journey.query, journey.target)
+        ]
         prepare, command = command_line(
-            journey, program, cores=self.setup.cores, engine=engines[0], device=device
+            *(journey, program),
+            cores=self.setup.cores,
+            engine=(self.setup.engines or ["auto"])[0],
+            device=self.device.info.index,
         )
         output = self.setup.folder / f"out.{program}"
         facts: dict[str, Any] = {"note": command}
@@ -97,46 +94,38 @@ class Journeys(Workload):
         try:
             facts["setup"] = self._seconds(prepare) if prepare else None
             self._seconds(command, output)
-            found = list(hits(output, scores=program == "glsw"))
-            if rival:
+            found = list(hits(output, scores=ours))
+            if not ours:
                 share = _recall(self._ours.get(name, []), found)
                 facts["note"] += "" if share is None else f"; recall {share:.3f}"
             elif journey.query:
                 self._ours[name], check = found, judged(journey, self.inputs, found)
             lines = _lines(output)
             facts["note"] += f"; {lines} lines"
-            while check.passed and len(times) < self.repeats:
+            while check.passed and len(times) < REPEATS:
                 output.unlink()
                 times.append(self._seconds(command, output))
                 if (again := _lines(output)) != lines:
                     check = Check("the first run", 1, 1, f"{again} lines, not {lines}")
         except RuntimeError as error:
-            if rival:
+            if not ours:
                 raise
             check = Check("exit status", 1, 1, str(error))
-        cells = sizes[0] * sizes[1] * journey.strands
-        exact = rival is None or rival.exact
+        cells = sizes[0] * sizes[1] * journey.strands * PROGRAMS[program].exact
         wall = Spread.of(times) if check.passed else None
-        return Told(Measurement(check, cells if exact else 0, wall), facts)
+        return Told(Measurement(check, cells, wall), facts)
 
     def _seconds(self, command: str, output: Path | None = None) -> float:
+        """Run a command; return its seconds, or raise RuntimeError with its last words."""
         words = shlex.split(command)
-        if words[0] == "python":
-            words[0] = sys.executable
-        elif words[0] in self.setup.rivals:
-            words[0] = self.setup.rivals[words[0]]
+        known = {**self.setup.rivals, "python": sys.executable}
+        words[0] = known.get(words[0], words[0])
         stdout = Path(os.devnull) if output is None or output.name in words else output
+        pipes: Any = {"stdin": subprocess.DEVNULL, "start_new_session": True}
         with tempfile.TemporaryFile() as errors, stdout.open("wb") as out:
+            pipes |= {"stdout": out, "stderr": errors, "env": environment()}
             start = time.perf_counter()
-            process = subprocess.Popen(
-                words,
-                cwd=self.setup.folder,
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=errors,
-                start_new_session=True,
-            )
+            process = subprocess.Popen(words, cwd=self.setup.folder, **pipes)
             # wait(timeout) would look only every 50 ms.
             timer = threading.Timer(LIMIT, _kill, [process])
             timer.start()
@@ -166,8 +155,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _recall(ours: list[Hit], found: list[Hit]) -> float | None:
     """Return the part of our significant hits that are found too, None if there is none."""
     mine = [hit for hit in ours if hit.evalue is None or hit.evalue <= SIGNIFICANT]
-    wanted = {(_key(hit.query), _key(hit.target)) for hit in mine}
-    there = {(_key(hit.query), _key(hit.target)) for hit in found}
+    wanted, there = ({(_key(h.query), _key(h.target)) for h in side} for side in (mine, found))
     return len(wanted & there) / len(wanted) if wanted else None
 
 
@@ -184,12 +172,6 @@ def _key(name: str) -> str:
 def _lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(not line.startswith((b"@", b"#")) for line in file)
-
-
-def _version(program: str, word: str) -> str:
-    done = subprocess.run([program, word], capture_output=True, text=True)
-    words = (done.stdout + done.stderr).replace("version:", " ").split()
-    return next((word for word in words if word[0].isdigit()), "unknown")
 
 
 WORKLOADS = (Journeys,)

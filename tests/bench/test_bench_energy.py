@@ -128,9 +128,9 @@ def test_nvidia_smi(card):
 
 
 def test_nvidia_smi_of_an_older_driver(card):
-    power_meter = energy.nvidia(card(refused="power.draw.instant").info.name, None, None)
-    assert "--query-gpu=timestamp,power.draw" in power_meter._command
-    assert energy.nvidia(card(refused="power").info.name, None, None) is None
+    there = card(refused="power.draw.instant")
+    assert "--query-gpu=timestamp,power.draw" in energy.nvidia(there.info.name, "", 99)._command
+    assert energy.nvidia(card(refused="power").info.name, "", 99) is None
 
 
 def test_nvidia_smi_without_watts(card, monkeypatch):
@@ -143,19 +143,6 @@ def test_no_nvidia_smi(card, monkeypatch, tmp_path):
     there = card()
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert energy.meter_for(there) is None
-
-
-def test_which_card():
-    x, y = energy.Card("00000000:65:00.0", "NVIDIA X"), energy.Card("00000000:B3:00.0", "NVIDIA X")
-    other = energy.Card("00000000:C0:00.0", "NVIDIA Y")
-    assert energy.chosen([x], "what", None, 5) == x
-    assert energy.chosen([None], "NVIDIA X", None, 0) is None
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", "0000:65:00.0", 1) == x
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", "0000:66:00.0", 1) is None
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", None, 1) == y
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", None, None) is None
-    assert energy.chosen([x, y, other], "NVIDIA Y/PCIe", None, 0) == other
-    assert energy.chosen([x, y, other], "NVIDIA X/PCIe", None, 0) is None
 
 
 @pytest.fixture
@@ -171,13 +158,24 @@ def sys_folder(tmp_path, monkeypatch):
     return put
 
 
-def test_pci_address(sys_folder, tmp_path):
-    sys_folder("devices/pci0000:60/0000:65:00.0/vendor", "0x10de")
-    (tmp_path / "class/drm/card3").mkdir(parents=True)
-    (tmp_path / "class/drm/card3/device").symlink_to(tmp_path / "devices/pci0000:60/0000:65:00.0")
-    assert energy._pci_address("/dev/dri/card3") == "0000:65:00.0"
-    assert energy._pci_address("/dev/dri/card4") is None
-    assert energy._pci_address("") is None
+def test_which_card(sys_folder, tmp_path, monkeypatch):
+    x, y, other = (
+        energy.Card(f"00000000:{address}:00.0", f"NVIDIA {name}", "70")
+        for address, name in (("65", "X"), ("B3", "X"), ("C0", "Y"))
+    )
+    assert energy.chosen([x], "what", "", 5) == x
+    for card, address in ((3, "65"), (4, "b3"), (5, "66")):
+        folder = tmp_path / f"class/drm/card{card}"
+        sys_folder(f"devices/pci0000:60/0000:{address}:00.0/vendor", "0x10de")
+        folder.mkdir(parents=True)
+        (folder / "device").symlink_to(tmp_path / f"devices/pci0000:60/0000:{address}:00.0")
+    found = [energy.chosen([x, y], "NVIDIA X", f"/dev/dri/card{card}", 0) for card in (3, 4, 5)]
+    assert found == [x, y, None]
+    monkeypatch.setattr(energy, "cuda_number", lambda index: {7: 1}.get(index))
+    assert energy.chosen([x, y], "NVIDIA X/PCIe", "", 7) == y
+    assert energy.chosen([x, y], "NVIDIA X/PCIe", "", 8) is None
+    assert energy.chosen([x, y, other], "NVIDIA Y/PCIe", "", 7) == other
+    assert energy.chosen([x, y, other], "NVIDIA X/PCIe", "", 7) is None
 
 
 def test_rapl(sys_folder, device, monkeypatch):

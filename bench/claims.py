@@ -36,42 +36,20 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """One side is so many times as fast as another.
-
-    Attributes
-    ----------
-    text, place : str
-        What the paper says, in our words, and where.
-    left, right : mapping
-        Fields of the rows of both sides; ``program`` may be a list: one of these.
-    least : float
-        The ratio of the rates that the claim needs.
-    best : bool
-        Whether the largest ratio decides ("up to"), not each of them.
-    clock : bool
-        Whether the device's own clock counts where there is one.
-    """
+    """One side is so many times as fast as another, in our words."""
 
     text: str
     place: str
-    left: Mapping[str, Any]
+    left: Mapping[str, Any]  # fields of the rows; ``program`` may be a list: one of these
     right: Mapping[str, Any]
-    least: float
-    best: bool = False
-    clock: bool = False
+    least: float  # the ratio of the rates that the claim needs
+    best: bool = False  # the largest ratio decides ("up to"), not each of them
+    clock: bool = False  # the device's own clock counts where there is one
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its figures and claims, and what our measurements do otherwise.
-
-    Attributes
-    ----------
-    workloads : list of str
-        That belong to it.
-    differs : str
-        What is different in our measurements.
-    """
+    """A paper: its workloads, figures and claims, and what our measurements do otherwise."""
 
     name: str
     title: str
@@ -134,34 +112,31 @@ class Decision:
 
 def matches(row: Row, fields: Mapping[str, Any]) -> bool:
     """Tell whether a row has these fields."""
-    for name, wanted in fields.items():
-        value = row.get(name)
-        if name == "program" and not isinstance(wanted, str):
-            if value not in wanted:
-                return False
-        elif value != wanted:
-            return False
-    return True
+    several = {name for name in ("program",) if not isinstance(fields.get(name, ""), str)}
+    return all(
+        row.get(name) in wanted if name in several else row.get(name) == wanted
+        for name, wanted in fields.items()
+    )
 
 
 def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
     """Return what the rows of one device say of a claim."""
     timed = [row for row in rows if state(row) == "timed"]
     same = [name for name in SAME if name not in claim.left or name not in claim.right]
-    rights = {_shared(row, same): row for row in timed if matches(row, claim.right)}
-    found: dict[Any, Ratio] = {}
+
+    def shared(row: Row) -> str:
+        return str([row.get(name) for name in same])
+
+    rights = {shared(row): row for row in timed if matches(row, claim.right)}
+    found: dict[str, Ratio] = {}
     for row in timed:
-        name = _shared(row, same)
-        other = rights.get(name) if matches(row, claim.left) else None
-        if other is not None:
-            rates = [rate_of(each, clock=claim.clock) for each in (row, other)]
-            if rates[0] and rates[1]:
-                size = str(next(iter(row.get("sizes", ())), ""))
-                ratio = Ratio(size, rates[0] / rates[1], row, other)
-                if name not in found or found[name].ratio < ratio.ratio:
-                    found[name] = ratio
+        other = rights.get(shared(row)) if matches(row, claim.left) else None
+        if other is None:
+            continue
+        left, right = (rate_of(each, clock=claim.clock) for each in (row, other))
+        if left and right:
+            size = str(next(iter(row.get("sizes", ())), ""))
+            ratio = Ratio(size, left / right, row, other)
+            best = found.get(shared(row), ratio)
+            found[shared(row)] = max(best, ratio, key=lambda each: each.ratio)
     return Decision(claim, list(found.values()))
-
-
-def _shared(row: Row, names: Sequence[str]) -> tuple[object, ...]:
-    return tuple(str(row.get(name)) for name in names)

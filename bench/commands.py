@@ -52,15 +52,7 @@ def write_fasta(path: Path, name: str, sequences: Sequences, alphabet: Alphabet 
 class Command(Competitor):
     """A program that reads the query and the targets from files, and lists its ten best scores.
 
-    Its time includes starting the program.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    path : str
-        Of the program.
-    cores : int
-        Threads to use.
+    Its time includes starting the program, which uses ``cores`` threads.
     """
 
     best = 10
@@ -158,15 +150,8 @@ class Scan(NamedTuple):
 class Cudasw4:
     """CUDASW++4.0 on files: all queries in one command, which tells the scan time of each.
 
-    Parameters
-    ----------
-    path : str
-        Of its program ``align``, with ``makedb`` in the same folder.
-    scoring : Scoring
-        BLOSUM62 with any cost of gaps.
-    queries, targets : Sequences
-    folder : Path
-        Where the files are written.
+    ``path`` is that of its program ``align``, with ``makedb`` in the same folder; the scoring is
+    BLOSUM62 with any cost of gaps; ``folder`` is where the files are written.
     """
 
     name, best, kinds = "CUDASW++4.0", 10, ("dpx", "half2")

@@ -137,23 +137,11 @@ def measure(
 ) -> Measurement:
     """Run, check what came out, warm up, and repeat until the spread is small.
 
-    Parameters
-    ----------
-    run, check : callable
-        The work, which returns when it is done; and what judges the result of the first run and of
-        each timed one. If one is wrong, no time is reported.
-    cells : int
-        Cells of the tables, for the rate.
-    device : Device, optional
-        The device that the work runs on; None for work of the CPU.
-    budget : float
-        Seconds after which no further repeat begins, the first run and the warm-up included; one
-        repeat is always timed, and of short runs `FEWEST`.
-    warm_up : float, optional
-        Seconds of work before timing, after the first run was checked; by default `WARM_UP` on
-        hardware.
-    trusted : bool
-        Whether it was run and checked before: then the first run is timed.
+    ``check`` judges the result of the first run and of each timed one: if one is wrong, no time is
+    reported. After ``budget`` seconds, the first run and the warm-up included, no further repeat
+    begins; one is always timed, and of short runs `FEWEST`. The warm-up of work on a device takes
+    ``warm_up`` seconds, by default `WARM_UP` on hardware. Work that is ``trusted`` was run and
+    checked before: then the first run is timed.
     """
     if warm_up is None:
         warm_up = 0.0 if device is None or device.info.software else WARM_UP

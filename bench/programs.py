@@ -48,21 +48,12 @@ Scores: TypeAlias = npt.NDArray[np.int32]
 
 
 class Competitor(ABC):
-    """Another program that computes scores.
-
-    Attributes
-    ----------
-    name, version : str
-    function : str or None
-        Which of its functions is called, where it has several.
-    shown : bool
-        Whether the function belongs to the name.
-    """
+    """Another program that computes scores."""
 
     name: str
     version: str
-    function: str | None = None
-    shown = False
+    function: str | None = None  # which of its functions is called, where it has several
+    shown = False  # the function belongs to the name
 
     @abstractmethod
     def prepared(self, batch: Batch) -> AbstractContextManager[Any]:
@@ -101,14 +92,9 @@ def is_blosum62(scoring: Scoring) -> bool:
 class Parasail(Competitor):
     """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
 
-    Linear gaps are left to its scan with 32 bits: there some scores of the striped functions of
-    version 1.3.4 are too low. Its time includes the Python loop and result object of its binding.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    in_32_bits : bool
-        Always use the scan, which has no narrow numbers that overflow.
+    Linear gaps are left to its scan with 32 bits, which has no narrow numbers that overflow: some
+    scores of the striped functions of version 1.3.4 are too low there. ``in_32_bits`` always uses
+    the scan. Its time includes the Python loop and result object of its binding.
     """
 
     name = "parasail"
@@ -141,14 +127,7 @@ class Parasail(Competitor):
 
 
 class Pyopal(Competitor):
-    """pyopal: Opal, many targets at a time in the lanes of SIMD registers.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    cores : int
-        Threads to use, each with a share of the targets.
-    """
+    """pyopal: Opal, many targets at a time in SIMD registers, and in threads."""
 
     name = "pyopal"
 
@@ -211,13 +190,9 @@ Method: TypeAlias = Literal["plain", "simd", "trace"]
 class ParasailPairs(OfPairs):
     """parasail on pairs that each have a query of their own, for every matrix of single letters.
 
-    Parameters
-    ----------
-    scoring : Scoring
-    method : str
-        ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
-        sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
-        ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
+    Method ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
+    sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
+    ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
     """
 
     name = "parasail"
@@ -333,13 +308,8 @@ class StringZilla(Competitor):
 class Processes(Competitor):
     """A program in several processes, which take shares of the pairs one after the other.
 
-    They are started, and all pairs are prepared in each, before the clock starts.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the program in each process; it has to be picklable.
-    cores : int
+    They are started, and all pairs are prepared in each, before the clock starts. ``make`` makes
+    the program in each process; it has to be picklable.
     """
 
     def __init__(self, make: Callable[[], Competitor], cores: int) -> None:

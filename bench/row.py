@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,14 +31,9 @@ Key: TypeAlias = tuple[object, ...]
 
 _HOME = r"(/home/|/Users/|[A-Z]:\\+Users\\+|/root(?=/|$))[\w.-]*"
 _COMMON = {"root", "user", "admin", "ubuntu", "runner", "localhost"}
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-    "null": type(None),
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    **{"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)},
+    **{"array": (list,), "object": (dict,), "null": (type(None),)},
 }
 
 
@@ -79,13 +74,7 @@ def seconds_of(row: Row) -> float | None:
 
 @dataclass
 class File:
-    """A header, and the last row of each key.
-
-    Attributes
-    ----------
-    rows : dict
-        By `key`, in the order of the file.
-    """
+    """A header, and the last row of each key, in the order of the file."""
 
     path: Path
     header: dict[str, Any]
@@ -128,11 +117,6 @@ class File:
         draft = self.path.with_name(self.path.name + ".part")
         draft.write_text("".join(map(_line, (self.header, *self.rows.values()))), encoding="utf-8")
         draft.replace(self.path)
-
-    @property
-    def name(self) -> str:
-        """What the device is called in tables: its renderer, or the name of the file."""
-        return str((self.header["device"] or {}).get("short") or self.path.stem)
 
 
 def tidy(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,17 +164,13 @@ def check(value: Any, kind: str) -> None:
             raise ValueError(f"{name!r} is not known")
         wanted = schema["properties"][name]
         kinds = [wanted["type"]] if isinstance(wanted["type"], str) else wanted["type"]
-        right = isinstance(each, tuple(_flat(_TYPES[kind] for kind in kinds)))
+        right = isinstance(each, sum((_TYPES[kind] for kind in kinds), ()))
         if not right or (isinstance(each, bool) and "boolean" not in kinds):
             raise ValueError(f"{name}: {each!r} is not of type {' or '.join(kinds)}")
         if isinstance(each, (int, float)) and each < wanted.get("minimum", each):
             raise ValueError(f"{name}: {each!r} is too small")
     if found := _personal().search(json.dumps(value)):
         raise ValueError(f"{found[0]!r} is personal")
-
-
-def _flat(types: Iterable[type | tuple[type, ...]]) -> list[type]:
-    return [one for each in types for one in (each if isinstance(each, tuple) else (each,))]
 
 
 def impersonal(text: str) -> str:

@@ -22,7 +22,7 @@ from bench import energy, table
 from bench.energy import PowerMeter
 from bench.measure import Measurement, measure
 from bench.row import File, Key, key, state, tidy
-from bench.work.base import CANNOT, Case, Run, Setup, Told, Workload
+from bench.work.base import CANNOT, Case, Run, Setup, Told, Workload, require
 from glsw.device.device import Device
 
 FIRST = 0.6
@@ -43,70 +43,46 @@ WARM = 3.0
 ENERGY = 2.0
 """Seconds of runs whose energy is measured, at most."""
 
+UNABLE = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
+"""What our cases may raise; another program may fail as it likes."""
+
 
 class LateError(BaseException):
     """A case takes too long; nothing catches it but the runner."""
 
 
 @dataclass
-class Clock:
-    """Divides what is left of the seconds among what is left to do."""
-
-    end: float
-    left: int
-
-    def __post_init__(self) -> None:
-        self.least = LEAST * self._equal()
-
-    def _equal(self) -> float:
-        return max(0.0, self.end - time.perf_counter()) / max(1, self.left)
-
-    def share(self) -> float:
-        share = max(self.least, self._equal(), 0.02)
-        self.left -= 1
-        return share
-
-
-@dataclass
 class Runner:
-    """Measures cases and keeps their rows.
-
-    Attributes
-    ----------
-    common : dict
-        Fields that all rows have.
-    """
+    """Measures cases and keeps their rows; ``common`` are fields that all rows have."""
 
     setup: Setup
     file: File
     common: dict[str, Any]
     meter: PowerMeter | None = None
-    verbose: bool = True
     measured: int = 0
     _warm_until: float = 0.0
     _width: int = 0
     _own: set[Key] = field(default_factory=set)
 
     def run(self, workloads: Sequence[Workload], seconds: float, passes: int) -> None:
+        """Go over all workloads so many times; each has its weight's share of the seconds."""
         begin = time.perf_counter()
         for number in range(1, passes + 1):
-            share = 1.0 if number == passes else FIRST
-            end = begin + seconds * share
+            end = begin + seconds * (1.0 if number == passes else FIRST)
             todo = [(work, self._todo(work, number)) for work in workloads]
             todo = [(work, cases) for work, cases in todo if cases]
-            if todo and self.verbose:
-                count = sum(len(cases) for _, cases in todo)
-                left = end - time.perf_counter()
+            if todo:
+                count, left = sum(len(cases) for _, cases in todo), end - time.perf_counter()
                 say(f"pass {number} of {passes}: {count} measurements in {left:.0f} s")
             weights = sum(work.weight or 1.0 for work, _ in todo)
             for work, cases in todo:
-                left = max(0.0, end - time.perf_counter())
-                part = left * (work.weight or 1.0) / weights
+                part = max(0.0, end - time.perf_counter()) * (work.weight or 1.0) / weights
                 weights -= work.weight or 1.0
                 self._workload(work, cases, time.perf_counter() + part, number)
                 gc.collect()
 
     def _todo(self, work: Workload, number: int) -> list[Case]:
+        """Return the cases that this pass has to measure."""
         found = []
         for case in work.cases():
             name = self._key(work, case)
@@ -125,61 +101,57 @@ class Runner:
         return key(tidy(self._row(work, case)))
 
     def _workload(self, work: Workload, cases: Sequence[Case], end: float, number: int) -> None:
+        """Divide the seconds among the cases; measure the energy of the fastest."""
         metered = self.meter if number == 1 and any(case.metered for case in cases) else None
         seconds = min(ENERGY, (end - time.perf_counter()) / 8)
-        clock = Clock(end - (1.5 * seconds if metered else 0), len(cases))
-        if self.verbose:
-            count = max((case.count or 0 for case in cases), default=0)
-            print(f"\n{work.name}: {table.text_of(work, cases[0].sizes, count)}", flush=True)
-            self._width = table.width_of([self._row(work, case) for case in cases])
-            print(table.heading(self._width), flush=True)
+        end -= 1.5 * seconds if metered else 0
+        least = LEAST * max(0.0, end - time.perf_counter()) / len(cases)
+        count = max((case.count or 0 for case in cases), default=0)
+        self._width = table.width_of([self._row(work, case) for case in cases])
+        print(f"\n{work.name}: {table.text_of(work, cases[0].sizes, count)}")
+        print(table.heading(self._width), flush=True)
         best: tuple[float, Case, dict[str, Any]] | None = None
-        for case in cases:
-            row = self.case(work, case, clock.share(), number)
+        for k, case in enumerate(cases):
+            equal = max(0.0, end - time.perf_counter()) / (len(cases) - k)
+            row = self._case(work, case, max(least, equal, 0.02), number)
             rate = row.get("rate") if row.get("unit") == "cell/s" else None
             if rate and case.metered and (best is None or rate > best[0]):
                 best = rate, case, row
         if metered and best:
             self._energy(best[1], best[2], seconds, metered)
 
-    def case(self, work: Workload, case: Case, share: float, number: int = 1) -> dict[str, Any]:
+    def _case(self, work: Workload, case: Case, share: float, number: int) -> dict[str, Any]:
+        """Measure a case, and keep its row."""
         row = self._row(work, case)
         limit = OVERTIME * share + case.grace + GRACE * (4 if self.setup.size == "full" else 1)
-        needs, there = work.requires, self.setup.device.info.version
+        old = self.file.rows.get(self._key(work, case)) if number > 1 else None
         try:
-            if there < needs:
-                dotted = ".".join(map(str, needs))
-                raise ValueError(f"needs OpenGL {dotted}, the device has {there[0]}.{there[1]}")
+            require(self.setup.device, work.requires)
             with deadline(limit):
-                row |= self._measured(case, share, self._before(work, case, number))
+                row |= self._measured(case, share, old)
         except LateError:
             row["skipped"] = f"stopped after {limit:.0f} s"
         except Exception as error:
-            known = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
-            if case.ours and not isinstance(error, known):
-                raise  # another program may fail as it likes
+            if case.ours and not isinstance(error, UNABLE):
+                raise
             row["skipped"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        row = self._joined(row, number)
+        row = joined(old, row) | {"passes": number}
         self.file.keep(row)
         self._own.add(self._key(work, case))
         self.measured += 1
-        if self.verbose:
-            print(table.line(row, self._width), flush=True)
+        print(table.line(row, self._width), flush=True)
         gc.collect()  # the next one needs the buffers of this one
         return row
 
-    def _before(self, work: Workload, case: Case, number: int) -> dict[str, Any] | None:
-        return self.file.rows.get(self._key(work, case)) if number > 1 else None
-
     def _measured(self, case: Case, share: float, old: dict[str, Any] | None) -> dict[str, Any]:
-        if old and old.get("wall") and old["wall"] > max(PATIENCE * share, SHORT):
+        longest = max(PATIENCE * share, SHORT)
+        if old and old.get("wall") and old["wall"] > longest:
             return {"skipped": "the seconds are used up"}
         work = case.start(share)
         if isinstance(work, Told):
             return {**(work.measured.fields() if work.measured else {}), **work.facts}
         try:
             if work.estimate and not old:
-                longest = max(PATIENCE * share, SHORT)
                 seconds = work.estimate(longest)
                 if seconds > longest:
                     return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
@@ -191,43 +163,15 @@ class Runner:
     def _timed(
         self, work: Run, device: Device | None, share: float, *, trusted: bool
     ) -> Measurement:
-        now = time.perf_counter()
-        warm_up = None if device is None or now > self._warm_until else 0.1
+        cold = time.perf_counter() > self._warm_until
+        warm_up = None if device is None or cold else 0.1
         if device is not None and device.info.software:
             warm_up = 0.0
-        found = measure(
-            *(work.run, work.check),
-            cells=work.cells,
-            device=device,
-            budget=share,
-            warm_up=warm_up,
-            trusted=trusted and warm_up == 0.0,
-        )
+        words: dict[str, Any] = {"device": device, "budget": share, "warm_up": warm_up}
+        words["trusted"] = trusted and warm_up == 0.0
+        found = measure(work.run, work.check, cells=work.cells, **words)
         if device is not None:
             self._warm_until = time.perf_counter() + WARM
-        return found
-
-    def _joined(self, row: dict[str, Any], number: int) -> dict[str, Any]:
-        """Return a row with what an earlier pass found: the mean of the passes, their limits."""
-        old = self.file.rows.get(key(tidy(row))) if number > 1 else None
-        if not old or state(old) != "timed" or state(row) == "wrong":
-            return row | {"passes": number}
-        if state(row) != "timed":
-            return old | {"passes": number}
-        rates = sorted((old["rate"], row["rate"]))
-        more, less = (row, old) if (row.get("cells") or 0) > (old.get("cells") or 0) else (old, row)
-        found = {**less, **more, "passes": number}
-        found["between"] = rates[1] / rates[0] - 1 if rates[0] else None
-        if old.get("cells") != row.get("cells"):
-            return found  # of another program, which had more seconds in one of the passes
-        found["rate"] = sum(rates) / 2
-        for name in ("wall", "clock"):
-            if old.get(name) and row.get(name):
-                found[name] = (old[name] + row[name]) / 2
-                found[f"{name}_min"] = min(old[f"{name}_min"], row[f"{name}_min"])
-                found[f"{name}_max"] = max(old[f"{name}_max"], row[f"{name}_max"])
-        if old.get("repeats") and row.get("repeats"):
-            found["repeats"] = old["repeats"] + row["repeats"]
         return found
 
     def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: PowerMeter) -> None:
@@ -243,6 +187,28 @@ class Runner:
             self.file.keep(row | found)
             text = f"{found['watts']:.0f} W, {table.energy(row | found)}"
             print(f"  {case.program}: {text}", flush=True)
+
+
+def joined(old: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with what an earlier pass found: the mean of the passes, their limits."""
+    if not old or state(old) != "timed" or state(row) == "wrong":
+        return row
+    if state(row) != "timed":
+        return old
+    rates = sorted((old["rate"], row["rate"]))
+    more, less = (row, old) if (row.get("cells") or 0) > (old.get("cells") or 0) else (old, row)
+    found = {**less, **more, "between": rates[1] / rates[0] - 1 if rates[0] else None}
+    if old.get("cells") != row.get("cells"):
+        return found  # of another program, which had more seconds in one of the passes
+    found["rate"] = sum(rates) / 2
+    for name in ("wall", "clock"):
+        if old.get(name) and row.get(name):
+            found[name] = (old[name] + row[name]) / 2
+            for limit, chosen in ((f"{name}_min", min), (f"{name}_max", max)):
+                found[limit] = chosen(old[limit], row[limit])
+    if old.get("repeats") and row.get("repeats"):
+        found["repeats"] = old["repeats"] + row["repeats"]
+    return found
 
 
 @contextmanager

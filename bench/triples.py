@@ -118,12 +118,8 @@ def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.
 class Judges:
     """Who says what is right: the C code, the reference, or another engine.
 
-    Attributes
-    ----------
-    refused : str or None
-        Why there is no C code.
-    check : Check or None
-        How the C code did on small triples, judged by the reference; None without it.
+    ``refused`` is why there is no C code; ``check`` how it did on small triples, judged by the
+    reference.
     """
 
     def __init__(self, device: Device | None, data: Data, seconds: float) -> None:

@@ -35,29 +35,16 @@ TRIAL = 1e7
 
 @dataclass
 class Run:
-    """Work that is ready to be timed.
-
-    Attributes
-    ----------
-    run, check : callable
-        The work, and what judges its result.
-    cells : int
-        Of what is timed.
-    estimate : callable, optional
-        Returns about how many seconds it takes, given the limit above which it is left out.
-    part : float, optional
-        Share of the whole work, if it is less.
-    facts : callable
-        Called after the runs: fields of the row that are known then, such as memory.
-    close : callable
-    """
+    """Work that is ready to be timed, and what judges its result."""
 
     run: Callable[[], Any]
     check: Callable[[Any], Check]
-    cells: int
+    cells: int  # of what is timed
     estimate: Callable[[float], float] | None = None
-    part: float | None = None
+    """Returns about how many seconds it takes, given the limit above which it is left out."""
+    part: float | None = None  # share of the whole work, if it is less
     facts: Callable[[], Mapping[str, Any]] = dict
+    """Called after the runs: fields of the row that are known then, such as memory."""
     close: Callable[[], None] = lambda: None
 
 
@@ -76,17 +63,8 @@ Start: TypeAlias = Callable[[float], Run | Told]
 class Case:
     """Who does a work, and how: the fields that tell its row from others, and what starts it.
 
-    Attributes
-    ----------
-    start : callable
-        Prepares the work for about this number of seconds. Raises what is in `CANNOT`, OSError or
-        RuntimeError with the reason why it cannot be done.
-    device : Device, optional
-        Whose clock is read, and which is warmed up.
-    metered : bool
-        Whether its energy may be measured.
-    grace : float
-        Seconds that it may take besides its share, for files and commands.
+    ``start`` prepares the work for about this number of seconds. It raises what is in `CANNOT`,
+    OSError or RuntimeError with the reason why it cannot be done.
     """
 
     program: str
@@ -100,9 +78,9 @@ class Case:
     cores: int | None = None
     ours: bool = True
     version: str | None = None
-    device: Device | None = None
-    metered: bool = False
-    grace: float = 0.0
+    device: Device | None = None  # whose clock is read, and which is warmed up
+    metered: bool = False  # its energy may be measured
+    grace: float = 0.0  # seconds that it may take besides its share, for files and commands
 
     def fields(self) -> dict[str, Any]:
         names = ("program", "ours", "version", "task", "scoring", "number", "count", "options")
@@ -113,29 +91,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Setup:
-    """Where a suite runs.
-
-    Attributes
-    ----------
-    size : str
-        Of `SIZES`.
-    engines : list of str or None
-        Those that were asked for.
-    rivals : mapping
-        The other programs that are here, see `bench.rivals`.
-    data : Path or None
-        Folder of real sequences.
-    devices : list of int
-        To be compared with the first of them.
-    cores : int
-    """
+    """Where a suite runs."""
 
     device: Device
-    size: str
-    engines: Sequence[str] | None
-    rivals: Mapping[str, Any]
-    data: Path | None
-    devices: Sequence[int]
+    size: str  # of `SIZES`
+    engines: Sequence[str] | None  # those that were asked for
+    rivals: Mapping[str, Any]  # the other programs that are here, see `bench.rivals`
+    data: Path | None  # folder of real sequences
+    devices: Sequence[int]  # to be compared with the first of them
     cores: int
     folder: Path
 
@@ -168,24 +131,13 @@ def require(device: Device, needs: tuple[int, int] | None) -> None:
 
 
 class Workload(ABC):
-    """Work of some size, who can do it, and who says what is right.
+    """Work of some size, who can do it, and who says what is right."""
 
-    Attributes
-    ----------
-    name : str
-        The word for it on the command line and in rows.
-    text : str
-        What it is, for tables: about ten words.
-    weight : float
-        Its share of the seconds of a suite; 0: only if it is asked for.
-    requires : (int, int)
-        OpenGL version.
-    """
-
-    name: ClassVar[str]
-    text: ClassVar[str]
+    name: ClassVar[str]  # on the command line and in rows
+    text: ClassVar[str]  # what it is, for tables: about ten words
     weight: ClassVar[float] = 1.0
-    requires: ClassVar[tuple[int, int]] = (3, 3)
+    """Its share of the seconds of a suite; 0: only if it is asked for."""
+    requires: ClassVar[tuple[int, int]] = (3, 3)  # OpenGL
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

@@ -7,11 +7,11 @@ StringZilla all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import glsw
 from bench import generated, programs
 from bench.measure import Check, compare
-from bench.work.base import Case, Run, Setup, Workload, facts_of
+from bench.work.base import Case, Run, Workload, facts_of
 from glsw.batch import Batch
 from glsw.engines.bit_parallel import BitParallel
 from glsw.scoring.unit_costs import unit_costs
@@ -28,27 +28,85 @@ from glsw.sequences.items import code_alphabet
 
 _SAMPLE_CELLS = 1e8  # that edlib judges, and is measured on
 _LETTERS = np.frombuffer(b"ACGTBDEFHIKLMNPQRSVWXYZ", np.uint8)
-Distances = npt.NDArray[np.int64]
+Shape: TypeAlias = tuple[int, int, int]
+"""How many sequences, the smallest and the largest length."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Work:
-    """Queries and targets: each with each, or the first with the first and so on.
-
-    Parameters
-    ----------
-    letters : int
-        How many different ones.
-    queries, targets : (int, int, int)
-        How many, the smallest and the largest length.
-    """
+    """Queries and targets: each with each, or the first with the first and so on."""
 
     name: str
-    letters: int
-    queries: tuple[int, int, int]
-    targets: tuple[int, int, int]
+    letters: int  # how many different ones
+    queries: Shape
+    targets: Shape
     each: bool = True
     infix: bool = False
+    known: npt.NDArray[np.int64] | None = None  # all distances, once a sample of them was right
+
+    def part(self, share: float) -> Work:
+        """Return a work of a share of the cells: of the length, if there is one long target."""
+        share = share**0.5 if self.each else share
+        count, low, high = self.targets
+        targets = max(1, int(count * share)), low, high
+        if count == 1:
+            targets = 1, int(low * share) + 1, int(high * share) + 1
+        queries = (max(1, int(self.queries[0] * share)), *self.queries[1:])
+        return Work(self.name, self.letters, queries, targets, self.each, self.infix)
+
+    @cached_property
+    def sides(self) -> tuple[Sequences, Sequences]:
+        letters = self.letters
+        queries = generated.drawn(*self.queries, letters, seed=1965)
+        return queries, generated.drawn(*self.targets, letters, seed=1966)
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        found = []
+        for side in self.sides:
+            text, bounds = _LETTERS[side.residues].tobytes().decode(), side.offsets.tolist()
+            found.append([text[start:end] for start, end in pairwise(bounds)])
+        return found
+
+    @property
+    def pairs(self) -> int:
+        return self.queries[0] * self.targets[0] if self.each else self.queries[0]
+
+    @property
+    def cells(self) -> int:
+        m, n = (side.lengths for side in self.sides)
+        return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
+
+    @cached_property
+    def sample(self) -> npt.NDArray[np.int64]:
+        most = max(1, int(_SAMPLE_CELLS * self.pairs / self.cells))
+        return np.random.default_rng(7).integers(0, self.pairs, min(self.pairs, most))
+
+    @property
+    def sampled(self) -> list[tuple[str, str]]:
+        """The pairs of the sample."""
+        queries, targets = self.texts
+        shape = (self.sample // len(targets), self.sample % len(targets))
+        index = shape if self.each else (self.sample, self.sample)
+        return [(queries[q], targets[t]) for q, t in zip(*index, strict=True)]
+
+    def by_edlib(self) -> npt.NDArray[np.int64]:
+        import edlib
+
+        mode = "HW" if self.infix else "NW"
+        return np.array([edlib.align(*pair, mode=mode)["editDistance"] for pair in self.sampled])
+
+    @cached_property
+    def judged(self) -> npt.NDArray[np.int64]:
+        return self.by_edlib()
+
+    def check(self, found: Any, *, on_all: bool = False) -> Check:
+        flat = np.asarray(found).reshape(-1).astype(np.int64)
+        checked = compare(flat[self.sample], self.judged, "edlib")
+        if not checked.passed:
+            return checked
+        self.known = flat if self.known is None else self.known
+        return compare(flat, self.known, "bit_parallel") if on_all else checked
 
 
 WORKS = (
@@ -63,77 +121,6 @@ WORKS = (
 )
 
 
-class _Data:
-    """A work of a share of its cells."""
-
-    def __init__(self, work: Work, setup: Setup, share: float) -> None:
-        self.work, self.setup = work, setup
-        part = share**0.5 if work.each else share
-        count, low, high = work.targets
-        few = count == 1  # one long target: then of a share of the length
-        if few:
-            self.target = (1, int(low * part) + 1, int(high * part) + 1)
-        else:
-            self.target = (max(1, int(count * part)), low, high)
-        self.query = (max(1, int(work.queries[0] * part)), *work.queries[1:])
-        self.all: Distances | None = None
-
-    @cached_property
-    def sides(self) -> tuple[Sequences, Sequences]:
-        query, target = (
-            generated.drawn(*shape, self.work.letters, seed)
-            for seed, shape in ((1965, self.query), (1966, self.target))
-        )
-        return query, target
-
-    @cached_property
-    def texts(self) -> list[list[str]]:
-        found = []
-        for side in self.sides:
-            text, bounds = _LETTERS[side.residues].tobytes().decode(), side.offsets.tolist()
-            found.append([text[start:end] for start, end in pairwise(bounds)])
-        return found
-
-    @property
-    def cells(self) -> int:
-        m, n = (side.lengths for side in self.sides)
-        return int(m.sum()) * int(n.sum()) if self.work.each else int(m @ n)
-
-    @property
-    def pairs(self) -> int:
-        return self.query[0] * self.target[0] if self.work.each else self.query[0]
-
-    @cached_property
-    def sample(self) -> npt.NDArray[np.int64]:
-        most = max(1, int(_SAMPLE_CELLS * self.pairs / self.cells))
-        some = np.random.default_rng(7).integers(0, self.pairs, min(self.pairs, most))
-        return some.astype(np.int64)
-
-    def pair(self, k: int) -> tuple[str, str]:
-        query, target = divmod(k, self.target[0]) if self.work.each else (k, k)
-        return self.texts[0][query], self.texts[1][target]
-
-    def by_edlib(self) -> Distances:
-        import edlib
-
-        mode = "HW" if self.work.infix else "NW"
-        some = map(self.pair, self.sample.tolist())
-        return np.array([edlib.align(*pair, mode=mode)["editDistance"] for pair in some])
-
-    @cached_property
-    def judged(self) -> Distances:
-        return self.by_edlib()
-
-    def check(self, found: Any, *, on_all: bool = False) -> Check:
-        flat = np.asarray(found).reshape(-1).astype(np.int64)
-        checked = compare(flat[self.sample], self.judged, "edlib")
-        if checked.passed and self.all is None:
-            self.all = flat
-        if on_all and checked.passed and self.all is not None:
-            return compare(flat, self.all, "bit_parallel")
-        return checked
-
-
 class Edit(Workload):
     """Edit distances of eight kinds of work."""
 
@@ -141,70 +128,65 @@ class Edit(Workload):
     text = "edit distances: each with each, pairs, parts of longer targets"
     shares: ClassVar = {"tiny": 2**-16, "small": 2**-11, "medium": 2**-4, "large": 0.25}
     shares |= {"full": 1.0}
-    words: ClassVar[Sequence[int]] = (8,)
 
     def cases(self) -> Iterator[Case]:
-        share = self.setup.chosen(self.shares)
-        works = WORKS if self.setup.size in ("large", "full") else WORKS[::2]
-        for work in works:
-            data = _Data(work, self.setup, share)
-            sizes = [sum(side[1:]) // 2 for side in (data.query, data.target)]
-            fields: dict[str, Any] = {"task": "distances", "sizes": sizes, "count": data.pairs}
+        several: dict[str, int | None] = {"bit_parallel": None}
+        if self.setup.size == "full":
+            several["bit_parallel, 8 words"] = 8
+        for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
+            work = whole.part(self.setup.chosen(self.shares))
+            sizes = [sum(side[1:]) // 2 for side in (work.queries, work.targets)]
+            fields: dict[str, Any] = {"task": "distances", "sizes": sizes, "count": work.pairs}
             fields |= {"scoring": "edit distance", "options": work.name}
             ours = dict(device=self.device, metered=True, **fields)
             if self.setup.wants("bit_parallel"):
-                yield Case("bit_parallel", partial(self._codes, data, None), **ours)
-                if self.setup.size == "full":
-                    for words in self.words:
-                        name = f"bit_parallel, {words} words"
-                        yield Case(name, partial(self._codes, data, words), **ours)
-                yield Case("glsw from texts", partial(self._texts, data), **ours)
+                for name, words in several.items():
+                    yield Case(name, partial(self._codes, work, words), **ours)
+                yield Case("glsw from texts", partial(self._texts, work), **ours)
+            theirs: dict[str, Any] = {"ours": False, "cores": 1, **fields}
             if work.each and not work.infix and "StringZilla" in self.setup.rivals:
-                _, on_gpu, version = programs.stringzilla_scope()
-                name, start = programs.stringzilla_name(), partial(self._stringzilla, data)
-                theirs: dict[str, Any] = {
-                    "cores": None if on_gpu else 1,
-                    "version": version,
-                    "ours": False,
-                }
-                yield Case(name, start, **theirs, **fields)
+                _, on_gpu, theirs["version"] = programs.stringzilla_scope()
+                start, cores = partial(self._stringzilla, work), None if on_gpu else 1
+                yield Case(programs.stringzilla_name(), start, **{**theirs, "cores": cores})
             if "edlib" in self.setup.rivals:
-                yield Case("edlib", partial(self._edlib, data), cores=1, ours=False, **fields)
+                yield Case("edlib", partial(self._edlib, work), **{**theirs, "version": None})
 
-    def _codes(self, data: _Data, words: int | None, seconds: float) -> Run:
-        work = data.work
+    def _codes(self, work: Work, words: int | None, seconds: float) -> Run:
         scoring = unit_costs(code_alphabet(max(2, work.letters)), infix=work.infix)
         options: dict[str, Any] = {"words": words} if words else {}
-        engine = BitParallel(scoring, self.device, **options)
+        engine, (queries, targets) = BitParallel(scoring, self.device, **options), work.sides
 
-        def run() -> Distances:
+        def run() -> Any:
             if work.each:
-                (scores,) = engine.scan(data.sides[0], [data.sides[1]])
-                return -scores.astype(np.int64)
-            return -engine.scores(Batch.pairwise(*data.sides)).astype(np.int64)
+                (scores,) = engine.scan(queries, [targets])
+            else:
+                scores = engine.scores(Batch.pairwise(queries, targets))
+            return -scores.astype(np.int64)
 
-        return Run(run, data.check, data.cells, facts=facts_of(engine))
+        return Run(run, work.check, work.cells, facts=facts_of(engine))
 
-    def _texts(self, data: _Data, seconds: float) -> Run:
-        call = glsw.edit_distance_matrix if data.work.each else glsw.edit_distance
-        mode: Any = "infix" if data.work.infix else "global"
-        run = partial(call, *data.texts, mode=mode, device=self.device)
-        return Run(run, data.check, data.cells)
+    def _texts(self, work: Work, seconds: float) -> Run:
+        call = glsw.edit_distance_matrix if work.each else glsw.edit_distance
+        mode: Any = "infix" if work.infix else "global"
+        return Run(
+            partial(call, *work.texts, mode=mode, device=self.device), work.check, work.cells
+        )
 
-    def _stringzilla(self, data: _Data, seconds: float) -> Run:
+    def _stringzilla(self, work: Work, seconds: float) -> Run:
         import stringzillas
 
         scope, _, _ = programs.stringzilla_scope()
         engine = stringzillas.LevenshteinDistances(capabilities=scope)
-        sides = [programs.strings(texts) for texts in data.texts]
+        sides = [programs.strings(texts) for texts in work.texts]
         run = lambda: np.asarray(engine(*sides, device=scope))  # noqa: E731
-        return Run(run, partial(data.check, on_all=True), data.cells)
+        return Run(run, partial(work.check, on_all=True), work.cells)
 
-    def _edlib(self, data: _Data, seconds: float) -> Run:
-        cells = sum(len(a) * len(b) for a, b in map(data.pair, data.sample.tolist()))
-        check = partial(compare, expected=data.judged)
-        share = cells / data.cells if cells < data.cells else None
-        return Run(data.by_edlib, check, cells, part=share)
+    def _edlib(self, work: Work, seconds: float) -> Run:
+        cells = sum(len(query) * len(target) for query, target in work.sampled)
+        check = partial(compare, expected=work.judged)
+        return Run(
+            work.by_edlib, check, cells, part=cells / work.cells if cells < work.cells else None
+        )
 
 
 WORKLOADS = (Edit,)

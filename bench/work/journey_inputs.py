@@ -77,16 +77,10 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
 
 
 class Inputs:
-    """The sequences of the journeys as FASTA files, each made when first asked for.
+    """The sequences of the journeys as FASTA files in a folder, each made when first asked for.
 
-    Parameters
-    ----------
-    folder : Path
-        Where they are written.
-    data : Path or None
-        Where real sequences are, at any depth; random ones of the same sizes stand in for others.
-    quick : bool
-        Few and short ones.
+    Real sequences are looked for in the folder ``data``, at any depth; random ones of the same
+    sizes stand in for others. ``quick`` has few and short ones.
     """
 
     def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:

@@ -49,17 +49,7 @@ Outcome: TypeAlias = "Scores | Ends | Paths"
 
 
 class PairWork:
-    """A batch of pairs to compute.
-
-    Parameters
-    ----------
-    setup : Setup
-    scoring : Scoring
-    make : callable
-        Returns the pairs, when they are needed.
-    fields : mapping
-        Of the rows: ``scoring``, ``sizes``, ``count``.
-    """
+    """A batch of pairs, which ``make`` returns when they are needed; ``fields`` are of its rows."""
 
     def __init__(
         self, setup: Setup, scoring: Scoring, make: Callable[[], Batch], fields: Mapping[str, Any]

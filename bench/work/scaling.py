@@ -80,20 +80,12 @@ class SleepingTask:
         self._queries, self._top, self._count = queries.residues, ranking.top, len(queries)
 
     def __call__(self, engine: Any) -> list[ScanResult]:
-        time.sleep(
-            self._seconds
-            + (0 if hasattr(_opened, "part") else self._opening)
-            + (0 if getattr(_opened, "part", None) == self._part else self._upload)
-        )
+        opening = 0 if hasattr(_opened, "part") else self._opening
+        upload = 0 if getattr(_opened, "part", None) == self._part else self._upload
+        time.sleep(self._seconds + opening + upload)
         _opened.part = self._part
         hits = np.arange(self._top or 0, dtype=np.int64) + (self._part[0] << 8)
         return [ScanResult(hits, 0.0, "lanes", "simulated") for _ in range(self._count)]
-
-
-def queries_of(count: int, residues: int) -> Sequences:
-    """Return queries with as many residues together, of equal lengths."""
-    offsets = np.linspace(0, residues, count + 1).astype(np.int64)
-    return Sequences(np.zeros(residues, np.uint8), offsets)
 
 
 def search(client: Any, queries: Sequences, residues: float, costs: Costs, part: int) -> int:
@@ -141,19 +133,16 @@ def cluster(devices: int) -> Iterator[Any]:
     client: Any = distributed.Client
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         file = Path(folder, "scheduler.json")
-        words = ["dask", "scheduler", "--scheduler-file", str(file), "--port", "0"]
+        scheduler = ["dask", "scheduler", "--scheduler-file", str(file), "--port", "0"]
+        scheduler += ["--dashboard-address", ":0", "--host", "127.0.0.1"]
         counts = [_WORKERS_PER_PROCESS] * (devices // _WORKERS_PER_PROCESS)
         counts += [devices % _WORKERS_PER_PROCESS] * bool(devices % _WORKERS_PER_PROCESS)
-        words_of_workers = [["bench.work.scaling", str(file), str(each)] for each in counts]
         quiet = {**os.environ, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
         quiet["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # as costly as the rest
         processes = []
         try:
-            for each in (
-                [*words, "--dashboard-address", ":0", "--host", "127.0.0.1"],
-                *words_of_workers,
-            ):
-                processes.append(subprocess.Popen([sys.executable, "-m", *each], env=quiet))
+            for words in (scheduler, *([__name__, str(file), str(count)] for count in counts)):
+                processes.append(subprocess.Popen([sys.executable, "-m", *words], env=quiet))
                 while not file.exists():
                     time.sleep(0.1)
             with client(scheduler_file=str(file)) as one:
@@ -163,11 +152,6 @@ def cluster(devices: int) -> Iterator[Any]:
             for process in reversed(processes):
                 process.kill()
                 process.wait()
-
-
-def _used(client: Any) -> tuple[float, float]:
-    """Return the processor time of this process and of the scheduler, in seconds."""
-    return time.process_time(), client.run_on_scheduler(time.process_time)
 
 
 class Scaling(Workload):
@@ -199,12 +183,17 @@ class Scaling(Workload):
         alone = DATABASES[name] * QUERIES[count] / self.costs.rate
         fraction = min(1.0, self.longest * devices / alone)
         ideal, part = alone * fraction / devices, int(self.part * fraction)
-        queries = queries_of(count, QUERIES[count])
+        offsets = np.linspace(0, QUERIES[count], count + 1).astype(np.int64)
+        queries = Sequences(np.zeros(QUERIES[count], np.uint8), offsets)  # of equal lengths
         with cluster(devices) as client:
-            start, used = time.perf_counter(), _used(client)
+
+            def used() -> np.ndarray:
+                """Return the processor time of this process and of the scheduler."""
+                return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
+
+            start, before = time.perf_counter(), used()
             tasks = search(client, queries, DATABASES[name] * fraction, self.costs, part)
-            took = time.perf_counter() - start
-            spent = [b - a for a, b in zip(used, _used(client), strict=True)]
+            took, spent = time.perf_counter() - start, used() - before
         note = f"one device {alone:.4g} s, part {fraction:.3g}, ideal {ideal:.4g} s, {tasks} tasks,"
         note += f" client {spent[0]:.1f} s, scheduler {spent[1]:.1f} s of processor time"
         measured = Measurement(Check("number of results", count, 0), 0, Spread.of([took]))

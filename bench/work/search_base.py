@@ -51,11 +51,7 @@ class ScoreJudge:
     """Judges the scores of a query: a sample by parasail, the rest by the first engine.
 
     The sample has evenly spaced targets, the longest, the shortest, and those that are planted.
-
-    Attributes
-    ----------
-    scores : ndarray of int32, shape (targets,), or None
-        Those of the first engine whose sample was right.
+    ``scores`` are those of the first engine whose sample was right.
     """
 
     def __init__(self, scoring: Scoring, batch: Batch, planted: Any, cells: float) -> None:
@@ -98,16 +94,9 @@ def drawn(
 class Database:
     """Queries and targets of one search, who judges them, and the engine that was used last.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        Of the queries; a relative of each is planted among the targets.
-    count, length : int
-        Of the targets; the length of all of them is None for Swiss-Prot's lengths.
-    sample : float
-        Cells of each query that are judged by other programs.
-    make : callable, optional
-        Returns queries, targets, and the indices of targets that are like a query.
+    The queries have these lengths, the ``count`` targets all one length or Swiss-Prot's lengths;
+    ``make`` returns others, and the indices of targets that are like a query. Of each query, other
+    programs judge ``sample`` cells.
     """
 
     def __init__(

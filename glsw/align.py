@@ -27,6 +27,7 @@ from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
+from glsw.statistics.composition import Composition
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -319,6 +320,7 @@ class Aligner(ProfileQueries):
         genetic_code: int | None = None,
         statistics: Method = "auto",
         order: Order = "score",
+        composition: Composition = 0,
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
         skip: int = 0,
@@ -336,7 +338,8 @@ class Aligner(ProfileQueries):
         near 17 11.2 0.14
         """
         settings = SearchSettings(
-            top, min_score, evalue, max_hsps, strand, genetic_code, statistics, order
+            *(top, min_score, evalue, max_hsps, strand, genetic_code),
+            *(statistics, order, composition),
         )
         aligner, given = self._for(query)
         prepared = aligner.prepare(given, database, settings)

@@ -317,6 +317,12 @@ def search(
         What sorts hits: the score, as in other exact programs, or the E-value, as in BLAST; equal
         E-values are sorted by score, equal scores are in the order of the database. The best
         alignment of a hit is always that with the best score.
+    composition : {0, 1, 2}
+        Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
+        composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
+        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most ten times
+        the E-value, 10 unless given, are scored again, exactly, each with its own matrix; their
+        scores, alignments and E-values are those, and decide which hits are kept.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional

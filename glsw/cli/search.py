@@ -25,6 +25,7 @@ from glsw.search.limits import ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.sequences.records import Record
 from glsw.statistics import METHODS
+from glsw.statistics.composition import COMPOSITIONS
 
 _SETTINGS = (
     "mode",
@@ -42,6 +43,7 @@ _SETTINGS = (
     "genetic_code",
     "statistics",
     "order",
+    "composition",
 )
 """The options that decide what is written, beside those of the scoring."""
 
@@ -90,6 +92,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=ORDERS[0],
         help="sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
         "order of the database (score)",
+    )
+    hits.add_argument(
+        "--composition",
+        type=int,
+        choices=COMPOSITIONS,
+        default=0,
+        help="score proteins with matrices for their compositions, as blastp's -comp_based_stats: "
+        "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; up to E-value 10 unless "
+        "--evalue is given (0)",
     )
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
     output = add_output(
@@ -213,4 +224,5 @@ def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
         "genetic_code": _genetic_code(arguments),
         "statistics": arguments.statistics,
         "order": arguments.order,
+        "composition": arguments.composition,
     }

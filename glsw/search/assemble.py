@@ -19,6 +19,7 @@ from glsw.search.rounds import FoundAlignments, align_hits
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord
+from glsw.statistics.composition import rounded
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
@@ -97,6 +98,8 @@ def _table(
     hits = np.arange(len(hit_lists.hits))
     rank = hits - np.repeat(hit_lists.offsets[:-1], np.diff(hit_lists.offsets)) + 1
     first = np.searchsorted(found.hit, np.arange(len(hits) + 1))
+    own = hit_lists.own
+    units = found.units if own is None else rounded(found.units / own.scale)
     table = HspTable(
         engine.scoring,
         [
@@ -109,7 +112,7 @@ def _table(
         target_numbers(hit_lists.hits)[found.hit],
         rank[found.hit],
         np.arange(len(found.hit)) - first[found.hit] + 1,
-        found.units,
+        units,
         found.bits,
         found.evalues,
         found.runs,

@@ -15,6 +15,7 @@ from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.pool import AnyExecutor, EnginePool
 from glsw.search.ranking import Ranking
+from glsw.search.rescoring import rescored
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
@@ -55,14 +56,18 @@ class PreparedSearch:
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
-        return self.limits.scan_ranking(scoring, self.contexts, self.database)
+        return self.limits.first_stage.scan_ranking(scoring, self.contexts, self.database)
 
     def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the scans of contexts."""
         for some, ready in _scanned(self.queries, scans):
             engine = self.pool.engine  # of the pool, whose processes the scans need
-            hit_lists = select_hits(some, ready, self.database, self.limits, engine.scoring)
-            yield from search_results(engine, hit_lists, self.database, self.limits, self.ties)
+            limits = self.limits.first_stage
+            hit_lists = select_hits(some, ready, self.database, limits, engine.scoring)
+            if self.limits.composition:
+                hit_lists = rescored(engine, hit_lists, self.database, self.limits, self.ties)
+            limits = self.limits.second_stage
+            yield from search_results(engine, hit_lists, self.database, limits, self.ties)
 
 
 def search_database(

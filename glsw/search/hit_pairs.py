@@ -128,6 +128,8 @@ class HitPairs:
 
     def _cuts(self, contexts: _Int64, hits: _Int64) -> _Int64 | None:
         """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""
+        if self.hit_lists.own is not None:  # other matrices than those of the scan
+            return None
         known = [each.places for scans in self.hit_lists.scans for each in scans]
         if not any(known):
             return None

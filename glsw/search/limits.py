@@ -18,7 +18,12 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
+from glsw.statistics.composition import SCALE, Composition, check_composition
 
+RELAXED = 10
+"""The first stage of a search with compositions keeps hits with so many times the E-value."""
+
+_DEFAULT_EVALUE = 10.0  # with compositions, as in blastp
 _DEFAULT_HSP_EVALUE = 10.0  # if neither an E-value nor a score ends the alignments of a hit
 _MAX_EVALUES_TOGETHER = 2**20
 
@@ -38,6 +43,7 @@ class SearchSettings(NamedTuple):
     genetic_code: int | None = None
     statistics: Method = "auto"
     order: Order = "score"
+    composition: Composition = 0
 
 
 class Limits(NamedTuple):
@@ -57,6 +63,8 @@ class Limits(NamedTuple):
         Largest E-value of further alignments of a hit.
     order : {"score", "evalue"}
         What sorts hits.
+    composition : {0, 1, 2}
+        The mode in which hits are scored again, see `glsw.search.rescoring`.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """
@@ -67,12 +75,32 @@ class Limits(NamedTuple):
     statistics: Method = "auto"
     hsp_evalue: float | None = None
     order: Order = "score"
+    composition: Composition = 0
     strict: bool = True
 
     @property
     def needs_statistics(self) -> bool:
         """Whether E-values decide which hits there are."""
         return self.evalue is not None or self.order == "evalue"
+
+    @property
+    def first_stage(self) -> Limits:
+        """The limits of the hits that are to be scored again; themselves if none are."""
+        if not self.composition or self.evalue is None:
+            return self
+        ranking = self.ranking._replace(top=None, min_score=1)
+        return self._replace(
+            ranking=ranking, evalue=RELAXED * self.evalue, order="score", composition=0
+        )
+
+    @property
+    def second_stage(self) -> Limits:
+        """The limits of alignments whose scores are in units of their own matrices."""
+        if not self.composition:
+            return self
+        least = SCALE * (self.ranking.min_score - 0.5)  # which is rounded to it
+        ranking = self.ranking._replace(min_score=least)
+        return self._replace(ranking=ranking)
 
     def scan_ranking(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
         """Return the ranking of a scan that keeps all hits within the limits.
@@ -115,6 +143,13 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     _check_number("min_score", min_score)
     if evalue is not None:
         _check_number("evalue", evalue)
+    check_composition(scoring, settings.composition)
+    if settings.composition:
+        if settings.genetic_code is not None:
+            raise ValueError("composition is for queries that are proteins, not translated")
+        if statistics not in ("auto", "karlin-altschul"):
+            raise ValueError(f"composition: published statistics expected, not {statistics!r}")
+        evalue = _DEFAULT_EVALUE if evalue is None else evalue
     if settings.order not in ORDERS:
         raise ValueError(f"order {settings.order!r}: {' or '.join(ORDERS)} expected")
     wanted = None if evalue is None else f"evalue {evalue:g}"
@@ -149,7 +184,9 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     width = None if counted is None else counted.width
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     evalue, hsp_evalue = (None if each is None else float(each) for each in (evalue, hsp_evalue))
-    return Limits(ranking, evalue, max_hsps, statistics, hsp_evalue, settings.order)
+    return Limits(
+        ranking, evalue, max_hsps, statistics, hsp_evalue, settings.order, settings.composition
+    )
 
 
 def _count(name: str, number: Any) -> int | None:

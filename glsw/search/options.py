@@ -9,6 +9,7 @@ from glsw.search.limits import Order
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.query import Strand
 from glsw.statistics import Method
+from glsw.statistics.composition import Composition
 
 
 class SearchOptions(TypedDict, total=False):
@@ -22,6 +23,7 @@ class SearchOptions(TypedDict, total=False):
     genetic_code: int | None
     statistics: Method
     order: Order
+    composition: Composition
     progress: Progress | None
     executor: AnyExecutor | None
     skip: int

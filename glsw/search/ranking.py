@@ -50,8 +50,7 @@ class Ranking(NamedTuple):
     def best(self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]) -> RankedHits:
         """Return the hits to keep, given the scores of targets and their original numbers."""
         chosen = np.flatnonzero(scores >= self._bound(scores))
-        hits = (_LARGEST_SCORE - scores[chosen].astype(np.int64)) << _SCORE_SHIFT | targets[chosen]
-        return np.sort(hits)[: self.top]
+        return np.sort(hits_of(scores[chosen], targets[chosen]))[: self.top]
 
     def merged(self, *hits: RankedHits) -> RankedHits:
         """Return the hits to keep of several lists."""
@@ -69,6 +68,11 @@ class Ranking(NamedTuple):
         if blocks >= self.top:
             scores = scores[: blocks * _BLOCK_SIZE].reshape(blocks, _BLOCK_SIZE).max(axis=1)
         return max(self.min_score, int(np.partition(scores, -self.top)[-self.top]))
+
+
+def hits_of(scores: npt.NDArray[np.integer], targets: npt.NDArray[np.int64]) -> RankedHits:
+    """Return hits, not sorted, of scores in integer units and original numbers of targets."""
+    return (_LARGEST_SCORE - scores.astype(np.int64)) << _SCORE_SHIFT | targets
 
 
 def target_numbers(hits: RankedHits) -> npt.NDArray[np.int64]:

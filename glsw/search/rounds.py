@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.mask import Mask
@@ -17,6 +18,7 @@ from glsw.paths import Runs
 from glsw.search.align_pairs import aligned
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
+from glsw.search.selection import HitLists
 from glsw.statistics import Statistics
 
 _Int64 = npt.NDArray[np.int64]
@@ -73,7 +75,7 @@ def align_hits(
         runs = replace(runs, start=runs.start + np.stack([0 * cut[1], cut[1]], axis=1))
     else:
         whole = pairs.whole(hits)
-        units, runs = aligned(engine, pairs.batch(hits, contexts, whole), ties)
+        units, runs = _aligned(engine, lists, pairs.batch(hits, contexts, whole), hits, ties)
     if best_only:
         known = lists.bits[chosen], lists.evalues[chosen]
         return FoundAlignments(hits, contexts, units, *known, runs)
@@ -91,8 +93,16 @@ def align_hits(
         if todo:
             masks = (targets[hit - first].mask(context) for hit, context in todo)
             batch = pairs.batch(hits, contexts, whole).masked(masks)
-            units, runs = aligned(engine, batch, ties)
+            units, runs = _aligned(engine, lists, batch, hits, ties)
     return _found(targets)
+
+
+def _aligned(
+    engine: Engine, lists: HitLists, batch: Batch, hits: _Int64, ties: Ties
+) -> tuple[npt.NDArray[np.int32], Runs]:
+    if lists.own is not None:
+        return lists.own.aligned(engine.scoring, batch, hits)
+    return aligned(engine, batch, ties)
 
 
 class _Candidate(NamedTuple):

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, least_score
+from glsw.search.own_matrices import OwnMatrices
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import ranges
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
@@ -50,6 +51,8 @@ class HitLists:
         The context with the best score of each hit.
     bits, evalues : ndarray of float64, shape (hits,)
         NaN if there are no statistics.
+    own : OwnMatrices, optional
+        The matrix of each hit, if it has one of its own; scores of hits are in its units.
     """
 
     queries: Sequence[Query]
@@ -60,6 +63,7 @@ class HitLists:
     contexts: npt.NDArray[np.int64]
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
+    own: OwnMatrices | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -78,6 +82,24 @@ class HitLists:
             self.contexts[hits],
             self.bits[hits],
             self.evalues[hits],
+            self.own and self.own.part(hits),
+        )
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[HitLists]) -> HitLists:
+        """Return the hits of all parts, of which there is at least one."""
+        counts = np.concatenate([np.diff(each.offsets) for each in parts])
+        own = [each.own for each in parts if each.own is not None]
+        return cls(
+            [query for each in parts for query in each.queries],
+            [scans for each in parts for scans in each.scans],
+            [one for each in parts for one in each.statistics],
+            offsets_of(counts),
+            np.concatenate([each.hits for each in parts]),
+            np.concatenate([each.contexts for each in parts]),
+            np.concatenate([each.bits for each in parts]),
+            np.concatenate([each.evalues for each in parts]),
+            OwnMatrices.concatenated(own) if own else None,
         )
 
 

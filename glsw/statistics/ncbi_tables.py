@@ -16,6 +16,9 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 Row = tuple[float, ...]
 
 
@@ -68,6 +71,16 @@ def blosum80() -> tuple[tuple[int, ...], ...]:
     Biopython's matrix of that name is in thirds of a bit: these constants are not for it.
     """
     return tuple(tuple(map(int, line)) for line in _lines("blosum80.tsv"))
+
+
+@cache
+def blosum62_joint() -> npt.NDArray[np.float64]:
+    """Return the frequencies of aligned amino acids that BLOSUM62 was made of, shape (20, 20)."""
+    lower = [_numbers(line) for line in _lines("blosum62_joint.tsv")]
+    table = np.zeros((len(lower), len(lower)))
+    for i, row in enumerate(lower):
+        table[i, : i + 1] = table[: i + 1, i] = row
+    return table
 
 
 def _lines(name: str) -> Iterator[list[str]]:

@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
 
 complete -c glsw -e
 complete -c glsw -f
@@ -84,6 +84,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'hits with at mos
 complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'the K best alignments per hit that share no aligned pair of residues, 0 for all, up to E-value 10 unless --evalue or --min-score is given (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l statistics -xka "auto karlin-altschul fit none" -d 'the method of E-values: published constants, a fit to all scores of a query, or constants if the scoring has some, else a fit (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l order -xka "score evalue" -d 'sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the order of the database (score)'
+complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "0 1 2" -d 'score proteins with matrices for their compositions, as blastp'"'"'s -comp_based_stats: 1 scaled, 2 conditionally adjusted (blastp'"'"'s default), 0 not; up to E-value 10 unless --evalue is given (0)'
 complete -c glsw -n '_shtab_glsw_using search' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; numbers such as 0,1 or all to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using search' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'

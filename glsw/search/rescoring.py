@@ -1,0 +1,144 @@
+"""Hits scored again, each with a matrix for the compositions of its two sequences.
+
+The first stage is the exact search with the matrix as it is. Its hits with at most ten times the
+wanted E-value (`glsw.search.limits.RELAXED`) are scored again, exactly, each with its own matrix
+in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
+targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
+nearly identical.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import aligned
+from glsw.search.limits import Limits
+from glsw.search.own_matrices import OwnMatrices, own_scores
+from glsw.search.ranking import hits_of, scores_of, target_numbers
+from glsw.search.selection import HitLists
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.seg import Seg
+from glsw.statistics.composition import SCALE, Compositions, Rescaled, adjusted_matrices
+from glsw.statistics.published_constants import published
+
+_SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
+
+# Pairs are nearly identical, and their targets not masked, if the best alignment has this many
+# bits per column and this part of identities, and is not shorter than this.
+_NEAR_BITS, _NEAR_IDENTITY, _NEAR_LENGTH = 1.74, 0.95, 50
+
+_Int64 = npt.NDArray[np.int64]
+
+
+def rescored(
+    engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
+) -> HitLists:
+    """Return hits with their own matrices: those within the limits, in the order of the limits.
+
+    Scores of hits are in units of 1/32 of the matrix.
+    """
+    parts = [
+        _of_query(engine, hit_lists.part(slice(q, q + 1)), database, limits, ties)
+        for q in range(len(hit_lists))
+    ]
+    return HitLists.concatenated(parts) if parts else hit_lists
+
+
+def _of_query(
+    engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
+) -> HitLists:
+    assert limits.evalue is not None
+    scoring, (query,), statistics = engine.scoring, hits.queries, hits.statistics[0]
+    if not statistics.available or not query.contexts:
+        return hits
+    codes = query.contexts[0].codes
+    numbers = target_numbers(hits.hits)
+    targets = database.select(database.rank[numbers].tolist())
+    near = _nearly_identical(engine, codes, targets, scores_of(hits.hits), ties)
+    masked = _masked(targets, near, scoring)
+    queries = Compositions.of(Sequences.of([codes]), scoring)
+    compositions = Compositions.of(masked, scoring)
+    known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
+    matrices = adjusted_matrices(
+        scoring,
+        queries.part(np.zeros(len(known), np.intp)),
+        compositions.part(known),
+        limits.composition,
+    )
+    masked = masked.select(known)
+    scores = own_scores(
+        codes, masked, matrices, SCALE * scoring.gap_open, SCALE * scoring.gap_extend
+    )
+    rescaled = Rescaled(statistics)
+    lengths = masked.lengths
+    bits = rescaled.bits(scores, lengths)
+    evalues = rescaled.evalue(scores, np.full(len(scores), len(codes)), lengths)
+    keys = hits_of(scores, numbers[known])
+    order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
+    enough = (scores >= limits.second_stage.ranking.min_score) & (evalues <= limits.evalue)
+    kept = order[enough[order]][: limits.ranking.top]
+    return replace(
+        hits,
+        statistics=[rescaled],
+        offsets=np.array([0, len(kept)]),
+        hits=keys[kept],
+        contexts=np.zeros(len(kept), np.int64),
+        bits=bits[kept],
+        evalues=evalues[kept],
+        own=OwnMatrices(matrices[kept].astype(np.int16), masked.select(kept), SCALE),
+    )
+
+
+def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -> Sequences:
+    """Return targets with segments of low complexity masked, unless they are near the query."""
+    alphabet = scoring.alphabet
+    letters = np.frombuffer("".join(alphabet.letters).encode("ascii"), np.uint8)
+    begin, end = _SEG_OF_TARGETS.segments(letters[targets.residues], targets.offsets)
+    others = ~near[np.searchsorted(targets.offsets, begin, "right") - 1]
+    codes = targets.residues.copy()
+    codes[ranges(begin[others], (end - begin)[others])] = alphabet.encode(alphabet.wildcard or "")
+    return Sequences(codes, targets.offsets)
+
+
+def _nearly_identical(
+    engine: Engine,
+    query: npt.NDArray[np.uint8],
+    targets: Sequences,
+    scores: _Int64,
+    ties: Ties,
+) -> npt.NDArray[np.bool_]:
+    """Return which targets are nearly identical with the query where they are aligned."""
+    found = np.zeros(len(targets), bool)
+    constants = published(engine.scoring)
+    assert constants
+    per_column = _NEAR_BITS * math.log(2) / constants.lambda_
+    shortest = min(len(query), _NEAR_LENGTH)
+    possible = np.flatnonzero(scores >= per_column * (shortest - 1))
+    if not len(possible):
+        return found
+    some = targets.select(possible)
+    _, runs = aligned(engine, Batch.one_to_many(query, some), ties)
+    for p, k in enumerate(possible.tolist()):
+        coordinates = runs.coordinates(p)
+        target, each = coordinates[:, -1] - coordinates[:, 0]
+        length = min(int(target), int(each))
+        if target < shortest or scores[k] < per_column * length:
+            continue
+        same = sum(
+            int(np.count_nonzero(some[p][j : j + n] == query[i : i + n]))
+            for (j, i), (n, rows) in zip(
+                coordinates.T[:-1].tolist(), np.diff(coordinates).T.tolist(), strict=True
+            )
+            if n == rows
+        )
+        found[k] = same > _NEAR_IDENTITY * length
+    return found

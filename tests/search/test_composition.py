@@ -1,0 +1,209 @@
+"""Searches with matrices for the compositions of two proteins, as blastp has them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glsw
+from glsw import Aligner, Record, Scoring
+from glsw.output.blast import evalue_text
+from glsw.rows import best_end
+from glsw.search.own_matrices import own_scores
+from glsw.sequences.encoded import Sequences
+from glsw.statistics.ncbi_tables import blosum62_joint
+from glsw.statistics.target_frequencies import target_frequencies
+
+RECORDED = Path(__file__).parents[1] / "data" / "composition.tsv"
+LETTERS = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
+BACKGROUND = blosum62_joint().sum(axis=1)
+BLOSUM62 = Scoring.blast()
+
+
+@cache
+def generated() -> tuple[list[Record], list[Record]]:
+    """Return queries and targets: relatives of various compositions and lengths, near and far."""
+    random = np.random.default_rng(2005)
+    queries: list[Record] = []
+    targets: list[Record] = []
+    for k in range(8):
+        frequencies = random.dirichlet(BACKGROUND * (40, 8)[k % 2])
+        frequencies = 0.8 * frequencies + 0.2 * BACKGROUND
+        query = random.choice(20, (90, 160, 320)[k % 3], p=frequencies)
+        if k == 3:
+            query[40:60] = np.resize([0, 11, 11, 6], 20)
+        queries.append(_record(f"q{k}", query))
+        others = random.dirichlet(BACKGROUND * 10)
+        for far, rate in enumerate((0.0, 0.01, 0.3, 0.5, 0.6, 0.65)):
+            relative = np.where(
+                random.random(len(query)) < rate, random.choice(20, len(query), p=others), query
+            )
+            ends = [
+                random.choice(20, size, p=others) for size in random.integers(0, 400, 2) * (far > 1)
+            ]
+            targets.append(_record(f"t{k}.{far}", np.concatenate([ends[0], relative, ends[1]])))
+    for k in range(40):
+        targets.append(
+            _record(f"r{k}", random.choice(20, 150, p=random.dirichlet(BACKGROUND * 20)))
+        )
+    return queries, targets
+
+
+def _record(name: str, kinds: Any) -> Record:
+    return Record(name, "", LETTERS[kinds].tobytes().decode("ascii"))
+
+
+def rows_of(composition: int) -> list[tuple[str, ...]]:
+    """Return query, target, score and E-value of the hits up to E-value 10, as blastp prints."""
+    queries, targets = generated()
+    options: Any = {"composition": composition, "seg": "query", "order": "evalue", "top": None}
+    found, mode = glsw.search(queries, targets, **options), str(composition)
+    return [
+        (mode, result.query.id, hit.target.id, str(hit.score), evalue_text(value, digits=2))
+        for result in found
+        for hit in result
+        if (value := hit.evalue) is not None
+    ]
+
+
+def blastp(folder: Path, composition: int) -> list[tuple[str, ...]]:
+    queries, targets = generated()
+    for name, records in (("q", queries), ("t", targets)):
+        text = "".join(f">{each.id}\n{each.letters}\n" for each in records)
+        (folder / f"{name}.fasta").write_text(text)
+    index = ["makeblastdb", "-in", "t.fasta", "-dbtype", "prot"]
+    words = ["blastp", "-query", "q.fasta", "-db", "t.fasta", "-seg", "yes", "-use_sw_tback"]
+    words += ["-comp_based_stats", str(composition), "-outfmt", "6 qseqid sseqid score evalue"]
+    subprocess.run(index, cwd=folder, check=True, capture_output=True)
+    done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
+    return [(str(composition), *line.split("\t")) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("composition", [1, 2])
+def test_recorded_scores_and_evalues(composition: int) -> None:
+    """All hits of blastp 2.12 (-seg yes -use_sw_tback) are there, with its digits."""
+    recorded = [tuple(line.split("\t")) for line in RECORDED.read_text().splitlines()[1:]]
+    wanted = [row for row in recorded if row[0] == str(composition)]
+    found = rows_of(composition)
+    assert len(wanted) > 50
+    assert sorted(set(wanted) - set(found)) == []
+    same = [(row[1], *row[3:]) for row in found if row in wanted]
+    assert same == [(row[1], *row[3:]) for row in wanted]  # in its order, but of equal hits
+    plain = {row[1:3]: row[3:] for row in rows_of(0)}
+    assert sum(plain.get((row[1], row[2])) == (row[3], row[4]) for row in wanted) < len(wanted) / 2
+
+
+@pytest.mark.skipif(not shutil.which("blastp"), reason="no blastp here: recorded digits only")
+@pytest.mark.parametrize("composition", [1, 2])
+def test_scores_and_evalues_of_the_blastp_at_hand(tmp_path: Path, composition: int) -> None:
+    wanted = blastp(tmp_path, composition)
+    assert len(wanted) > 50
+    assert sorted(set(wanted) - set(rows_of(composition))) == []
+
+
+def test_target_frequencies_are_stationary() -> None:
+    """They fulfil the constraints, and ln(x / q) is a sum of multiples of their gradients."""
+    random = np.random.default_rng(44)
+    joint = blosum62_joint()
+    rows, columns = (
+        0.8 * random.dirichlet(BACKGROUND * 20, 6) + 0.2 * BACKGROUND for _ in range(2)
+    )
+    found, converged = target_frequencies(joint, rows, columns, 0.44)
+    assert converged.all()
+    one = np.ones(20)
+    sums = np.concatenate([np.kron(np.eye(20), one), np.kron(one, np.eye(20))])
+    for x, r, c in zip(found, rows, columns, strict=True):
+        np.testing.assert_allclose(x.sum(axis=1), r, rtol=1e-9)
+        np.testing.assert_allclose(x.sum(axis=0), c, rtol=1e-9)
+        by_chance = np.log(x / np.outer(r, c))
+        assert np.sum(x * by_chance) == pytest.approx(0.44, rel=1e-9)
+        gradients = np.concatenate([sums, by_chance.reshape(1, -1) + 1]).T
+        wanted = np.log(x / joint).ravel() + 1
+        multipliers = np.linalg.lstsq(gradients, wanted, rcond=None)[0]
+        np.testing.assert_allclose(gradients @ multipliers, wanted, atol=1e-7)
+    nothing, none = target_frequencies(joint, rows[:0], columns[:0], 0.44)
+    assert nothing.shape == (0, 20, 20)
+    assert none.shape == (0,)
+    _, converged = target_frequencies(joint, rows, columns, 9.0)  # more than there can be
+    assert not converged.any()
+
+
+def test_own_scores_are_those_of_pairs_alone() -> None:
+    random = np.random.default_rng(7)
+    for gap_open, gap_extend in ((384, 32), (40, 32), (50, 50)):
+        count = int(random.integers(1, 9))
+        query = random.integers(0, 24, random.integers(1, 60)).astype(np.uint8)
+        sizes = random.integers(0, 70, count)
+        targets = Sequences.of([random.integers(0, 24, n).astype(np.uint8) for n in sizes])
+        noise = random.integers(-60, 60, (count, 24, 24))
+        matrices = (32 * BLOSUM62.matrix + noise).astype(np.int32)
+        costs = {"gap_open": gap_open, "gap_extend": gap_extend}
+        alone = [
+            best_end(query, target, replace(BLOSUM62, matrix=matrix, **costs))[0]
+            for target, matrix in zip(targets, matrices, strict=True)
+        ]
+        assert own_scores(query, targets, matrices, gap_open, gap_extend).tolist() == alone
+
+
+def test_further_alignments_and_limits() -> None:
+    queries, targets = generated()
+    repeated = [*targets, Record("twice", "", queries[1].letters + queries[1].letters)]
+    aligner = Aligner()
+    options: Any = {"composition": 2, "top": None}
+    one = aligner.search(queries[1], repeated, **options)
+    more = aligner.search(queries[1], repeated, max_hsps=2, **options)
+    assert [(hit.target.id, hit.score, hit.evalue) for hit in more] == [
+        (hit.target.id, hit.score, hit.evalue) for hit in one
+    ]
+    first, second = next(hit for hit in more if hit.target.id == "twice").hsps
+    assert first.score == second.score
+    assert first.evalue == pytest.approx(second.evalue)
+    limit = sorted(hit.evalue for hit in one)[3]
+    kept: tuple[tuple[Any, list[Any]], ...] = (
+        ({"top": 2}, one[:2]),
+        ({"min_score": one[3].score}, [hit for hit in one if hit.score >= one[3].score]),
+        ({"evalue": limit}, [hit for hit in one if hit.evalue <= limit]),
+    )
+    for some, wanted in kept:
+        few = aligner.search(queries[1], repeated, **{**options, **some})
+        assert [hit.target.id for hit in few] == [hit.target.id for hit in wanted]
+    assert "scores adjusted to compositions" in str(one)
+
+
+def test_queries_together_are_as_queries_alone() -> None:
+    queries, targets = generated()
+    masked = Record("masked", "", "P" * 30)
+    aligner = Aligner(seg="query")
+    with pytest.warns(RuntimeWarning, match=r"^query masked: all 30 residues are masked"):
+        together = list(aligner.search([queries[0], masked, queries[1]], targets, composition=1))
+    assert [len(each) for each in together][1] == 0
+    for query, found in zip(queries, together[::2], strict=False):
+        alone = aligner.search(query, targets, composition=1)
+        assert [(hit.target.id, hit.score) for hit in found] == [
+            (hit.target.id, hit.score) for hit in alone
+        ]
+    nothing = list(aligner.search(queries[:2], [Record("x", "", "X" * 40)], composition=2))
+    assert [len(each) for each in nothing] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "options", "message"),
+    [
+        (BLOSUM62, {"composition": 3}, r"^composition 3: 0, 1 or 2 expected$"),
+        (Scoring.blast("BLOSUM80"), {"composition": 2}, r"^composition 2: BLOSUM62 .*BLOSUM80"),
+        (Scoring.blast("BLOSUM62", 5, 3), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
+        (Scoring.nucleotide(), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
+        (BLOSUM62, {"composition": 1, "statistics": "fit"}, r"^composition: published .*'fit'$"),
+        (BLOSUM62, {"composition": 1, "genetic_code": 1}, r"^composition is for queries that are"),
+    ],
+)
+def test_errors(scoring: Scoring, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Aligner(scoring, engine="reference").search("ACGT", ["ACGT"], **options)

@@ -17,7 +17,8 @@ from bench.programs import Competitor, Scores
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
-from glsw.engines import ENGINES, Engine, engine_of
+from glsw.engines import ENGINES, engine_of
+from glsw.engines.three import Engine3, engine3_of
 
 CANNOT = (ValueError, DeviceError, ShaderError, MemoryError)
 """What an engine raises when it cannot do some work."""
@@ -150,21 +151,27 @@ class Workload(ABC):
 
 @dataclass(frozen=True)
 class Entry:
-    """An engine with its options."""
+    """An engine with its options; ``made_by`` is its class where it has no name of its own."""
 
     label: str
     engine: str
     words: Mapping[str, Any] = field(default_factory=dict)
     number: str | None = None
     options: str | None = None
+    made_by: Any = None
 
-    def made(self, scoring: Any, device: Device) -> Engine:
-        require(device, ENGINES[self.engine].capabilities.requires)
+    @property
+    def kind(self) -> Any:
+        return self.made_by or ENGINES[self.engine]
+
+    def made(self, scoring: Any, device: Device) -> Any:
+        require(device, self.kind.capabilities.requires)
         words = dict(self.words) | ({"number": self.number} if self.number else {})
-        return engine_of(ENGINES[self.engine], scoring, device, **words)
+        make: Any = engine3_of if issubclass(self.kind, Engine3) else engine_of
+        return make(self.kind, scoring, device, **words)
 
     def case(self, device: Device, start: Start, **fields: Any) -> Case:
-        on = device if ENGINES[self.engine].capabilities.requires else None
+        on = device if self.kind.capabilities.requires else None
         own = {"number": self.number, "options": self.options, "metered": on is not None}
         return Case(self.label, start, device=on, **{**own, **fields})
 
@@ -201,13 +208,12 @@ def portion(batch: Batch, cells: float) -> Any:
     return np.arange(step // 2 if step < len(batch) else 0, len(batch), step)
 
 
-def square(batch: Batch, cells: float) -> Batch:
-    """Return the starts of both sequences of a pair, of at most about this number of cells."""
+def start_of(batch: Batch, cells: float) -> Batch:
+    """Return the starts of the sequences of a pair or triple, of at most about so many cells."""
     if batch.cells <= cells:
         return batch
-    length = max(1, int(cells**0.5))
-    query, target = batch.pair(0)
-    return Batch.pairwise([query[:length]], [target[:length]])
+    length = max(1, int(cells ** (1 / batch.k)))
+    return Batch.of([[sequence[:length] for sequence in batch[0]]])
 
 
 def spread(count: int, some: int) -> list[int]:
@@ -249,15 +255,16 @@ def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float)
 
 
 def _seconds_of_one(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
-    """Return about how many seconds a pair takes, from its first eighths and first quarters.
+    """Return about how many seconds a pair or triple takes, from its first eighths and quarters.
 
-    Twice the letters take between twice as long, where dispatches count, and four times.
+    Twice the letters take between twice as long, where dispatches count, and 2**k times.
     """
-    eighth = second_run(partial(run, square(batch, batch.cells / 64)))
+    most = float(2**batch.k)
+    eighth = second_run(partial(run, start_of(batch, batch.cells / most**3)))
     if 8 * eighth > limit:
         return 8 * eighth
-    quarter = second_run(partial(run, square(batch, batch.cells / 16)))
-    return quarter * min(4.0, max(2.0, quarter / eighth)) ** 2
+    quarter = second_run(partial(run, start_of(batch, batch.cells / most**2)))
+    return quarter * min(most, max(2.0, quarter / eighth)) ** 2
 
 
 # other programs

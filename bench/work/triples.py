@@ -1,0 +1,306 @@
+"""Triples: words of a recording and proteins, engines on them, and who judges these.
+
+>>> scoring = Scoring3.identity()
+>>> words = [scoring.alphabet.encode(word) for word in ("TACG", "ACG", "AG")]
+>>> path_score(scoring, words, np.array([4, 3, 2], np.int32), np.array([7, 3, 7], np.uint8))
+1
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache, partial, reduce
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench import cpu3, generated
+from bench.machine import cores
+from bench.measure import Check, both, compare
+from bench.work.alignments import Right, Work, cells_of
+from bench.work.base import Case, Entry, Run, Setup, estimated
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.engines.three import ENGINES3, Reference3, Subtable
+from glsw.engines.three.tiles import TileShape
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.encoded import Sequences
+from glsw.series import readers, sax
+
+LETTERS = 8
+"""Different ones in words of a recording."""
+
+RATES = {True: 2e7, False: 0.8e7}
+"""Cells per second of the reference, with linear gaps or not; a core of the C code has 10 times."""
+
+TRIED = 60
+"""Small triples of each scoring on which the C code is judged."""
+
+TRIPLES = 2024
+"""Of 24 channels."""
+
+
+class Gpui(Subtable):
+    """The engine `subtable` with the sub-tables of Sudo et al. 2012."""
+
+    name = "gpui"
+
+    def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
+        super().__init__(scoring, device, shape=TileShape(4, 8, 8, deep=4))
+
+
+def entry(name: str) -> Entry:
+    """Return an engine of three sequences."""
+    return Entry(name, name, made_by=Gpui if name == Gpui.name else ENGINES3[name])
+
+
+@cache
+def scorings() -> Mapping[str, Scoring3]:
+    words = sax.alphabet(LETTERS)
+    return {
+        "identity": Scoring3.identity(1, -1, 1, alphabet=words),
+        "identity, affine": Scoring3.identity(1, -1, 2, 1, alphabet=words),
+        "sum of pairs": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 8, 8)),
+        "sum of pairs, affine": Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)),
+    }
+
+
+def described(scoring: Scoring3) -> str:
+    """Return a scoring as rows have it."""
+    pairs, identity = scoring.pairs, scoring.scheme == "identity"
+    kinds = pairs.match_and_mismatch
+    scores = "/".join(map(str, kinds[:2])) if identity and kinds else pairs.name
+    scheme = "identity" if identity else "sum of pairs"
+    return f"{scheme} {scores}, gaps {pairs.gap_open}, {pairs.gap_extend}"
+
+
+def made(setup: Setup, scoring: Scoring3, lengths: Sequence[int], *, every: bool) -> Batch:
+    """Return one triple of these lengths, or all of the channels as words of the first length.
+
+    A word has the first samples of a channel, a letter each as in the paper; proteins are
+    relatives. Without a recording in the folder of data one is generated.
+    """
+    found = sorted(setup.data.rglob("fnirsr*24Ch*.csv")) if setup.data else []
+    values = readers.read(found[0]).values if found else recording()
+    if not every and (values.shape[1] < max(lengths) or len(values) < 3):
+        values = recording(samples=max(lengths))
+    sizes = [lengths[0]] * len(values) if every else lengths
+    if scoring.alphabet is PROTEIN:
+        protein = generated.proteins([max(sizes)])[0]
+        words = [*generated.relatives(Sequences.of([protein[:size] for size in sizes]), 20)]
+    else:
+        words = [
+            sax.sax_codes(v[:size], size, LETTERS)
+            for v, size in zip(values[: len(sizes)], sizes, strict=True)
+        ]
+    return Batch.combinations(Sequences.of(words), 3) if every else Batch.of([words])
+
+
+def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
+    """Return what looks like the blood flow of a brain, shape (channels, samples).
+
+    10 samples per second: a smooth random walk of all channels and one of each, waves of about
+    0.1 Hz, and noise.
+
+    Examples
+    --------
+    >>> values = recording(channels=3, samples=100)
+    >>> values.shape, bool(np.isfinite(values).all())
+    ((3, 100), True)
+    """
+    random = np.random.default_rng(seed)
+    width = 20  # two seconds
+    steps = random.standard_normal((channels + 1, samples + width - 1))
+    smooth = np.stack([np.convolve(each, np.full(width, 1 / width), "valid") for each in steps])
+    walks = smooth.cumsum(axis=1)
+    seconds = np.arange(samples) / 10
+    phases = random.uniform(0, 2 * np.pi, (channels, 1))
+    waves = np.sin(2 * np.pi * random.uniform(0.08, 0.12, (channels, 1)) * seconds + phases)
+    values: npt.NDArray[np.float64] = (
+        walks[0] + walks[1:] + waves + 0.1 * random.standard_normal((channels, samples))
+    )
+    return values
+
+
+# judges
+
+
+@cache
+def tried() -> tuple[str | None, Check]:
+    """Return why there is no C code, None if there is, and how it did on small triples."""
+    random, checks = np.random.default_rng(3), []
+    if why := cpu3.refused():
+        return why, Check("nobody", 0, 0)
+    for scoring in scorings().values():
+        letters = 2, min(20, len(scoring.alphabet))
+        triples = Batch.of(
+            [random.integers(0, letters[t % 2], n, np.uint8) for n in random.integers(0, 16, 3)]
+            for t in range(TRIED)
+        )
+        found, expected = cpu3.best(scoring, triples), Reference3(scoring).ends(triples)
+        checks.append(compare(found, cells_of(expected), Reference3.name))
+    check = reduce(both, checks)
+    return None if check.passed else f"the C code is wrong: {check.first}", check
+
+
+class TripleWork(Work):
+    """One triple, or all of a recording. The C code judges, else the reference or another engine.
+
+    The engine `plane` may have another judge than the others.
+    """
+
+    def __init__(
+        self, setup: Setup, scheme: str, lengths: Sequence[int], *, every: bool = False
+    ) -> None:
+        scoring = scorings()[scheme]
+        fields: dict[str, Any] = {"sizes": lengths, "count": TRIPLES if every else 1}
+        fields["scoring"] = described(scoring)
+        make = partial(made, setup, scoring, lengths, every=every)
+        super().__init__(setup, scoring, make, fields)
+        self._seconds = 30.0 if setup.size == "full" else 6.0
+        self._known: dict[tuple[bool, str], Any] = {}
+
+    def code_case(self, task: str) -> Case:
+        """Return the case of the C code on one core, judged by the reference on small triples."""
+        start = partial(self._code, task)
+        return Case(cpu3.NAME, start, task, cores=1, ours=False, **self.fields)
+
+    def _code(self, task: str, seconds: float) -> Run:
+        why, check = tried()
+        if why:
+            raise ValueError(why)
+        room: list[Any] = []
+
+        def run(triples: Batch) -> Any:
+            if task != "table":
+                cells = cpu3.best(self.scoring, triples)
+                return Ends(cells[:, 0], cells[:, 1:])
+            if not room or room[0].size < (triples.lengths[0] + 1).prod():
+                room[:] = [np.empty(triples.lengths[0] + 1, np.int32)]
+            return cpu3.table(self.scoring, triples, out=room[0])
+
+        batch = self.batch
+        return Run(
+            *(partial(run, batch), lambda found: both(self.check("", "", found), check)),
+            *(batch.cells, estimated(run, batch)),
+            facts=lambda: {"note": cpu3.compiler()},
+        )
+
+    def _start(self, entry: Entry, task: str, words: Mapping[str, Any], seconds: float) -> Run:
+        if task == "table":
+            require_memory(self.batch.cells)
+        return super()._start(entry, task, words, seconds)
+
+    def call(self, engine: Any, task: str, batch: Batch, **words: Any) -> Any:
+        if task != "table":
+            return super().call(engine, task, batch, **words)
+        (table,) = engine.tables(batch)
+        return table
+
+    def check(self, name: str, ties: str, found: Any) -> Check:
+        if isinstance(found, np.ndarray) and found.ndim == 3:
+            found = checksums(found)
+            judge, expected = self._cached(name, "planes", self._planes)
+            return compare(found, expected, judge)
+        return super().check(name, "conventional", found)
+
+    def right(self, name: str) -> Right:
+        found: Right = self._cached(name, "cells", self._cells)
+        return found
+
+    def _cached(self, name: str, what: str, find: Any) -> Any:
+        key = name == "plane", what
+        if key not in self._known:
+            self._known[key] = find(name)
+        return self._known[key]
+
+    def _cells(self, name: str) -> Right:
+        rate, some = RATES[self.scoring.linear], min(cores(), len(self.batch))
+        chosen = self._portion(10 * some * rate)
+        if tried()[0] is None and len(chosen):
+            part = self.batch.select(chosen)
+            return cpu3.NAME, chosen, cpu3.best(self.scoring, part, threads=some)
+        chosen, judge = self._portion(rate), self._engine("reference")
+        if not len(chosen):
+            chosen, judge = np.arange(len(self.batch)), self._other(name)
+        return judge.label, chosen, cells_of(judge.ends(self.batch.select(chosen)))
+
+    def _planes(self, name: str) -> tuple[str, Any]:
+        """Return who judges an engine's table, and the checksum of each plane of it."""
+        if tried()[0] is None:
+            return cpu3.NAME, checksums(cpu3.table(self.scoring, self.batch))
+        slow = self.batch.cells > self._seconds * RATES[True]
+        judge = self._other(name) if slow else self._engine("reference")
+        return judge.label, checksums(self.call(judge, "table", self.batch))
+
+    def _portion(self, rate: float) -> npt.NDArray[np.intp]:
+        """Return evenly spaced triples that can be judged at this rate, none if one is too long."""
+        most = len(self.batch)
+        count = int(most * min(1.0, self._seconds * rate / max(1, self.batch.cells)))
+        return np.unique(np.linspace(0, most - 1, count).round()).astype(np.intp)
+
+    def _engine(self, name: str) -> Any:
+        return entry(name).made(self.scoring, self.setup.device)
+
+    def _other(self, name: str) -> Any:
+        return self._engine("subtable" if name == "plane" else "plane")
+
+    def path_scores(self, paths: Paths) -> list[int]:
+        batch, ends = self.batch, paths.ends.end
+        return [
+            path_score(self.scoring, batch[t], ends[t], paths.moves(t)) for t in range(len(batch))
+        ]
+
+
+def require_memory(cells: int) -> None:
+    """Raise ValueError where a table does not fit the memory of the host several times over."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+        free = next(int(line.split()[1]) << 10 for line in lines if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        free = 0
+    if cells > 512**3 and 24 * cells > free:
+        raise ValueError(f"the table needs {-(-24 * cells >> 30)} GiB, {free >> 30} are free")
+
+
+def checksums(table: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return the CRC-32 of each plane of a table, shape (l,), so that no second one is kept."""
+    planes = (zlib.crc32(plane.tobytes()) for plane in table)
+    return np.fromiter(planes, np.int64, len(table))
+
+
+def path_score(
+    scoring: Scoring3,
+    words: Sequence[npt.NDArray[np.uint8]],
+    end: npt.NDArray[np.int32],
+    moves: npt.NDArray[np.uint8],
+) -> int:
+    """Return what an alignment scores, letter by letter and gap by gap; -1 if it is none."""
+    there = (moves[:, None] >> np.arange(3) & 1).astype(bool)
+    at = end - there[::-1].cumsum(axis=0)[::-1]  # of each column, the letters before it
+    if (at < 0).any() or (end > [*map(len, words)]).any() or not ((moves > 0) & (moves < 8)).all():
+        return -1
+    pairs = scoring.pairs
+    letters = np.stack([np.append(word, 0)[i] for word, i in zip(words, at.T, strict=True)], axis=1)
+    before = np.vstack([np.zeros((1, 3), bool), there[:-1]])
+    if scoring.scheme == "identity":
+        assert pairs.match_and_mismatch is not None
+        match, mismatch, matching = pairs.match_and_mismatch
+        same = (letters == letters[:, :1]).all(axis=1) & (letters[:, 0] < matching)
+        aligned, goes_on = there.all(axis=1), (there == before).all(axis=1)
+        costs = np.where(goes_on, pairs.gap_extend, pairs.gap_open)
+        return int(np.where(aligned, np.where(same, match, mismatch), -costs).sum())
+    score = 0
+    for two in map(list, combinations(range(3), 2)):
+        aligned, gap = there[:, two].all(axis=1), there[:, two[0]] != there[:, two[1]]
+        goes_on = (there[:, two] == before[:, two]).all(axis=1)
+        score += pairs.matrix[tuple(letters[aligned][:, two].T)].sum(dtype=np.int64)
+        score -= np.where(goes_on, pairs.gap_extend, pairs.gap_open)[gap].sum()
+    return int(score)

@@ -14,13 +14,14 @@ from bench.work import (
     pairs,
     scaling,
     search,
+    sensitivity,
     three,
 )
 from bench.work.base import Workload
 
 _MODULES = (
     *(micro, search, pairs, long, three, collections, edit),
-    *(journeys, accuracy, scaling),
+    *(journeys, accuracy, sensitivity, scaling),
 )
 WORKLOADS: Mapping[str, type[Workload]] = {
     kind.name: kind for module in _MODULES for kind in module.WORKLOADS

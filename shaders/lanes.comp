@@ -27,8 +27,8 @@ void main() {
     Columns columns = slots[slot];
     int longest = slots[group * chains + first_in_step() / CHAIN].words;
     int steps = longest + CHAIN - 1;
-    uint border = group_borders[group] - first_border + uint(lane() / CHAIN)
-                  + gl_WorkGroupID.y * border_stride;
+    uint before = group_borders[group] - first_border + gl_WorkGroupID.y * border_stride;
+    uint border = first_border_word(before, lane() / CHAIN);
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
     uint first_strip = 0u;

@@ -25,12 +25,13 @@ CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
-_ROWS_PER_COLUMN_OVERHEAD = {1: 3, 2: 10}  # cost of a column besides its rows, by queries at once
+_USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
+_OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
 _MAX_ROWS_OF_ONE = 16  # where a word has the score of one row: else registers do not suffice
 _WORKGROUP_OF_PAIRS = 256
 _MIN_ROWS_FOR_WORDS_OF_TWO = 32  # of a query: they take long to load
 _USUAL_CHAIN = 8
-_TWO_QUERY_COST = 0.87  # of a column of two queries, compared with two targets of one query
+_TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,7 @@ class Geometries:
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""
-        return _rows_of_strips(self.of(m, self.number, queries), m, 1)
+        return _rows_of_strips(self.of(m, self.number, queries), m)
 
     def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
@@ -320,7 +321,7 @@ class Geometries:
         else:
             chains = CHAIN_CHOICES[:4] if self._info.subgroup_size >= CHAIN_CHOICES[3] else (1,)
             workgroup = 64 if chains == (1,) else 128 if single else 256
-            choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 32, 4)
+            choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 24, 4)
             options = [(rows, chain, workgroup) for rows in choices for chain in chains]
         return [self._made(*each, number, queries) for each in options]
 
@@ -351,15 +352,17 @@ class Geometries:
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:
     """Return what to minimise; short chains are for one strip, else borders cost too much."""
-    rows = _rows_of_strips(geometry, m, geometry.queries)
+    rows = _rows_of_strips(geometry, m)
     borders = geometry.chain < _USUAL_CHAIN and geometry.strips(m) > 1
     return borders, rows, geometry.chain, -geometry.rows
 
 
-def _rows_of_strips(geometry: Geometry, m: int, queries: int) -> int:
+def _rows_of_strips(geometry: Geometry, m: int) -> int:
     """Return the rows of all lanes of all strips with the overhead of their columns.
 
     The lanes of longer chains than usual would wait otherwise, so that they do not count.
     """
     lanes = geometry.strips(m) * min(geometry.chain, _USUAL_CHAIN)
-    return lanes * (geometry.rows + _ROWS_PER_COLUMN_OVERHEAD[queries])
+    own = geometry.profile_memory == OF_PAIRS
+    overhead = _OVERHEAD.get((geometry.number, geometry.queries), _USUAL_OVERHEAD)
+    return lanes * (geometry.rows + (_USUAL_OVERHEAD if own else overhead))

@@ -19,6 +19,8 @@ from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
 _COLUMN_LEFT, _KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
+_CORNER = Binding("CORNER", gl.PATHS.number)  # which is bound anew before it is used
+_NEVER_BEATEN = 2**31 - 1
 _SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
 _MIN_PRUNED_RESIDUES = 2**18
 _STOP, _OVER = 0, 3
@@ -198,9 +200,10 @@ class Blocked(ComputeEngine):
         ties: Ties = "conventional",
         prune: bool = False,
         directions: bool = False,
+        best: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        """Compute all tiles of a region whose borders are on the device."""
+        """Compute all tiles of a region whose borders are on the device, and the best cell."""
         rows, columns = self._tiles(region)
         program = self.program(
             "blocked.comp",
@@ -216,7 +219,9 @@ class Blocked(ComputeEngine):
         if prune:
             program["gain"] = max(0, self.scoring.maximum)
         self._describe(region)
-        self.zero(gl.BEST, 16 * (rows + 1))
+        cells = np.zeros((rows + 1, 4), np.int32)
+        cells[rows, 0] = 0 if best else _NEVER_BEATEN
+        self.upload(gl.BEST, cells)
         if directions:
             self.reserve(gl.DIRECTIONS, self._direction_bytes(region))
         self.reserve(_COLUMN_LEFT)
@@ -289,10 +294,10 @@ class Blocked(ComputeEngine):
         """Walk through a region whose borders are on the device; return where it is left."""
         grid = self._grid(region, level)
         if grid.empty:
-            self._fill(region, grid, directions=True)
+            self._fill(region, grid, directions=True, best=False)
             return self._follow(region, trace, runs)
         self._keep_borders(region, grid)
-        self._fill(region, grid)
+        self._fill(region, grid, best=False)
         return self._cross(region, grid, trace, runs)
 
     def _cross(self, region: Region, grid: Grid, trace: Trace, runs: _Runs) -> Trace:
@@ -374,7 +379,9 @@ class Blocked(ComputeEngine):
         if not i and not j:
             return region.corner
         at = row * region.n + j - 1 if j else side + i - 1
-        return int(np.frombuffer(kept.read(4, offset=8 * at), np.int32)[0])
+        # Drivers move a buffer that is read to the host's memory; this one is large.
+        ctx.copy_buffer(self.reserve(_CORNER, 4), kept, size=4, read_offset=8 * at)
+        return int(self.download(_CORNER, np.int32, 1)[0])
 
 
 def _kept(level: int) -> Binding:

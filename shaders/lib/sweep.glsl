@@ -58,11 +58,20 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
                 if (t == WORKGROUP - 1 && j < end) below_strip(j, lane.below[c]);
                 keep(j < end, direction_place(j), words[c]);
             }
-            if (highest >= to_beat) {  // seldom, after the first columns
-                for (int c = 0; c < STEP; ++c)
-                    for (int r = 0; r < ROWS; ++r)
-                        if (r < lane.rows && first + at + c < end)
-                            best = better(best, ended[c * ROWS + r], lane.row + r, first + at + c);
+            if (highest >= to_beat) {  // where the path of a long alignment is, at every step
+                // The best of these cells: the later of two equal ones is the better one.
+                int score = 0, place = 0;
+                for (int d = 0; d < ROWS + STEP - 1; ++d)
+                    for (int c = 0; c < STEP; ++c) {
+                        int r = d - c, each = c * ROWS + r;
+                        if (r < 0 || r >= ROWS) continue;
+                        if (r < lane.rows && first + at + c < end && ended[each] >= score) {
+                            score = ended[each];
+                            place = each;
+                        }
+                    }
+                int r = place % ROWS, j = first + at + place / ROWS;
+                best = better(best, score, lane.row + r, j);
                 atomicMax(to_beat, best.score);
             }
         }

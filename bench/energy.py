@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -99,7 +100,7 @@ def hwmon(drm: str) -> PowerMeter | None:
         for name in ("power1_average", "power1_input"):
             with suppress(OSError, ValueError):
                 int((sensor / name).read_text())
-                return Sensor(sensor / name)
+                return Sampler("hwmon", partial(sensor_samples, sensor / name))
     return None
 
 
@@ -107,34 +108,34 @@ def hwmon(drm: str) -> PowerMeter | None:
 
 
 class Sampler:
-    """Watts of a card, read in the background; ``samples`` yields them until it is stopped."""
+    """Watts of a card; ``samples`` yields them in the background until it is stopped."""
 
-    tool: str
-
-    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
-        raise NotImplementedError
+    def __init__(
+        self, tool: str, samples: Callable[[Event], Iterator[tuple[float, float]]]
+    ) -> None:
+        self.tool, self.samples = tool, samples
 
     def used(self, work: Callable[[], None]) -> Used | None:
-        samples: list[tuple[float, float]] = []
-        stop = threading.Event()
+        found: list[tuple[float, float]] = []
+        stop = Event()
 
         def watch() -> None:
             with suppress(OSError, ValueError):
                 for sample in self.samples(stop):
-                    samples.append(sample)
+                    found.append(sample)
 
-        thread = threading.Thread(target=watch, daemon=True)
+        thread = Thread(target=watch, daemon=True)
         thread.start()
         try:
-            _wait(lambda: bool(samples) or not thread.is_alive())
+            _wait(lambda: bool(found) or not thread.is_alive())
             start = time.time()
             work()
             end = time.time()
-            _wait(lambda: not thread.is_alive() or (bool(samples) and samples[-1][0] >= end))
+            _wait(lambda: not thread.is_alive() or (bool(found) and found[-1][0] >= end))
         finally:
             stop.set()
             thread.join(PATIENCE)
-        energy = joules(list(samples), start, end)
+        energy = joules(list(found), start, end)
         return None if energy is None else Used(energy, end - start)
 
 
@@ -159,43 +160,28 @@ def joules(samples: Samples, start: float, end: float) -> float | None:
     return float((np.diff(at) * (power[1:] + power[:-1]) / 2).sum())
 
 
-class Sensor(Sampler):
-    """A file that says microwatts."""
-
-    tool = "hwmon"
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
-        while not stop.wait(INTERVAL):
-            yield time.time(), int(self._path.read_text()) / 1e6
+def sensor_samples(path: Path, stop: Event) -> Iterator[tuple[float, float]]:
+    """Yield the watts of a file that says microwatts."""
+    while not stop.wait(INTERVAL):
+        yield time.time(), int(path.read_text()) / 1e6
 
 
-class NvidiaSmi(Sampler):
-    """``nvidia-smi`` of a card by its PCI address, which prints lines until it is ended."""
+def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[tuple[float, float]]:
+    """Yield the watts of a card by its PCI address; nvidia-smi prints lines until it is ended."""
+    words = ["nvidia-smi", "-i", address, f"--query-gpu=timestamp,{field}"]
+    words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
+    pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, **pipes) as process:
 
-    tool = "nvidia-smi"
+        def end() -> None:
+            stop.wait()
+            process.terminate()
 
-    def __init__(self, card: str, field: str) -> None:
-        words = [f"--query-gpu=timestamp,{field}", "--format=csv,noheader,nounits"]
-        self._command = ["nvidia-smi", "-i", card, *words, "-lms", str(int(INTERVAL * 1000))]
-
-    def samples(self, stop: threading.Event) -> Iterator[tuple[float, float]]:
-        pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
-        with subprocess.Popen(self._command, stdout=subprocess.PIPE, **pipes) as process:
-
-            def end_it() -> None:
-                stop.wait()
-                process.terminate()
-
-            end = threading.Thread(target=end_it, daemon=True)
-            end.start()
-            for line in process.stdout or ():
-                if sample := sample_of(line):
-                    yield sample
-            stop.set()
-            end.join()
+        Thread(target=end, daemon=True).start()
+        for line in process.stdout or ():
+            if sample := sample_of(line):
+                yield sample
+        stop.set()
 
 
 def sample_of(line: str) -> tuple[float, float] | None:
@@ -236,14 +222,14 @@ class Card(NamedTuple):
     watts: str
 
 
-def nvidia(renderer: str, drm: str, index: int) -> NvidiaSmi | None:
+def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
     """Return what samples a card; None if there is no tool, or it tells no power of it."""
     for field in _FIELDS:
         words = f"--query-gpu=pci.bus_id,name,{field}", "--format=csv,noheader,nounits"
         lines = (output("nvidia-smi", *words) or "").splitlines()
         card = chosen([Card(*line.split(", ")) for line in lines], renderer, drm, index)
         if card and card.watts.replace(".", "").isdigit():
-            return NvidiaSmi(card.address, field)
+            return Sampler("nvidia-smi", partial(nvidia_samples, card.address, field))
     return None
 
 

@@ -44,8 +44,6 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
     One is drawn from each of ``count`` equal slices of the distribution, so that also a small
     database has its mean; between two of `_FRACTIONS` the logarithm of the length is uniform.
 
-    Examples
-    --------
     >>> lengths = swissprot_lengths(20_000)
     >>> round(lengths.mean()), round(np.median(lengths)), int(lengths.max())
     (364, 297, 12980)
@@ -63,8 +61,6 @@ def proteins(
 ) -> Sequences:
     """Return random proteins of these lengths and this composition, by default Swiss-Prot's.
 
-    Examples
-    --------
     >>> PROTEIN.decode(proteins([8, 3], seed=1)[0])
     'LVNVEGSG'
     """
@@ -97,8 +93,6 @@ def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:
 
     A quarter of a billion takes a second of one core; `proteins` draws others from the same seed.
 
-    Examples
-    --------
     >>> PROTEIN.decode(letters(8, seed=1))
     'WIPLKPLV'
     """
@@ -130,8 +124,6 @@ def plant(database: Sequences, queries: Sequences, seed: int = 1981) -> npt.NDAr
     followed by what stood there. A query whose place is taken gets none. ``database`` is sorted by
     descending length; its residues are overwritten.
 
-    Examples
-    --------
     >>> database, two = many([30, 20, 20, 20, 10]), queries([20, 26])
     >>> plant(database, two).tolist(), database.lengths.tolist()
     ([0, 1], [30, 20, 20, 20, 10])
@@ -153,8 +145,6 @@ def plant(database: Sequences, queries: Sequences, seed: int = 1981) -> npt.NDAr
 def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     """Return random DNA of these lengths, all four letters equally often.
 
-    Examples
-    --------
     >>> from glsw.sequences.alphabet import DNA
     >>> DNA.decode(dna([8, 3], seed=1)[0])
     'TTACTGAG'
@@ -191,8 +181,6 @@ def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences
     A letter in ten is drawn again from the first ``letters`` of the alphabet, one in a hundred is
     taken out, and before one in a hundred another is put in.
 
-    Examples
-    --------
     >>> sequences = dna([1000, 5])
     >>> found = relatives(sequences, 4)
     >>> found.lengths.tolist(), np.array_equal(found[0], sequences[0])

@@ -40,25 +40,15 @@ _TEXELS = 32  # along both sides of the table of texture.frag
 
 @dataclass(frozen=True)
 class Kernel:
-    """A loop of a shader, and what it finds.
-
-    Parameters
-    ----------
-    work : int
-        Operations, bytes or cells of an invocation.
-    expected : callable
-        Returns what an invocation of each seed finds, shape (SEEDS,); the next ones find the same
-        again.
-    form : str
-        What distinguishes it from others for the same purpose.
-    """
+    """A loop of a shader, and what it finds."""
 
     shader: str
-    work: int
+    work: int  # operations, bytes or cells of an invocation
     expected: Callable[[], Found]
+    """Returns what an invocation of each seed finds, shape (SEEDS,); the next find the same."""
     defines: Mapping[str, int | None]
     uniforms: Mapping[str, int] = field(default_factory=dict)
-    form: str = ""
+    form: str = ""  # what distinguishes it from others for the same purpose
 
 
 def chains(

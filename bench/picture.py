@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bench.page import Column, tag
 from bench.row import Row, rate_of, state
-from bench.table import number
+from bench.table import number, where
 
 PICTURE = {
     "search": "Search a protein database",
@@ -34,24 +34,26 @@ class Bar(NamedTuple):
     colour: str
 
 
+NONE = Bar(0.0, "", "", GREY)
+
+
 def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
     """Return the bars of a workload: the best of glsw on each device, and the best others."""
-    ours: list[Bar] = []
+    ours: dict[str, Bar] = {}
     others: dict[str, Bar] = {}
     for column in columns:
-        rows = [row for row in column.rows if row["workload"] == workload and _shown(row)]
-        mine = [row for row in rows if row["ours"]]
-        if mine:
-            row = max(mine, key=lambda row: rate_of(row) or 0.0)
-            label = f"glsw on {column.name}"
-            ours.append(Bar(rate_of(row) or 0.0, label, column.place(row), column.colour))
-        for row in rows:
-            if not row["ours"]:
-                where, kind = _where(row, column)
-                label = f"{row['program']}, {where}"
-                bar = Bar(rate_of(row) or 0.0, label, column.place(row), GREY)
-                others[kind] = max(bar, others.get(kind, bar))
-    return sorted(ours, reverse=True) + sorted(others.values(), reverse=True)[:OTHERS]
+        for row in column.rows:
+            if row["workload"] == workload and _shown(row):
+                rate, place, kind = rate_of(row) or 0.0, column.place(row), where(row)
+                if row["ours"]:
+                    bar = Bar(rate, f"glsw on {column.name}", place, column.colour)
+                    ours[column.mark] = max(bar, ours.get(column.mark, bar))
+                    continue
+                cores = f"{row['cores']} cores" if kind == "all cores" else kind
+                label = f"{row['program']}, {f'on {column.name}' if kind == 'GPU' else cores}"
+                kind += row["program"].partition(" ")[0] * (kind == "GPU")
+                others[kind] = max(Bar(rate, label, place, GREY), others.get(kind, NONE))
+    return sorted(ours.values(), reverse=True) + sorted(others.values(), reverse=True)[:OTHERS]
 
 
 def _shown(row: Row) -> bool:
@@ -60,14 +62,6 @@ def _shown(row: Row) -> bool:
     whole = not str(row["task"]).endswith(("command", "devices"))
     on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
     return rate and whole and not on_cpu
-
-
-def _where(row: Row, column: Column) -> tuple[str, str]:
-    """Return where another program ran, and its kind, of which the fastest is shown."""
-    cores = row.get("cores")
-    if not cores:
-        return f"on {column.name}", f"{row['program'].partition(' ')[0]} GPU"
-    return ("one core", "one core") if cores == 1 else (f"{cores} cores", "all cores")
 
 
 def picture(columns: Sequence[Column]) -> str:

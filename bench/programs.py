@@ -5,19 +5,20 @@
 >>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
 >>> program = Biopython(scoring)
 >>> with program.prepared(batch) as work:
-...     program.scores(work).tolist(), program.scores(program.part(work, slice(1, 2))).tolist()
-([10, 4], [4])
+...     program.scores(work).tolist()
+[10, 4]
 """
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -63,10 +64,6 @@ class Competitor(ABC):
     def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair, or those that it lists: see `listed`."""
 
-    def part(self, prepared: Any, pairs: slice) -> Any:
-        """Return what `scores` takes for some of the pairs, if it can be given a part."""
-        raise NotImplementedError(self.name)
-
     def listed(self, scores: Scores) -> Scores:
         return scores
 
@@ -92,15 +89,14 @@ def is_blosum62(scoring: Scoring) -> bool:
 class Parasail(Competitor):
     """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
 
-    Linear gaps are left to its scan with 32 bits, which has no narrow numbers that overflow: some
-    scores of the striped functions of version 1.3.4 are too low there. ``in_32_bits`` always uses
-    the scan. Its time includes the Python loop and result object of its binding.
+    Linear gaps are left to its scan: some scores of the striped functions of version 1.3.4 are too
+    low there. Its time includes the Python loop and result object of its binding.
     """
 
     name = "parasail"
 
-    def __init__(self, scoring: Scoring, *, in_32_bits: bool = False) -> None:
-        self._scoring, self._scan = scoring, in_32_bits or scoring.linear
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
         self.version = str(parasail.__version__)
 
     @staticmethod
@@ -111,18 +107,12 @@ class Parasail(Competitor):
     def prepared(self, batch: Batch) -> Iterator[Any]:
         yield letters_of(self._scoring, batch)
 
-    def part(self, prepared: Any, pairs: slice) -> Any:
-        query, targets = prepared
-        return query, targets[pairs]
-
     def scores(self, prepared: Any) -> Scores:
         query, targets = prepared
         costs = self._scoring.gap_open, self._scoring.gap_extend
-        if self._scan:
-            align, profiled = parasail.sw_scan_profile_32, parasail.profile_create_32
-        else:
-            align, profiled = parasail.sw_striped_profile_sat, parasail.profile_create_sat
-        profile = profiled(query, parasail.blosum62)
+        kind = "scan" if self._scoring.linear else "striped"
+        align = getattr(parasail, f"sw_{kind}_profile_sat")
+        profile = parasail.profile_create_sat(query, parasail.blosum62)
         return np.array([align(profile, target, *costs).score for target in targets], np.int32)
 
 
@@ -179,9 +169,6 @@ class OfPairs(Competitor):
         queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
         index = zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
         yield [(queries[q], decode(batch.targets[t])) for q, t in index]
-
-    def part(self, prepared: Any, pairs: slice) -> Any:
-        return prepared[pairs]
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]
@@ -308,7 +295,7 @@ class StringZilla(Competitor):
 class Processes(Competitor):
     """A program in several processes, which take shares of the pairs one after the other.
 
-    They are started, and all pairs are prepared in each, before the clock starts. ``make`` makes
+    They are started, and all shares are prepared in each, before the clock starts. ``make`` makes
     the program in each process; it has to be picklable.
     """
 
@@ -319,33 +306,37 @@ class Processes(Competitor):
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
+        shares = [batch.select(part).compact() for part in batch.parts(SHARES * self._cores)]
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
             # Through a file: what goes through a pipe is written while each process starts.
             path = Path(folder, "pairs")
-            path.write_bytes(pickle.dumps(batch.compact()))
+            path.write_bytes(pickle.dumps(shares))
             words: Any = {"initializer": _keep, "initargs": (self._make, path)}
             with ProcessPoolExecutor(self._cores, get_context("spawn"), **words) as pool:
-                nothing = [pool.submit(_kept_scores, slice(0)) for _ in range(self._cores)]
-                for started in nothing:
+                for started in [pool.submit(_ready) for _ in range(self._cores)]:
                     started.result()
-                yield pool, batch.parts(SHARES * self._cores)
+                yield pool, len(shares)
 
     def scores(self, prepared: Any) -> Scores:
-        pool, parts = prepared
-        return np.concatenate(list(pool.map(_kept_scores, parts)))
+        pool, count = prepared
+        return np.concatenate(list(pool.map(_kept_scores, range(count))))
 
 
-_kept: tuple[ExitStack, Competitor, Any]
+_kept: list[Callable[[], Scores]] = []
 
 
 def _keep(make: Callable[[], Competitor], path: Path) -> None:
-    """Prepare in a process what it works on, the pairs in a file."""
-    global _kept
-    batch: Batch = pickle.loads(path.read_bytes())
-    stack, competitor = ExitStack(), make()
-    _kept = stack, competitor, stack.enter_context(competitor.prepared(batch))
+    """Prepare in a process the shares in a file."""
+    competitor, stack = make(), ExitStack()
+    for share in pickle.loads(path.read_bytes()):
+        prepared = stack.enter_context(competitor.prepared(share))
+        _kept.append(partial(competitor.scores, prepared))
+    atexit.register(stack.close)
 
 
-def _kept_scores(pairs: slice) -> Scores:
-    _, competitor, prepared = _kept
-    return competitor.scores(competitor.part(prepared, pairs))
+def _ready() -> None:
+    """Be there: processes are started when they are needed."""
+
+
+def _kept_scores(share: int) -> Scores:
+    return _kept[share]()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from bench import options, roofline
 from bench.claims import matches
 from bench.row import File, Row, rate_of, seconds_of, state
-from bench.table import gcups, number, seconds, size_text
+from bench.table import gcups, number, seconds, size_text, where
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -41,6 +41,14 @@ sum is shown.
 """
 
 WORKLOADS: Mapping[str, str] = _TABLES["workloads"]
+
+KINDS: Mapping[str, Callable[[Row], bool]] = {
+    "glsw": lambda row: row["ours"] and row["program"] not in ("cpu", "auto"),
+    "others, one core": lambda row: where(row) == "one core",
+    "others, all cores": lambda row: where(row) == "all cores",
+    "others on the GPU": lambda row: where(row) == "GPU",
+}
+"""Lines for each workload, and whose rows they have."""
 
 RATES = {
     "Gop/s": (1e-9, ("int32 add max", "fragment int32 add max", "half add max")),
@@ -131,21 +139,10 @@ def by_device() -> Iterator[str]:
         large = text.format(*first[0]["sizes"], count=first[0]["count"])
         same = len({(*row["sizes"], row["count"]) for row in first}) == 1
         yield f"| **{large}**{'' if same else ' (software: less)'} |" + " |" * len(DEVICES)
-        for label in ("glsw", "others, one core", "others, all cores", "others on the GPU"):
-            best = [
-                max(filter(lambda r: _kind(r) == label, rows), key=_rate, default=None)
-                for rows in found
-            ]
+        for label, kind in KINDS.items():
+            best = [max(filter(kind, rows), key=_rate, default=None) for rows in found]
             if any(best):
                 yield line(label, *(f"{gcups(_rate(r))} {r['program']}" if r else "" for r in best))
-
-
-def _kind(row: Row) -> str:
-    """Return in which line of the table a row is."""
-    if row["ours"]:
-        return "glsw" if row["program"] not in ("cpu", "auto") else ""
-    cores = row.get("cores")
-    return f"others, {'one core' if cores == 1 else 'all cores'}" if cores else "others on the GPU"
 
 
 def limits() -> Iterator[str]:

@@ -16,7 +16,7 @@ from bench import claims, options, roofline
 from bench.page import Cell, Column, columns_of, page, table, tag, text
 from bench.picture import picture
 from bench.row import File, Row, rate_of, seconds_of, state
-from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes
+from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes, where
 from bench.work import WORKLOADS
 
 # tables
@@ -64,9 +64,8 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
 
 def _line(row: Row) -> str:
     """Return what rows of several devices have in common; their processors may differ."""
-    cores = row.get("cores")
-    where = None if not cores else "one core" if cores == 1 else "all cores"
-    parts = row["program"], where, row["task"], row.get("scoring"), sizes(row), row.get("options")
+    cores = where(row).replace("GPU", "")
+    parts = row["program"], cores, row["task"], row.get("scoring"), sizes(row), row.get("options")
     return ", ".join(part for part in parts if part)
 
 

@@ -38,6 +38,16 @@ def who(row: Row) -> str:
     return str(row["program"]) + (f", {cores} core{'s' * (cores > 1)}" if cores else "")
 
 
+def where(row: Row) -> str:
+    """Return where another program ran: ``one core``, ``all cores`` or ``GPU``; "" for glsw.
+
+    >>> where({"ours": False, "cores": 2}), where({"ours": False}), where({"ours": True})
+    ('all cores', 'GPU', '')
+    """
+    cores = row.get("cores")
+    return "" if row["ours"] else "GPU" if not cores else "one core" if cores == 1 else "all cores"
+
+
 def sizes(row: Row) -> str:
     """Return the sizes of a row.
 

@@ -13,7 +13,7 @@ import numpy as np
 from bench import generated, rivals
 from bench.commands import Cudasw4
 from bench.measure import Check, Measurement, Spread, both, compare
-from bench.programs import Parasail, ParasailPairs, Scores
+from bench.programs import ParasailPairs, Scores
 from bench.work.base import (
     Case,
     Entry,
@@ -40,8 +40,6 @@ TOP = Cudasw4.best
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     """Return who judges these pairs of one query, parasail or the reference, and its scores."""
-    if Parasail.available(scoring):
-        return Parasail.name, Parasail(scoring, in_32_bits=True).scores_of(batch)
     if ParasailPairs.available(scoring):
         return ParasailPairs.name, ParasailPairs(scoring).scores_of(batch)
     return Reference.name, Reference(scoring).scores(batch)

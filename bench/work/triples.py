@@ -109,8 +109,6 @@ def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.
     10 samples per second: a smooth random walk of all channels and one of each, waves of about
     0.1 Hz, and noise.
 
-    Examples
-    --------
     >>> values = recording(channels=3, samples=100)
     >>> values.shape, bool(np.isfinite(values).all())
     ((3, 100), True)

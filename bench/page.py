@@ -34,13 +34,14 @@ class Column:
 
 def columns_of(files: Sequence[File]) -> list[Column]:
     """Return the devices, each with a name that no other has."""
-    found: list[Column] = []
-    for k, file in enumerate(files):
-        name = short_name(file)
-        if any(each.name == name for each in found):
-            name = f"{name} ({file.path.stem})"
-        found.append(Column(file, name, COLOURS[k % len(COLOURS)], f"d{k}"))
-    return found
+    names = [short_name(file) for file in files]
+    return [
+        Column(
+            *(file, name if names.count(name) == 1 else f"{name} ({file.path.stem})"),
+            *(COLOURS[k % len(COLOURS)], f"d{k}"),
+        )
+        for k, (file, name) in enumerate(zip(files, names, strict=True))
+    ]
 
 
 def short_name(file: File) -> str:

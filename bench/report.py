@@ -52,13 +52,14 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
                 if row["workload"] == workload:
                     lines.setdefault(_line(row), {})[column.mark] = row
         if lines:
+            shown = [c for c in columns if any(c.mark in found for found in lines.values())]
             rows = [
-                [text(name), *(linked(found.get(column.mark), column) for column in columns)]
+                [text(name), *(linked(found.get(column.mark), column) for column in shown)]
                 for name, found in lines.items()
             ]
             units = {row.get("unit") for found in lines.values() for row in found.values()}
             unit = "GCUPS" if units <= {"cell/s", None} else "rates with their units"
-            head = [f"{workload}: {unit}", *(column.name for column in columns)]
+            head = [f"{workload}: {unit}", *(column.name for column in shown)]
             yield workload, table(workload, head, rows)
 
 
@@ -155,7 +156,9 @@ def results_page(files: Sequence[File]) -> str:
     buttons += [tag("button", escape(name), type="button", data_w=name) for name in tables]
     search = '<input type="search" placeholder="filter lines" aria-label="filter lines">'
     sections = [
-        tag("h3", escape(name)) + tag("p", escape(_text(name))) + shown
+        tag("h3", escape(name))
+        + tag("p", escape(WORKLOADS[name].described() if name in WORKLOADS else ""))
+        + shown
         for name, shown in tables.items()
     ]
     near = "A ceiling is what an engine could reach if only one thing limited it, by the rates of "
@@ -177,14 +180,6 @@ def results_page(files: Sequence[File]) -> str:
     lead = f"{names}. Every result was checked before it was timed; every number links to its row."
     words = "papers.html", "What holds of five papers"
     return page("glsw on these devices", lead, "".join(parts), *words)
-
-
-def _text(name: str) -> str:
-    """Return what a workload is, without its sizes."""
-    words = WORKLOADS[name].text if name in WORKLOADS else ""
-    for size in ("{count:,} ", "{count:,}", "{0:,} x {1:,}", "{0:,}", "{1}"):
-        words = words.replace(size, "")
-    return " ".join(words.replace(" of  ", " ").split()).strip(" ,:")
 
 
 def papers_page(files: Sequence[File]) -> str:

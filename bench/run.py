@@ -63,8 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         for name, kind in WORKLOADS.items():
             asked = "" if kind.weight else " (only if it is asked for)"
-            text = kind.text.replace("{count:,}", "many")
-            print(f"{name:<18}{text.replace('{0:,}', 'M').replace('{1:,}', 'N')}{asked}")
+            print(f"{name:<18}{kind.described()}{asked}")
         return 0
     found = rivals.find(dict(arguments.competitor))
     device = open_device(arguments.device, quiet=True)

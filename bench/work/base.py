@@ -144,6 +144,11 @@ class Workload(ABC):
         self.setup = setup
         self.device = setup.device
 
+    @classmethod
+    def described(cls) -> str:
+        """Return what it is, with words instead of sizes."""
+        return cls.text.replace("{count:,}", "many").replace("{0:,}", "M").replace("{1:,}", "N")
+
     @abstractmethod
     def cases(self) -> Iterable[Case]:
         """Yield the cases; making data is left to `Case.start`."""

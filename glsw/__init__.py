@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from glsw.device.shader import ShaderError
     from glsw.dotplot.plot import DotPlot, dotplot
     from glsw.edit import edit_distance, edit_distance_matrix
+    from glsw.iteration import iterate
     from glsw.near_verbs import clusters, reciprocal_best_hits
     from glsw.neighbors import BestHits
     from glsw.output import write
@@ -83,6 +84,7 @@ __all__ = [
     "dotplot",
     "edit_distance",
     "edit_distance_matrix",
+    "iterate",
     "makedb",
     "neighbors",
     "read",
@@ -102,6 +104,7 @@ _HOMES = {
     "device.shader": "ShaderError",
     "dotplot.plot": "DotPlot dotplot",
     "edit": "edit_distance edit_distance_matrix",
+    "iteration": "iterate",
     "near_verbs": "clusters reciprocal_best_hits",
     "neighbors": "BestHits",
     "output": "write",

@@ -92,14 +92,14 @@ class InputEncoder:
     ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
         with self._counted() as found:
-            prepared = self._preparation.contexts(self._one(query, "query"), found)[0]
-            record = self._one(target, "target")
+            prepared = self._preparation.contexts(self.one(query, "query"), found)[0]
+            record = self.one(target, "target")
             batch = Batch.pairwise([prepared.codes], [self._encode(record, found)])
         return batch, (prepared.record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
-        records = [self._one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
+        records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         with self._counted() as found:
             return Batch.of([[self._encode(each, found) for each in records]]), records
 
@@ -155,7 +155,7 @@ class InputEncoder:
         """
         with self._counted() as found:
             queries = self._queries(query, strand, genetic_code, found)
-            targets = self._database(database)
+            targets = self.database(database)
             found.update(targets.substituted)
         return queries, targets
 
@@ -179,7 +179,8 @@ class InputEncoder:
                 queries.append(Query(record, []))
         return queries
 
-    def _database(self, source: Targets) -> Database:
+    def database(self, source: Targets) -> Database:
+        """Return the targets of a search, encoded; those of a file if it is indexed."""
         if isinstance(source, os.PathLike) and is_database(source):
             source = Database.open(source)
         if not isinstance(source, Database):
@@ -198,7 +199,7 @@ class InputEncoder:
     def _records(self, source: Source, what: str) -> list[Record]:
         return as_records(source, what=what, alphabet=self._alphabet)
 
-    def _one(self, source: OneSequence, what: str) -> Record:
+    def one(self, source: OneSequence, what: str) -> Record:
         """Return the one record of a single sequence or of a file."""
         if not isinstance(source, os.PathLike) and not is_single(source):
             raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")

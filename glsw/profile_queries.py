@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from glsw.inputs import Queries
+from glsw.inputs import OneSequence, Queries, Targets
 from glsw.neighbors import Neighbors
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position, profiles_in
+from glsw.sequences.database import Database
+from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,6 +42,14 @@ class ProfileQueries(Neighbors):
             scoring = replace(scoring, end_gaps=given.end_gaps)
         made = cls(**options | {"scoring": scoring})
         return made, records[0] if isinstance(queries, Profile) else records
+
+    def one(self, query: OneSequence) -> Record:
+        """Return the record of one sequence, or of the file of one."""
+        return self._inputs.one(query, "query")
+
+    def database(self, source: Targets) -> Database:
+        """Return the database that searches of this aligner make of targets, once for several."""
+        return self._inputs.database(source)
 
     def _for(self, queries: Any) -> tuple[Self, Any]:
         """Return the aligner that computes queries, and these, see `for_queries`."""

@@ -50,6 +50,7 @@ ORDER = [
     "profile_queries",
     "align",
     "verbs",
+    "iteration",
     "near_verbs",
     "dotplot",
     "view",
@@ -208,8 +209,8 @@ def test_public_names() -> None:
         Aligner Aligner3 Alignment Alphabet Batch BestHits DNA Database Device DeviceError
         DeviceInfo DeviceMemoryError DotPlot Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
         Profile Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
-        align_pairs alignments clusters devices dotplot edit_distance edit_distance_matrix makedb
-        neighbors read reciprocal_best_hits score score_matrix score_pairs search write
+        align_pairs alignments clusters devices dotplot edit_distance edit_distance_matrix iterate
+        makedb neighbors read reciprocal_best_hits score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)

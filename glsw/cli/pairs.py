@@ -98,6 +98,7 @@ def read_inputs(
     check_kind(arguments, arguments.target, targets, scoring, bool(note))
     width = read.query_alphabet.width
     cells = sum(read.residues(len(each) // width) for each in queries) * residues(targets, scoring)
+    cells *= getattr(arguments, "iterations", None) or 1
     return Inputs(queries, targets, scoring, note, cells)
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from glsw.align import Aligner
+from glsw.cli.inputs import Targets
+from glsw.cli.messages import say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
+from glsw.cli.words import count, name, number
+from glsw.iteration import DEFAULT_EVALUE, INCLUSION, Round, rounds
 from glsw.profiles.files import FORMATS
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
+from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.database import Database
+from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
+from glsw.statistics import Unavailable
 
 
 def add_profiles(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +35,76 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         help=f"QUERY is the file of a profile, whose scores depend on the position: {FORMATS}; "
         "--matrix, --gapopen and --gapextend if the file names none, or instead of its own",
     )
+    group.add_argument(
+        "--iterations",
+        metavar="N",
+        type=count,
+        help="search up to N times: each round with a profile of the query and the significant "
+        "hits of the round before, until nothing is new; the results are those of the last round",
+    )
+    group.add_argument(
+        "--inclusion",
+        metavar="E",
+        type=number,
+        help=f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}); "
+        f"--evalue is {DEFAULT_EVALUE:g} unless given",
+    )
+    group.add_argument(
+        "--profiles",
+        metavar="DIR",
+        type=name,
+        help="with --iterations, write the profile that each round makes to a file in this folder",
+    )
+
+
+def check_iterations(arguments: argparse.Namespace) -> None:
+    """Raise ValueError for options that iterations need, or that exclude them."""
+    if arguments.iterations is None:
+        for word in ("inclusion", "profiles"):
+            if getattr(arguments, word) is not None:
+                raise ValueError(f"--{word} is for --iterations, which is not given")
+        return
+    if arguments.iterations < 1:
+        raise ValueError("--iterations 0: at least 1 expected")
+    for word in ("shard", "translated"):
+        if getattr(arguments, word):
+            raise ValueError(f"--iterations and --{word} exclude one another")
+
+
+def iterated(
+    aligner: Aligner,
+    queries: list[Record],
+    targets: Targets,
+    arguments: argparse.Namespace,
+    options: dict[str, Any],
+) -> Iterator[SearchResult]:
+    """Yield the result of the last round of each query, and write the profiles of all rounds."""
+    database = aligner.database(targets)
+    inclusion = INCLUSION if arguments.inclusion is None else arguments.inclusion
+    folder = arguments.profiles and Path(arguments.profiles)
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    for k, query in enumerate(queries[arguments.skip :], start=arguments.skip + 1):
+        last: Round | None = None
+        counts = []
+        try:
+            for last in rounds(
+                aligner, query, database, arguments.iterations, inclusion, **options
+            ):
+                counts.append(str(len(last.members)))
+                if folder:
+                    named = re.sub(r"[^\w.-]", "_", query.id)[:100]
+                    last.built.write(folder / f"{k}_{named}_round{last.number}.profile")
+        except MaskedError as error:
+            if len(queries) == 1:
+                raise
+            warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=2)
+            yield _without_hits(aligner, query, database)
+            continue
+        assert last is not None
+        end = "nothing new" if last.converged else "the last round allowed"
+        say(f"query {query.id}: members by round: {', '.join(counts)}; {end}")
+        yield last.result
 
 
 def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
@@ -32,3 +115,9 @@ def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
     masks = arguments.lower_case_mask, arguments.mask_low_complexity
     scoring, records = by_position([profile], *masks, seg_of(arguments))
     return scoring, list(records)
+
+
+def _without_hits(aligner: Aligner, query: Record, database: Database) -> SearchResult:
+    engine, size = aligner.engine, (len(database), database.residues)
+    nothing = Unavailable("all residues of the query are masked")
+    return SearchResult(query, (), 0, 0.0, engine.label, engine.where, *size, 0, nothing)

@@ -12,7 +12,7 @@ from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
-from glsw.cli.profiles import add_profiles
+from glsw.cli.profiles import add_profiles, check_iterations, iterated
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import count, format_in, name, number, shard
@@ -44,6 +44,9 @@ _SETTINGS = (
     "statistics",
     "order",
     "composition",
+    "profile",
+    "iterations",
+    "inclusion",
 )
 """The options that decide what is written, beside those of the scoring."""
 
@@ -155,6 +158,7 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
     use_link(arguments)
+    check_iterations(arguments)
     if arguments.shard:
         from glsw.cli.shards import scan
 
@@ -203,14 +207,10 @@ def _ranked(
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> Iterable[SearchResult]:
-    return aligner.search(
-        queries,
-        targets,
-        progress=progress,
-        executor=arguments.executor,
-        skip=arguments.skip,
-        **_hits(arguments),
-    )
+    options = {"progress": progress, "executor": arguments.executor, **_hits(arguments)}
+    if arguments.iterations is not None:
+        return iterated(aligner, queries, targets, arguments, options)
+    return aligner.search(queries, targets, skip=arguments.skip, **options)
 
 
 def _hits(arguments: argparse.Namespace) -> dict[str, Any]:

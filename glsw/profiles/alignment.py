@@ -135,15 +135,21 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
     return _rescaled(units, made)
 
 
+def letter_numbers(codes: npt.NDArray[np.uint8], made: Letters) -> _Int8:
+    """Return the numbers of letters among the unambiguous ones, or `UNKNOWN`."""
+    table = np.full(len(made.scoring.alphabet), UNKNOWN, np.int8)
+    table[made.codes] = np.arange(len(made.codes))
+    return table[codes]
+
+
 def _codes(row: str, name: str, made: Letters) -> _Int8:
     """Return the numbers of the letters of a row."""
     alphabet = made.scoring.alphabet
-    table = np.full(len(alphabet), UNKNOWN, np.int8)
-    table[made.codes] = np.arange(len(made.codes))
     gaps = np.array([letter in _GAPS for letter in row], bool)
     found = np.full(len(row), GAP, np.int8)
     residues = "".join(letter for letter in row if letter not in _GAPS)
-    found[~gaps] = table[alphabet.encode(residues, name=name, unknown=alphabet.wildcard)]
+    codes = alphabet.encode(residues, name=name, unknown=alphabet.wildcard)
+    found[~gaps] = letter_numbers(codes, made)
     some = np.flatnonzero(~gaps)
     if not len(some):
         return np.full(len(row), OUTSIDE, np.int8)

@@ -30,9 +30,9 @@ needs = {
 }
 
 
-def some(seed: int, length: int, letters: int = 20) -> str:
-    codes = np.random.default_rng(seed).integers(0, letters, length)
-    return PROTEIN.decode(codes)
+def some(seed: int, length: int) -> str:
+    codes, frequencies = background(PROTEIN)
+    return PROTEIN.decode(np.random.default_rng(seed).choice(codes, length, p=frequencies))
 
 
 def mutated(seed: int, letters: str, share: float) -> str:

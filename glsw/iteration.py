@@ -1,0 +1,202 @@
+"""Iterated search: the hits of a round make the profile of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glsw.align import Aligner
+from glsw.inputs import OneQuery, Targets
+from glsw.profiles.members import Members
+from glsw.profiles.profile import Profile
+from glsw.results import Hits, SearchResult
+from glsw.scoring.positional import PositionalScoring
+from glsw.search.options import SearchOptions
+from glsw.sequences.database import Database
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
+from glsw.verbs import AlignerSearchOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+INCLUSION = 1e-3
+DEFAULT_EVALUE = 10.0
+_MAX_EVALUE = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A round of an iterated search.
+
+    Parameters
+    ----------
+    number : int
+        1 for the first.
+    profile : Profile
+        What was searched with; in the first round the scores of the query.
+    result : SearchResult
+        The hits.
+    members : tuple of str
+        The names of the targets that the next profile is made of, the best first.
+    new : tuple of str
+        Those that no round before had.
+    built : Profile
+        The profile made of the members: what the next round searches with.
+    """
+
+    number: int
+    profile: Profile
+    result: SearchResult
+    members: tuple[str, ...]
+    new: tuple[str, ...]
+    built: Profile
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing new was found, so that it is the last round."""
+        return not self.new
+
+
+def iterate(
+    query: OneQuery,
+    database: Targets,
+    *,
+    iterations: int = 3,
+    inclusion: float = INCLUSION,
+    **options: Unpack[AlignerSearchOptions],
+) -> list[Round]:
+    """Search, make a profile of the significant hits, and search with it, until nothing is new.
+
+    A target is a member of the next profile if the E-value of its best alignment is at most
+    ``inclusion``. The profile is made of the query and the aligned parts of its members, see
+    `Profile.from_alignment`; of a member only the part that was aligned when it first was one, see
+    `glsw.profiles.members.Members`. Members of a round before that are none now are left out.
+    Results depend on the inputs alone.
+
+    Parameters
+    ----------
+    query : sequence, path of one, or Profile
+        Of a `Profile` the first round has the scores, and the others its letters.
+    database : Database, path or list of sequences
+    iterations : int
+        The most rounds.
+    inclusion : float
+        The largest E-value of members.
+    **options
+        Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
+        members. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
+
+    Returns
+    -------
+    list of Round
+        At most ``iterations``. The last one has the result; it has `Round.converged` if nothing
+        was new in it.
+
+    Raises
+    ------
+    ValueError
+        As `glsw.search`; if there are no E-values; for both strands or translation.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> family = ["HEAGAWGHEEMKVLAW", "HEAGSWGHDEMKILAW", "HDAGSWPHDQMKILSW"]
+    >>> rounds = glsw.iterate(family[0], family, inclusion=1e-6, engine="reference")
+    >>> [(each.number, len(each.members), len(each.new)) for each in rounds]
+    [(1, 3, 3), (2, 3, 0)]
+    """
+    given: Any = options
+    of_search = {key: given[key] for key in given if key in SearchOptions.__annotations__}
+    of_aligner = {key: given[key] for key in given if key not in of_search}
+    aligner, first = Aligner.for_queries(query, **of_aligner)
+    with aligner:
+        record = aligner.one(first)
+        targets = aligner.database(database)
+        return list(rounds(aligner, record, targets, iterations, inclusion, **of_search))
+
+
+def rounds(
+    aligner: Aligner,
+    query: Record,
+    database: Database,
+    iterations: int,
+    inclusion: float,
+    **options: Any,
+) -> Iterator[Round]:
+    """Yield the rounds of `iterate`, each when it is computed."""
+    if iterations < 1:
+        raise ValueError(f"iterations {iterations}: at least 1 expected")
+    if not 0 < inclusion <= _MAX_EVALUE:
+        raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
+    if options.get("genetic_code") is not None or options.get("skip"):
+        raise ValueError("an iterated search translates no query and skips none")
+    scoring = aligner.scoring
+    if not scoring.local:
+        raise ValueError("an iterated search needs E-values, which local alignments have")
+    if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
+        raise ValueError("an iterated search of DNA is of one strand: plus or minus")
+    top, evalue = options.pop("top", 10), options.pop("evalue", None)
+    evalue = DEFAULT_EVALUE if evalue is None else evalue
+    searched: Record | Profile = query
+    profile = _profile(aligner, query)
+    members = Members(profile)
+    seen: set[int] = set()
+    for number in range(1, iterations + 1):
+        result: SearchResult = aligner.search(
+            searched, database, top=None, evalue=max(evalue, inclusion), **options
+        )
+        found, names, alignments = _members(result, inclusion, database)
+        new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
+        seen.update(found)
+        built = members.profile(alignments) or profile
+        result = _shown(result, query, evalue, top)
+        yield Round(number, profile, result, names, new, built)
+        if not new:
+            return
+        searched = profile = built
+
+
+def _profile(aligner: Aligner, query: Record) -> Profile:
+    """Return the scores of a query as a profile."""
+    scoring = aligner.scoring
+    if isinstance(query, ProfileRecord) and isinstance(scoring, PositionalScoring):
+        rows, scoring = scoring.matrix[query.positions[1]], scoring.underlying
+    else:
+        codes = EncodedRecord.of(query, scoring.alphabet, aligner.unknown).codes
+        rows = scoring.matrix[codes]
+    return Profile(rows, query.letters, scoring, query.id, query.description)
+
+
+def _members(
+    result: SearchResult, inclusion: float, database: Database
+) -> tuple[list[int], tuple[str, ...], Iterator[tuple[int, Any, Any]]]:
+    """Return numbers, names and best alignments of the targets of a result within an E-value."""
+    listed = result.listed
+    if not len(listed):
+        return [], (), iter(())
+    table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
+    rows = first[table.evalues[first] <= inclusion]
+    numbers = table.target[rows].tolist()
+    names = tuple(table.targets[number].id for number in numbers)
+    alignments = (
+        (number, table.runs.coordinates(row), database.codes(int(database.rank[number])))
+        for number, row in zip(numbers, rows.tolist(), strict=True)
+    )
+    return numbers, names, alignments
+
+
+def _shown(result: SearchResult, query: Record, evalue: float, top: int | None) -> SearchResult:
+    """Return the result of a query as given, with the hits within the limits."""
+    listed = result.listed
+    if len(listed):
+        first = np.array(listed.bounds[:-1], np.int64)
+        within = np.flatnonzero(listed.table.evalues[first] <= evalue)[:top]
+        if len(within) == len(listed) or np.array_equal(within, np.arange(len(within))):
+            listed = Hits(listed.bounds[: len(within) + 1], listed.table)
+        else:
+            kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]
+            listed = Hits.of(query, kept)
+    return replace(result, query=query, hits=listed)

@@ -1,0 +1,163 @@
+"""Iterated searches: rounds, members, the guard against over-extension, and the command line."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_profiles import mutated, some
+
+import glsw
+from glsw import Profile, Record
+from glsw.cli import main
+from glsw.iteration import Round
+from glsw.profiles.members import Members
+from glsw.sequences.alphabet import PROTEIN
+
+QUERY = Record("q", "made up", some(1, 120))
+
+
+def family() -> list[Record]:
+    """Return relatives of the query, those of these, and so on, among random proteins."""
+    found, parents = [], [QUERY.letters]
+    for generation in range(1, 5):
+        parents = [mutated(10 * generation + k, parents[k % len(parents)], 0.42) for k in range(6)]
+        for k, letters in enumerate(parents):
+            flanks = some(100 * generation + k, 40), some(200 * generation + k, 30)
+            found.append(Record(f"g{generation}.{k}", "", flanks[0] + letters + flanks[1]))
+    found += [Record(f"r{k}", "", some(1000 + k, 150)) for k in range(150)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Round]:
+    return glsw.iterate(QUERY, family(), iterations=6, top=None)
+
+
+def test_rounds_find_more_until_nothing_is_new(found: list[Round]) -> None:
+    assert [each.number for each in found] == list(range(1, len(found) + 1))
+    assert 3 <= len(found) <= 6
+    assert found[-1].converged
+    assert not any(each.converged for each in found[:-1])
+    assert len(found[-1].members) > 1.5 * len(found[0].members)
+    assert all(name.startswith("g") for name in found[-1].members)
+    seen: set[str] = set()
+    for each in found:
+        assert set(each.new) == set(each.members) - seen
+        seen |= set(each.members)
+        significant = [hit.target.id for hit in each.result if hit.evalue <= 1e-3]  # type: ignore[operator]
+        assert tuple(significant) == each.members
+        assert all(hit.evalue <= 10 for hit in each.result)  # type: ignore[operator]
+
+
+def test_a_round_is_the_search_with_its_profile(found: list[Round]) -> None:
+    first = glsw.search(QUERY, family(), top=None, evalue=10)
+    assert str(first) == str(found[0].result)
+    assert np.array_equal(found[0].profile.scores, Profile.from_sequence(QUERY).scores)
+    for before, each in itertools.pairwise(found):
+        assert each.profile is before.built
+        alone = glsw.search(each.profile, family(), top=None, evalue=10)
+        assert str(alone) == str(each.result)
+
+
+@pytest.mark.parametrize("engine", ["lanes", "diagonal", "cpu"])
+def test_engines_do_not_matter(found: list[Round], engine: str) -> None:
+    if engine == "cpu":
+        pytest.importorskip("pyopal")
+    again = glsw.iterate(QUERY, family(), iterations=3, top=None, engine=engine)
+    for one, other in zip(found[:3], again, strict=True):
+        assert str(one.result) == str(other.result)
+        assert one.built.to_text() == other.built.to_text()
+
+
+def test_limits_do_not_change_the_members(found: list[Round]) -> None:
+    few = glsw.iterate(QUERY, family(), iterations=6, top=2, evalue=1e-20)
+    assert [each.members for each in few] == [each.members for each in found]
+    for one, other in zip(few, found, strict=True):
+        expected = [hit.target.id for hit in other.result if hit.evalue <= 1e-20][:2]  # type: ignore[operator]
+        assert [hit.target.id for hit in one.result] == expected
+    by_evalue = glsw.iterate(QUERY, family(), iterations=2, order="evalue", top=None)
+    assert {*by_evalue[-1].members} == {*found[1].members}
+
+
+def test_only_what_was_first_aligned_counts() -> None:
+    query = Profile.from_sequence(some(3, 60))
+    target = PROTEIN.encode(some(4, 10) + mutated(5, query.letters, 0.2) + some(6, 30))
+    short = np.array([[20, 50], [10, 40]])
+    long = np.array([[5, 35, 37, 60], [0, 30, 30, 53]])
+    members = Members(query)
+    members.profile([(7, short, target)])
+    again = members.profile([(7, long, target)])
+    # residues 20 to 49 of the target, which the longer alignment has in two parts
+    cut = np.array([[20, 35, 37, 50], [15, 30, 30, 43]])
+    expected = Members(query).profile([(7, cut, target)])
+    assert again is not None
+    assert expected is not None
+    assert again.to_text() == expected.to_text()
+    whole = Members(query).profile([(7, long, target)])
+    assert whole is not None
+    assert whole.to_text() != again.to_text()
+    assert members.profile([(7, np.array([[60, 70], [0, 10]]), target)]) is None
+
+
+def test_masked_residues_of_targets_are_no_letters_of_profiles() -> None:
+    targets = [QUERY.letters, mutated(3, QUERY.letters, 0.3)]
+    lower = [letters[:60] + letters[60:80].lower() + letters[80:] for letters in targets]
+    of_masked = glsw.iterate(QUERY, lower, iterations=1, lower_case_mask=True)
+    of_wildcards = glsw.iterate(
+        QUERY, [letters[:60] + "X" * 20 + letters[80:] for letters in targets], iterations=1
+    )
+    assert of_masked[0].built.to_text() == of_wildcards[0].built.to_text()
+
+
+def test_nothing_significant_ends_it() -> None:
+    (only,) = glsw.iterate(some(5000, 50), [some(k, 90) for k in range(80)], iterations=3)
+    assert only.converged
+    assert only.members == ()
+    assert np.array_equal(only.built.scores, only.profile.scores)
+
+
+def test_a_profile_as_query(found: list[Round]) -> None:
+    profile = found[0].built
+    rounds = glsw.iterate(profile, family(), iterations=2, top=None)
+    assert str(rounds[0].result) == str(found[1].result)
+    assert np.array_equal(rounds[0].profile.scores, profile.scores)
+
+
+def test_errors() -> None:
+    for options, message in (
+        ({"iterations": 0}, "at least 1"),
+        ({"inclusion": 0.0}, "more than 0"),
+        ({"mode": "global"}, "local alignments"),
+        ({"genetic_code": 1}, "translates no query"),
+        ({"statistics": "none"}, "statistics are 'none'"),
+        ({"scoring": glsw.Scoring.nucleotide()}, "one strand"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            glsw.iterate("ACGT", ["ACGT"], **options)  # type: ignore[arg-type]
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "q").write_text(f">q made up\n{QUERY.letters}\n>none\n{some(5000, 40)}\n")
+    records = "".join(f">{each.id}\n{each.letters}\n" for each in family())
+    (tmp_path / "db").write_text(records)
+    words = ["search", f"{tmp_path}/q", f"{tmp_path}/db", "--iterations", "3", "--format", "tsv"]
+    assert main([*words, "--profiles", f"{tmp_path}/made", "--top", "0"]) == 0
+    printed = capsys.readouterr()
+    assert "query q: members by round: " in printed.err
+    assert "query none: members by round: 0; nothing new" in printed.err
+    expected = glsw.iterate(QUERY, Path(tmp_path, "db"), iterations=3, top=None)
+    names = [line.split("\t")[3] for line in printed.out.splitlines() if line.startswith("q\t")]
+    assert names == [hit.target.id for hit in expected[-1].result]
+    profile = Profile.read(tmp_path / "made" / "1_q_round2.profile")
+    assert profile.to_text() == expected[1].built.to_text()
+    assert main([*words, "--output", f"{tmp_path}/out", "--top", "0"]) == 0
+    assert (tmp_path / "out").read_text() == printed.out
+    capsys.readouterr()
+    for wrong in ("--shard 1/2", "--translated", "--iterations 0", "--mode global"):
+        assert main([*words, *wrong.split()]) == 2
+        assert capsys.readouterr().err.splitlines()[-1].startswith("glsw: ")
+    assert main([*words[:3], "--inclusion", "1"]) == 2
+    assert "--inclusion is for --iterations" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from glsw.device.device import Device
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
+from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.diagonal import Diagonal
@@ -294,7 +295,7 @@ class Auto(Engine):
         if not self._compute:
             return [(self._use(Fragment), np.arange(len(batch)))]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
-        for pairs in _of_similar_size(batch):
+        for pairs in of_similar_size(batch):
             some = _some(batch, pairs)
             chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
         return [
@@ -334,8 +335,8 @@ class Auto(Engine):
         keys = {name: name for name in names}
         if computes_single(shape.pairs, queries):
             keys[Cpu.name] = SINGLE_PAIRS
-        profiles = self.device.info.software or self.scoring.positional
-        if computes_own_queries(shape.pairs, queries) and not profiles:
+        software, profiles = self.device.info.software, self.scoring.positional
+        if computes_own_queries(shape.pairs, queries) and not (software or profiles):
             keys[Lanes.name] = OWN_QUERIES
         names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
@@ -367,19 +368,6 @@ class Auto(Engine):
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:
     """Return some pairs, in order; the batch itself if these are all."""
     return batch if len(chosen) == len(batch) else batch.select(chosen)
-
-
-def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
-    """Return the pairs in groups whose lengths have as many bits."""
-    if len(batch) < 2:
-        return [np.arange(len(batch))][: len(batch)]
-    least, most = batch.lengths.min(axis=0), batch.lengths.max(axis=0)
-    if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
-        return [np.arange(len(batch))]
-    bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
-    kind = bits[:, 0] << 6 | bits[:, 1]
-    order = np.argsort(kind, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
 def engine_of(

@@ -87,7 +87,8 @@ def iterate(
         The largest E-value of members.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
-        members. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
+        members. ``composition`` is for the first round: profiles have none. No ``skip`` and
+        ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
 
     Returns
     -------
@@ -157,6 +158,7 @@ def rounds(
         if not new:
             return
         searched = profile = built
+        options.pop("composition", None)
 
 
 def _profile(aligner: Aligner, query: Record) -> Profile:

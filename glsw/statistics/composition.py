@@ -121,6 +121,8 @@ def check_composition(scoring: Scoring, composition: int) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
+    if composition and scoring.positional:
+        raise ValueError(f"composition {composition} is for sequences, not for profiles")
     if composition and not _is_blosum62(scoring):
         raise ValueError(
             f"composition {composition}: BLOSUM62 with published constants for local alignment "

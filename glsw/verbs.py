@@ -320,7 +320,7 @@ def search(
     composition : {0, 1, 2}
         Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
-        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most ten times
+        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
         the E-value, 10 unless given, are scored again, exactly, each with its own matrix; their
         scores, alignments and E-values are those, and decide which hits are kept.
     progress : callable, optional

@@ -20,7 +20,7 @@ from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
 from glsw.statistics.composition import SCALE, Composition, check_composition
 
-RELAXED = 10
+RELAXED = 30
 """The first stage of a search with compositions keeps hits with so many times the E-value."""
 
 _DEFAULT_EVALUE = 10.0  # with compositions, as in blastp

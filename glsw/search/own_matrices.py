@@ -1,17 +1,28 @@
-"""Pairs that have a matrix of their own each: their scores and alignments, on the host in NumPy."""
+"""Pairs that have a matrix of their own each: their scores and alignments.
+
+On a device they are pairs of queries by position, for which each letter of each pair is a position.
+On the host scores are computed in NumPy, row by row of many pairs together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, starmap
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.engines.spec import EngineSpec
+from glsw.mask import Mask
 from glsw.paths import Runs
 from glsw.rows import best_end
+from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import aligned
 from glsw.sequences.encoded import Sequences
 from glsw.traceback import trace
 
@@ -19,6 +30,7 @@ _MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should h
 _PADDING = -(2**20)
 
 _Int32 = npt.NDArray[np.int32]
+_Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +54,10 @@ class OwnMatrices:
         """Return a slice of the pairs, of step 1."""
         return OwnMatrices(self.matrices[chosen], self.targets.part(chosen), self.scale)
 
+    def select(self, chosen: npt.NDArray[np.intp]) -> OwnMatrices:
+        """Return some of the pairs, in this order."""
+        return OwnMatrices(self.matrices[chosen], self.targets.select(chosen), self.scale)
+
     @staticmethod
     def concatenated(parts: Sequence[OwnMatrices]) -> OwnMatrices:
         """Return the pairs of all parts, of which there is at least one."""
@@ -51,28 +67,84 @@ class OwnMatrices:
             parts[0].scale,
         )
 
+    def scores(self, engine: Engine, queries: Sequences, owners: _Int64) -> _Int32:
+        """Return the best score of each pair, in scaled units.
+
+        ``owners`` says which query a pair has: pairs of a query are neighbours.
+        """
+        if on_device(engine):
+            numbers = np.arange(len(owners))
+            found = [
+                each.scores(batch)
+                for each, batch in self._groups(engine, [queries[k] for k in owners], numbers)
+            ]
+            return np.concatenate([np.empty(0, np.int32), *found])
+        scaled = self._scaled(engine.scoring)
+        costs = scaled.gap_open, scaled.gap_extend
+        bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
+        parts = [
+            own_scores(query, self.targets.part(some), self.matrices[some], *costs)
+            for query, some in zip(queries, starmap(slice, pairwise(bounds)), strict=True)
+        ]
+        return np.concatenate([np.empty(0, np.int32), *parts])
+
     def aligned(
-        self, scoring: Scoring, batch: Batch, numbers: npt.NDArray[np.int64]
+        self, engine: Engine, batch: Batch, numbers: _Int64, ties: Ties
     ) -> tuple[_Int32, Runs]:
         """Return the score of each pair, in scaled units, and the columns of its best alignment.
 
         ``batch`` has the queries and masks, ``numbers`` says which matrix and target a pair has.
         """
+        queries = [batch.pair(p)[0] for p in range(len(batch))]
+        if on_device(engine):
+            groups = self._groups(engine, queries, numbers, batch.masks)
+            found = [aligned(each, some, ties) for each, some in groups]
+            units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
+            return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
         scores, traces = [], []
-        costs = {name: self.scale * getattr(scoring, name) for name in ("gap_open", "gap_extend")}
         for p, number in enumerate(numbers.tolist()):
-            of_pair = replace(scoring, matrix=self.matrices[number].astype(np.int32), **costs)
-            sequences, mask = (batch.pair(p)[0], self.targets[number]), batch.mask(p)
-            score, *end = best_end(*sequences, of_pair, mask)
+            matrix = self.matrices[number].astype(np.int32)
+            own = replace(self._scaled(engine.scoring), matrix=matrix)
+            pair, mask = (queries[p], self.targets[number]), batch.mask(p)
+            score, *end = best_end(*pair, own, mask)
             scores.append(score)
-            traces.append(trace(*sequences, of_pair, *end, mask=mask)[0])
+            traces.append(trace(*pair, own, *end, mask=mask)[0])
         return np.array(scores, np.int32), Runs.of_coordinates(traces)
+
+    def _groups(
+        self,
+        engine: Engine,
+        queries: Sequence[npt.NDArray[np.uint8]],
+        numbers: _Int64,
+        masks: Sequence[Mask] | None = None,
+    ) -> Iterator[tuple[Engine, Batch]]:
+        """Yield pairs with an engine for them: each letter of each pair is a position."""
+        letters = self.matrices.shape[1]
+        for start in range(0, len(queries), MAX_POSITIONS // letters):
+            some = slice(start, start + MAX_POSITIONS // letters)
+            rows = self.matrices[numbers[some]].reshape(-1, letters).astype(np.int32)
+            scaled = self._scaled(engine.scoring)
+            positions = [query + np.uint16(letters * k) for k, query in enumerate(queries[some])]
+            batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
+            batch = batch if masks is None else batch.masked(masks[some])
+            made = EngineSpec(engine.name, PositionalScoring.of(rows, scaled), engine.device)
+            yield made.make(), batch
+
+    def _scaled(self, scoring: Scoring) -> Scoring:
+        """Return a scoring whose gap costs are in units of the matrices."""
+        opening, extension = self.scale * scoring.gap_open, self.scale * scoring.gap_extend
+        return replace(scoring, gap_open=opening, gap_extend=extension)
+
+
+def on_device(engine: Engine) -> bool:
+    """Return whether an engine uses hardware other than this processor."""
+    return engine.capabilities.requires is not None and not engine.device.info.software
 
 
 def own_scores(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
-    matrices: _Int32,
+    matrices: npt.NDArray[np.integer],
     gap_open: int,
     gap_extend: int,
 ) -> _Int32:
@@ -113,7 +185,7 @@ def own_scores(
 def _together(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
-    matrices: _Int32,
+    matrices: npt.NDArray[np.integer],
     gap_open: int,
     gap_extend: int,
 ) -> _Int32:

@@ -1,6 +1,6 @@
 """Hits scored again, each with a matrix for the compositions of its two sequences.
 
-The first stage is the exact search with the matrix as it is. Its hits with at most ten times the
+The first stage is the exact search with the matrix as it is. Its hits with at most 30 times the
 wanted E-value (`glsw.search.limits.RELAXED`) are scored again, exactly, each with its own matrix
 in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
 targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,11 @@ from glsw.engines.base import Ties
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import aligned
 from glsw.search.limits import Limits
-from glsw.search.own_matrices import OwnMatrices, own_scores
+from glsw.search.own_matrices import OwnMatrices
 from glsw.search.ranking import hits_of, scores_of, target_numbers
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.seg import Seg
 from glsw.statistics.composition import SCALE, Compositions, Rescaled, adjusted_matrices
 from glsw.statistics.published_constants import published
@@ -46,22 +47,36 @@ def rescored(
 
     Scores of hits are in units of 1/32 of the matrix.
     """
-    parts = [
-        _of_query(engine, hit_lists.part(slice(q, q + 1)), database, limits, ties)
-        for q in range(len(hit_lists))
+    if not len(hit_lists):
+        return hit_lists
+    each = [hit_lists.part(slice(q, q + 1)) for q in range(len(hit_lists))]
+    numbers, pairs = zip(
+        *(_pairs(engine, hits, database, limits, ties) for hits in each), strict=True
+    )
+    queries = Sequences.of([_codes(hits) for hits in each])
+    counts = [len(some) for some in numbers]
+    owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
+    scores = OwnMatrices.concatenated(pairs).scores(engine, queries, owners)
+    selected = [
+        _selected(hits, some, own, scores[first:stop], limits)
+        for hits, some, own, (first, stop) in zip(
+            each, numbers, pairs, pairwise(bounds.tolist()), strict=True
+        )
     ]
-    return HitLists.concatenated(parts) if parts else hit_lists
+    return HitLists.concatenated(selected)
 
 
-def _of_query(
+def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
+    """Return the codes of the one query of hits, none if all its residues are masked."""
+    (query,) = hits.queries
+    return query.contexts[0].codes if query.contexts else np.empty(0, np.uint8)
+
+
+def _pairs(
     engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
-) -> HitLists:
-    assert limits.evalue is not None
-    scoring, (query,), statistics = engine.scoring, hits.queries, hits.statistics[0]
-    if not statistics.available or not query.contexts:
-        return hits
-    codes = query.contexts[0].codes
-    numbers = target_numbers(hits.hits)
+) -> tuple[_Int64, OwnMatrices]:
+    """Return the targets of a query that are scored again, with their matrices."""
+    scoring, codes, numbers = engine.scoring, _codes(hits), target_numbers(hits.hits)
     targets = database.select(database.rank[numbers].tolist())
     near = _nearly_identical(engine, codes, targets, scores_of(hits.hits), ties)
     masked = _masked(targets, near, scoring)
@@ -74,27 +89,33 @@ def _of_query(
         compositions.part(known),
         limits.composition,
     )
-    masked = masked.select(known)
-    scores = own_scores(
-        codes, masked, matrices, SCALE * scoring.gap_open, SCALE * scoring.gap_extend
-    )
-    rescaled = Rescaled(statistics)
-    lengths = masked.lengths
-    bits = rescaled.bits(scores, lengths)
-    evalues = rescaled.evalue(scores, np.full(len(scores), len(codes)), lengths)
-    keys = hits_of(scores, numbers[known])
+    return numbers[known], OwnMatrices(matrices.astype(np.int16), masked.select(known), SCALE)
+
+
+def _selected(
+    hits: HitLists, numbers: _Int64, own: OwnMatrices, scores: npt.NDArray[np.int32], limits: Limits
+) -> HitLists:
+    """Return those hits of a query that are within the limits by their own scores."""
+    assert limits.evalue is not None
+    (statistics,), lengths = hits.statistics, own.targets.lengths
+    bits, evalues = np.empty((2, 0))
+    if len(numbers):
+        statistics = Rescaled(statistics)
+        bits = statistics.bits(scores, lengths)
+        evalues = statistics.evalue(scores, np.full(len(scores), len(_codes(hits))), lengths)
+    keys = hits_of(scores, numbers)
     order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
     enough = (scores >= limits.second_stage.ranking.min_score) & (evalues <= limits.evalue)
     kept = order[enough[order]][: limits.ranking.top]
     return replace(
         hits,
-        statistics=[rescaled],
+        statistics=[statistics],
         offsets=np.array([0, len(kept)]),
         hits=keys[kept],
         contexts=np.zeros(len(kept), np.int64),
         bits=bits[kept],
         evalues=evalues[kept],
-        own=OwnMatrices(matrices[kept].astype(np.int16), masked.select(kept), SCALE),
+        own=own.select(kept),
     )
 
 

@@ -101,7 +101,7 @@ def _aligned(
     engine: Engine, lists: HitLists, batch: Batch, hits: _Int64, ties: Ties
 ) -> tuple[npt.NDArray[np.int32], Runs]:
     if lists.own is not None:
-        return lists.own.aligned(engine.scoring, batch, hits)
+        return lists.own.aligned(engine, batch, hits, ties)
     return aligned(engine, batch, ties)
 
 

@@ -14,8 +14,10 @@ import pytest
 
 import glsw
 from glsw import Aligner, Record, Scoring
+from glsw.device.device import Device
 from glsw.output.blast import evalue_text
 from glsw.rows import best_end
+from glsw.search import own_matrices
 from glsw.search.own_matrices import own_scores
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.ncbi_tables import blosum62_joint
@@ -191,6 +193,29 @@ def test_queries_together_are_as_queries_alone() -> None:
         ]
     nothing = list(aligner.search(queries[:2], [Record("x", "", "X" * 40)], composition=2))
     assert [len(each) for each in nothing] == [0, 0]
+
+
+def test_pairs_on_a_device_are_those_of_the_host(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, targets = generated()
+    short = [each for each in targets if len(each) < 200]
+    options: Any = {"composition": 2, "top": None, "max_hsps": 2, "order": "evalue"}
+
+    def found() -> list[tuple[Any, ...]]:
+        aligner = Aligner(engine="diagonal", device=device)
+        return [
+            (hit.target.id, hsp.score, hsp.evalue, hsp.alignment.coordinates.tolist())
+            for result in aligner.search(queries[:3], short, **options)
+            for hit in result
+            for hsp in hit.hsps
+        ]
+
+    host = found()
+    monkeypatch.setattr(own_matrices, "on_device", lambda engine: True)
+    monkeypatch.setattr(own_matrices, "MAX_POSITIONS", 24 * 7)  # pairs of several groups
+    assert found() == host
+    assert len(host) > 20
 
 
 @pytest.mark.parametrize(

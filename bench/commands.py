@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import Record
 
 
 def run(words: Sequence[str], folder: Path | None = None) -> str:
@@ -47,6 +48,14 @@ def write_fasta(path: Path, name: str, sequences: Sequences, alphabet: Alphabet 
     with path.open("wb") as file:
         for k, (start, end) in enumerate(pairwise(sequences.offsets.tolist())):
             file.write(b">%s%d\n%s\n" % (name.encode(), k, letters[start:end].tobytes()))
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write records with their titles."""
+    with path.open("w", encoding="ascii") as file:
+        for record in records:
+            title = f"{record.id} {record.description}".rstrip()
+            file.write(f">{title}\n{record.letters}\n")
 
 
 class Command(Competitor):

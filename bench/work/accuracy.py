@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bench import generated
-from bench.commands import run, version_of
+from bench.commands import run, version_of, write_records
 from bench.measure import Check, Measurement, compare
 from bench.work.base import Case, Setup, Told, Workload, portion
 from bench.work.search import ENTRIES
@@ -138,8 +138,8 @@ class Significance(Workload):
                 database = _cut("g", genome.letters, 400_000, 2000, 2000)
                 queries = _cut("q", other.letters, 100_000, 10_000, 1000)
             folder = Path(tempfile.mkdtemp(dir=self.setup.folder))
-            _write(folder / "q", queries)
-            _write(folder / "db", database)
+            write_records(folder / "q", queries)
+            write_records(folder / "db", database)
             run(["makeblastdb", "-dbtype", kind, "-in", "db"], folder)
             self._files[kind] = folder, queries, database
         return self._files[kind]
@@ -147,11 +147,6 @@ class Significance(Workload):
 
 def _cut(name: str, letters: str, stop: int, step: int, length: int) -> list[Record]:
     return [Record(f"{name}{k}", "", letters[k : k + length]) for k in range(0, stop, step)]
-
-
-def _write(path: Path, records: list[Record]) -> None:
-    text = "".join(f">{record.id}\n{record.letters}\n" for record in records)
-    path.write_text(text, encoding="ascii")
 
 
 def _blast(tool: str, folder: Path, scoring: Scoring, own: list[str]) -> list[Line]:
@@ -168,7 +163,7 @@ def _ssearch(folder: Path, queries: list[Record]) -> list[Line]:
     """Return the hits of ssearch36 with its default statistics; its table has no raw scores."""
     found = []
     for record in queries:
-        _write(folder / "one", [record])
+        write_records(folder / "one", [record])
         words = ["ssearch36", "-q", "-T", "1", "-s", "BP62", "-f", "-11", "-g", "-1", "-E", "10"]
         for line in run([*words, "-d", "0", "-m", "8", "one", "db"], folder).splitlines():
             cells = line.split("\t")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench import generated
+from bench.commands import write_records
 from bench.measure import Check
 from bench.programs import ParasailPairs
 from bench.work.base import spread
@@ -90,10 +91,7 @@ class Inputs:
     def path(self, name: str) -> Path:
         path = self._folder / f"{name}.fasta"
         if not path.exists():
-            with path.open("w", encoding="ascii") as file:
-                for record in self._records(name):
-                    title = f"{record.id} {record.description}".rstrip()
-                    file.write(f">{title}\n{record.letters}\n")
+            write_records(path, self._records(name))
         return path
 
     def _records(self, name: str) -> Iterable[Record]:

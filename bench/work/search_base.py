@@ -12,8 +12,9 @@ import numpy as np
 
 from bench import generated, rivals
 from bench.commands import Cudasw4
-from bench.measure import Check, Measurement, Spread, both, compare
+from bench.measure import Check, Measurement, Spread, both
 from bench.programs import ParasailPairs, Scores
+from bench.work.alignments import Right
 from bench.work.base import (
     Case,
     Entry,
@@ -25,6 +26,7 @@ from bench.work.base import (
     portion,
     rival_cases,
 )
+from bench.work.pair_work import PairWork
 from glsw.batch import Batch
 from glsw.engines import Engine, Reference
 from glsw.scoring.scoring import Scoring
@@ -45,39 +47,26 @@ def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     return Reference.name, Reference(scoring).scores(batch)
 
 
-class ScoreJudge:
-    """Judges the scores of a query: a sample by parasail, the rest by the first engine.
+class QueryWork(PairWork):
+    """A query with all targets: a sample is judged by parasail, the rest by the first engine.
 
     The sample has evenly spaced targets, the longest, the shortest, and those that are planted.
-    ``scores`` are those of the first engine whose sample was right.
     """
 
-    def __init__(self, scoring: Scoring, batch: Batch, planted: Any, cells: float) -> None:
-        chosen = [portion(batch, cells), [0, len(batch) - 1], planted]
-        self._chosen = np.unique(np.concatenate(chosen)).astype(np.intp)
-        self.batch, self.cells = batch, batch.cells
-        self._sample, self._expected = judge(scoring, batch.select(self._chosen))
-        self.scores: Scores | None = None
-        self._first = ""
+    scores = None
 
-    @property
-    def judge(self) -> str:
-        return self._first or self._sample
+    def __init__(
+        self, setup: Setup, scoring: Scoring, make: Callable[[], Batch], planted: Any, cells: float
+    ) -> None:
+        super().__init__(setup, scoring, make, {})
+        self._planted, self._sample = planted, cells
 
-    def check(self, scores: Scores, engine: str) -> Check:
-        found = compare(scores[self._chosen], self._expected, self._sample)
-        if self.scores is None:
-            if found.passed:
-                self.scores, self._first = scores, engine
-            return found
-        other = "its first run" if engine == self._first else self._first
-        return both(found, compare(scores, self.scores, other))
-
-    def cut(self, cells: float) -> tuple[Batch, Scores]:
-        if self.scores is None:
-            return self.batch.select(self._chosen), self._expected
-        chosen = portion(self.batch, cells)
-        return self.batch.select(chosen), self.scores[chosen]
+    @cached_property
+    def _right(self) -> Right:
+        sample = [portion(self.batch, self._sample), [0, len(self.batch) - 1], self._planted]
+        chosen = np.unique(np.concatenate(sample)).astype(np.intp)
+        name, expected = judge(self.scoring, self.batch.select(chosen))
+        return name, chosen, expected[:, None]
 
 
 def drawn(
@@ -112,7 +101,7 @@ class Database:
         self.setup, self.lengths, self.count, self.length = setup, list(lengths), count, length
         self.scoring, self._name, self._sample = scoring, scoring_name, sample
         self._make = make or partial(drawn, self.lengths, count, length)
-        self._judges: dict[int, ScoreJudge] = {}
+        self._judges: dict[int, QueryWork] = {}
         self._engine: tuple[Entry, Engine] | None = None
         self._rates: dict[str, float] = {}
         self._scans: dict[str, tuple[list[Any], set[tuple[int, ...]]]] = {}
@@ -136,11 +125,17 @@ class Database:
     def cells(self, queries: Sequence[int]) -> int:
         return sum(self.lengths[q] for q in queries) * len(self.targets.residues)
 
-    def judge(self, q: int) -> ScoreJudge:
+    def judge(self, q: int) -> QueryWork:
         if q not in self._judges:
-            batch = Batch.one_to_many(self.queries[q], self.targets)
-            self._judges[q] = ScoreJudge(self.scoring, batch, self._made[2], self._sample)
+            make = partial(Batch.one_to_many, self.queries[q], self.targets)
+            words = self.setup, self.scoring, make, self._made[2], self._sample
+            self._judges[q] = QueryWork(*words)
         return self._judges[q]
+
+    def scores(self, q: int) -> Scores | None:
+        """Return the scores of all targets, None before an engine found them."""
+        first = self.judge(q).first
+        return None if first is None else first[1][:, 0]
 
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
         many = f"{len(queries)} queries" if len(queries) > 1 else None
@@ -184,10 +179,10 @@ class Database:
             return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
         def check(found: Scores) -> Check:
-            each = (one.check(row, entry.label) for one, row in zip(judges, found, strict=True))
-            return reduce(both, each)
+            rows = zip(judges, found, strict=True)
+            return reduce(both, (one.check(entry.label, "any", row) for one, row in rows))
 
-        known = entry.engine == "lanes" and any(each.scores is not None for each in judges)
+        known = entry.engine == "lanes" and any(each.first for each in judges)
         seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
         facts = facts_of(engine)
         return Run(
@@ -219,7 +214,7 @@ class Database:
         """Compare the best scores of each query with those of all targets by an engine."""
         checks = []
         for q in queries:
-            scores = self.judge(q).scores
+            scores = self.scores(q)
             if scores is not None:
                 wanted = [int(each) for each in np.sort(scores)[::-1][:TOP] if each > 0]
                 mine = [each for each in best[q] if each > 0]

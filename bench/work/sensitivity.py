@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from bench.commands import run, version_of
+from bench.commands import run, version_of, write_records
 from bench.measure import Check, Measurement
 from bench.work.base import Case, Setup, Told, Workload, spread
 from glsw.align import Aligner
@@ -136,7 +136,7 @@ class Sensitivity(Workload):
             classes = {each.id: each.description.split()[0] for each in records}
             few = spread(len(records), self.setup.chosen(self.queries))
             with tempfile.TemporaryDirectory(dir=self.setup.folder) as folder:
-                _write(Path(folder, "db"), records)
+                write_records(Path(folder, "db"), records)
                 began = time.perf_counter()
                 hits = search(Path(folder), [records[k] for k in few])
                 took = time.perf_counter() - began
@@ -159,7 +159,7 @@ class Sensitivity(Workload):
 
     def _blastp(self, folder: Path, queries: list[Record]) -> Hits:
         _index(folder)
-        _write(folder / "q", queries)
+        write_records(folder / "q", queries)
         words = ["blastp", "-query", "q", "-num_threads", str(self.setup.cores)]
         return _best(run([*words, *_TABLE], folder).splitlines())
 
@@ -169,7 +169,7 @@ class Sensitivity(Workload):
         words = ["psiblast", "-query", "q", "-num_iterations", "3"]
         found: dict[str, Sequence[tuple[str, float]]] = {}
         for query in queries:
-            _write(folder / "q", [query])
+            write_records(folder / "q", [query])
             lines = run([*words, "-num_threads", str(self.setup.cores), *_TABLE], folder)
             rounds = [text for text in lines.split("\n\n") if "\t" in text]
             found.update(_best(rounds[-1].splitlines() if rounds else []))
@@ -180,14 +180,14 @@ class Sensitivity(Workload):
         words = ["ssearch36", "-q", "-T", str(self.setup.cores), "-s", "BP62", "-f", "-11"]
         words += ["-g", "-1", "-E", str(_EVALUE), "-d", "0", "-m", "8", "q", "db"]
         for query in queries:
-            _write(folder / "q", [query])
+            write_records(folder / "q", [query])
             cells = (line.split("\t") for line in run(words, folder).splitlines())
             found.update(_best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in cells))
         return found
 
     def _hmmer(self, command: list[str], folder: Path, queries: list[Record]) -> Hits:
         """Return the hits of phmmer, or of the last round of jackhmmer."""
-        _write(folder / "q", queries)
+        write_records(folder / "q", queries)
         words = ["-E", str(_EVALUE), "--cpu", str(self.setup.cores), "-o", "out"]
         run([*command, *words, "--tblout", "table", "q", "db"], folder)
         rows = (line.split() for line in (folder / "table").read_text().splitlines())
@@ -220,11 +220,6 @@ def _version(program: str, asks: str) -> str | None:
         return version_of(program, asks)
     except OSError:  # it is not here, which its row says
         return None
-
-
-def _write(path: Path, records: Sequence[Record]) -> None:
-    text = "".join(f">{record.id}\n{record.letters}\n" for record in records)
-    path.write_text(text, encoding="ascii")
 
 
 WORKLOADS = (Sensitivity,)

@@ -126,6 +126,17 @@ class Ssearch36(Command):
         return [int(match[1]) for match in lines]
 
 
+def ssearch36_table(
+    folder: Path, queries: Iterable[Record], evalue: float, cores: int = 1
+) -> Iterator[list[str]]:
+    """Yield the cells of the table of ssearch36, BLAST's m8, of queries with proteins in ``db``."""
+    words = ["ssearch36", "-q", "-T", str(cores), "-s", "BP62", "-f", "-11", "-g", "-1"]
+    for query in queries:
+        write_records(folder / "q", [query])
+        text = run([*words, "-E", f"{evalue:g}", "-d", "0", "-m", "8", "q", "db"], folder)
+        yield from (line.split("\t") for line in text.splitlines())
+
+
 class Swipe(Command):
     """SWIPE, which searches a database of BLAST's format."""
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,16 @@ _LETTERS = ctypes.POINTER(ctypes.c_uint8)
 Int32 = npt.NDArray[np.int32]
 
 
+_NUMBERS = "l m n letters identity match mismatch matching opens extends mixed"
+
+
 class _Problem(ctypes.Structure):
     """As in cpu3.c."""
 
     _fields_ = [
         *((name, _LETTERS) for name in "abc"),
         ("matrix", _INT32),
-        *((name, ctypes.c_int32) for name in ("l", "m", "n", "letters")),
-        *((name, ctypes.c_int32) for name in ("identity", "match", "mismatch", "matching")),
-        *((name, ctypes.c_int32) for name in ("opens", "extends", "mixed")),
+        *((name, ctypes.c_int32) for name in _NUMBERS.split()),
     ]
 
 
@@ -65,67 +66,48 @@ def compiler() -> str:
 def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
     """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1.
 
-    Parameters
-    ----------
-    scoring : Scoring3
-    triples : Batch
-    threads : int
-        Cores to use, one for each triple; times to report are those of one.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no compiler, or it failed: see `refused`.
+    Each thread takes a triple; times to report are those of one. Raises RuntimeError if there is no
+    compiler, or it failed: see `refused`.
     """
     found = np.zeros((len(triples), 4), np.int32)
+    fill = partial(_fill, scoring)
     if threads == 1:
         for t in range(len(triples)):
-            _fill(scoring, triples, t, found[t])
+            fill(triples[t], found[t])
     else:  # the library is called without Python's lock
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda t: _fill(scoring, triples, t, found[t]), range(len(triples))))
+            list(pool.map(fill, map(triples.__getitem__, range(len(triples))), found))
     return found
 
 
-def table(scoring: Scoring3, triples: Batch, t: int = 0, *, out: Int32 | None = None) -> Int32:
-    """Return H of a triple, shape (l, m, n); linear gaps only.
+def table(scoring: Scoring3, triples: Batch, *, out: Int32 | None = None) -> Int32:
+    """Return H of the first triple, shape (l, m, n); linear gaps only.
 
     ``out`` is where to put it with its border, shape (l + 1, m + 1, n + 1): memory that was never
     written to costs more than the cells. Errors as `best`.
     """
     if not scoring.linear:
         raise ValueError(f"{scoring.name}: tables are those of linear gaps")
-    if out is None:
-        out = np.empty(triples.lengths[t] + 1, np.int32)
-    _fill(scoring, triples, t, None, out)
+    out = np.empty(triples.lengths[0] + 1, np.int32) if out is None else out
+    _fill(scoring, triples[0], None, out)
     return out[1:, 1:, 1:]
 
 
-def _fill(
-    scoring: Scoring3, triples: Batch, t: int, cell: Int32 | None, cells: Int32 | None = None
-) -> None:
+def _fill(scoring: Scoring3, triple: Any, cell: Int32 | None, cells: Int32 | None = None) -> None:
     """Write the best cell, or without a place for it fill the whole table ``cells``."""
     library, why = _built()
     if library is None:
         raise RuntimeError(why)
-    words = [np.ascontiguousarray(word) for word in triples[t]]
+    words = [np.ascontiguousarray(word) for word in triple]
     matrix = np.ascontiguousarray(scoring.pairs.matrix)
     kinds = scoring.pairs.match_and_mismatch if scoring.scheme == "identity" else None
-    problem = _Problem(
-        *(word.ctypes.data_as(_LETTERS) for word in words),
-        matrix.ctypes.data_as(_INT32),
-        *map(len, words),
-        len(matrix),
-        kinds is not None,
-        *(kinds or (0, 0, 0)),
-        *scoring.costs,
-    )
+    numbers = *map(len, words), len(matrix), kinds is not None, *(kinds or (0, 0, 0))
+    letters = [word.ctypes.data_as(_LETTERS) for word in words]
+    problem = _Problem(*letters, matrix.ctypes.data_as(_INT32), *numbers, *scoring.costs)
     plane = len(words[1]) + 1, len(words[2]) + 1
-    nowhere = np.zeros(4, np.int32)
-    place = (nowhere if cell is None else cell).ctypes.data_as(_INT32)
+    place = (np.zeros(4, np.int32) if cell is None else cell).ctypes.data_as(_INT32)
     if scoring.linear:
-        if cells is None:
-            cells = np.empty((2, *plane), np.int32)
+        cells = np.empty((2, *plane), np.int32) if cells is None else cells
         tables = cells.ctypes.data_as(_INT32)
         library.cpu3_linear(ctypes.byref(problem), tables, len(cells), cell is not None, place)
     else:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bench import generated
-from bench.commands import run, version_of, write_records
+from bench.commands import run, ssearch36_table, version_of, write_records
 from bench.measure import Check, Measurement, compare
 from bench.work.base import Case, Setup, Told, Workload, portion
 from bench.work.search import ENTRIES
@@ -161,14 +161,8 @@ def _blast(tool: str, folder: Path, scoring: Scoring, own: list[str]) -> list[Li
 
 def _ssearch(folder: Path, queries: list[Record]) -> list[Line]:
     """Return the hits of ssearch36 with its default statistics; its table has no raw scores."""
-    found = []
-    for record in queries:
-        write_records(folder / "one", [record])
-        words = ["ssearch36", "-q", "-T", "1", "-s", "BP62", "-f", "-11", "-g", "-1", "-E", "10"]
-        for line in run([*words, "-d", "0", "-m", "8", "one", "db"], folder).splitlines():
-            cells = line.split("\t")
-            found.append(Line(cells[0], cells[1], 0, cells[11].strip(), cells[10]))
-    return found
+    rows = ssearch36_table(folder, queries, 10)
+    return [Line(row[0], row[1], 0, row[11].strip(), row[10]) for row in rows]
 
 
 # counts of hits

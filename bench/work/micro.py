@@ -159,6 +159,7 @@ class Micro(Workload):
             raise ValueError("no compute shaders: they need OpenGL 4.3")
         if rate.needs == "half" and not info.half:
             raise ValueError("no 16-bit floats in shaders")
+        self.device.activate()  # frees what the last one dropped
         budget = max(seconds, 0.0 if self.setup.software else 0.3)
         best: tuple[float, Loop, int] | None = None
         for make in rate.loops:

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from bench.commands import run, version_of, write_records
+from bench.commands import run, ssearch36_table, version_of, write_records
 from bench.measure import Check, Measurement
 from bench.work.base import Case, Setup, Told, Workload, spread
 from glsw.align import Aligner
@@ -176,14 +176,8 @@ class Sensitivity(Workload):
         return found
 
     def _ssearch36(self, folder: Path, queries: list[Record]) -> Hits:
-        found: dict[str, Sequence[tuple[str, float]]] = {}
-        words = ["ssearch36", "-q", "-T", str(self.setup.cores), "-s", "BP62", "-f", "-11"]
-        words += ["-g", "-1", "-E", str(_EVALUE), "-d", "0", "-m", "8", "q", "db"]
-        for query in queries:
-            write_records(folder / "q", [query])
-            cells = (line.split("\t") for line in run(words, folder).splitlines())
-            found.update(_best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in cells))
-        return found
+        rows = ssearch36_table(folder, queries, _EVALUE, self.setup.cores)
+        return _best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in rows)
 
     def _hmmer(self, command: list[str], folder: Path, queries: list[Record]) -> Hits:
         """Return the hits of phmmer, or of the last round of jackhmmer."""

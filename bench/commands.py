@@ -132,8 +132,8 @@ def ssearch36_table(
     """Yield the cells of the table of ssearch36, BLAST's m8, of queries with proteins in ``db``."""
     words = ["ssearch36", "-q", "-T", str(cores), "-s", "BP62", "-f", "-11", "-g", "-1"]
     for query in queries:
-        write_records(folder / "q", [query])
-        text = run([*words, "-E", f"{evalue:g}", "-d", "0", "-m", "8", "q", "db"], folder)
+        write_records(folder / "one", [query])
+        text = run([*words, "-E", f"{evalue:g}", "-d", "0", "-m", "8", "one", "db"], folder)
         yield from (line.split("\t") for line in text.splitlines())
 
 

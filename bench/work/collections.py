@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bench import generated, programs, rivals
+from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
 from bench.programs import ParasailPairs, Scores
-from bench.work.base import Case, Run, Workload, facts_of, rival_cases
-from bench.work.pair_work import path_score
+from bench.work.base import Case, Run, Workload, facts_of
+from bench.work.pair_work import PairWork, path_score
 from bench.work.search_base import BLOSUM, BLOSUM_NAME
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
-from glsw.device.device import Device
 from glsw.engines import Auto
 from glsw.engines.lanes.engine import Lanes
 from glsw.sequences.encoded import Sequences
@@ -35,9 +34,7 @@ class Kind:
     count: int
     low: int
     high: int
-    device: Device
     made: Callable[[], tuple[Sequences, Sequences]] | None = None
-    _known: dict[int, tuple[Batch, Scores]] = field(default_factory=dict)
 
     @property
     def mean(self) -> int:
@@ -54,6 +51,9 @@ class Kind:
         lengths = self.count, self.low, self.high
         return generated.drawn(*lengths, 20, seed=1), generated.drawn(*lengths, 20, seed=2)
 
+    def pairs(self) -> Batch:
+        return Batch.pairwise(*self.sides)
+
     def sample(self, each: bool) -> Any:
         """Return random indices of both sides, of the pairs that are judged."""
         pairs = self.count**2 if each else self.count
@@ -62,21 +62,15 @@ class Kind:
             np.random.default_rng(9).integers(0, self.count, shape), (2, shape[1])
         )
 
-    # pairs, for other programs
 
-    judge = "auto"
-
-    @property
-    def cells(self) -> int:
-        queries, targets = self.sides
-        return int(queries.lengths @ targets.lengths)
+class Arbitrary(PairWork):
+    """Pairs of which other programs get parts; the engine `auto` judges these."""
 
     def cut(self, cells: float) -> tuple[Batch, Scores]:
-        count = min(self.count, max(1, int(min(cells, 3e9) / self.mean**2)))
-        if count not in self._known:
-            batch = Batch.pairwise(*self.sides).select(slice(0, count)).compact()
-            self._known[count] = batch, Auto(BLOSUM, self.device).scores(batch)
-        return self._known[count]
+        if self.first is None:
+            scores = Auto(self.scoring, self.setup.device).scores(self.batch)
+            self.first = "auto", scores[:, None]
+        return super().cut(cells)
 
 
 def judged(queries: Sequences, targets: Sequences, chosen: Any) -> Scores:
@@ -98,10 +92,10 @@ class AllPairs(Workload):
     def cases(self) -> Iterator[Case]:
         """Yield proteins of 300, CDR3s, and E. coli's if there is a folder of data."""
         count = self.setup.chosen(self.counts)
-        kinds = [Kind("proteins", count, 300, 300, self.device)]
-        kinds.append(Kind("CDR3", 3 * count, 10, 20, self.device))
+        kinds = [Kind("proteins", count, 300, 300)]
+        kinds.append(Kind("CDR3", 3 * count, 10, 20))
         if self.setup.data and self.setup.size in ("large", "full"):
-            kinds.append(Kind("E. coli", 4403, 307, 307, self.device, self._proteome))
+            kinds.append(Kind("E. coli", 4403, 307, 307, self._proteome))
         for kind in kinds:
             two, once = f"{kind.text}, two collections", f"{kind.text}, each pair once"
             ours = {"device": self.device, "metered": True, **kind.fields}
@@ -166,14 +160,13 @@ class ManyPairs(Workload):
         count = self.setup.chosen(self.counts)
         for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
             text = "lengths 300" if low == high else f"lengths {low}-{high}"
-            kind = Kind(text, max(2, int(share * count)), low, high, self.device)
+            kind = Kind(text, max(2, int(share * count)), low, high)
             for task, name in (("scores", "score_pairs"), ("paths", "align_pairs")):
                 words = {"device": self.device, "metered": True, "options": text, **kind.fields}
                 yield Case(name, partial(self._start, kind, name), task, **words)
             if low == high:
-                found = rivals.aligning(self.setup.rivals, BLOSUM, self.setup.cores)
-                same = partial(lambda kind: kind, kind)
-                yield from rival_cases(found, same, {}, options=text, **kind.fields)
+                work = Arbitrary(self.setup, BLOSUM, kind.pairs, {"options": text, **kind.fields})
+                yield from work.rival_cases(self.setup.cores)
 
     def _start(self, kind: Kind, name: str, seconds: float) -> Run:
         aligner, chosen = Aligner(BLOSUM, device=self.device.info.index), kind.sample(each=False)
@@ -192,7 +185,7 @@ class ManyPairs(Workload):
             return both(checked, compare(again, expected[:100], "scores of the alignments"))
 
         run = partial(getattr(aligner, name), *kind.sides)
-        return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
+        return Run(run, check, kind.pairs().cells, facts=lambda: {"note": aligner.engine.label})
 
 
 class Near(Workload):

@@ -25,7 +25,7 @@ class Long(Workload):
     name, weight = "long", 12
     text = "one pair of DNA, {0:,} x {1:,}: score and end"
     lengths: ClassVar[Mapping[str, Any]] = {
-        **{"tiny": [500], "small": [4096], "medium": [16_384], "large": [32_768]},
+        **{"tiny": [500], "small": [4096], "medium": [16_384], "large": [32_768]}
     }
     scorings: ClassVar = {"DNA 5/-4, gaps 11, 1": Scoring.match_mismatch(5, -4, 11, 1)}
 

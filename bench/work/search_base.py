@@ -15,17 +15,7 @@ from bench.commands import Cudasw4
 from bench.measure import Check, Measurement, Spread, both
 from bench.programs import ParasailPairs, Scores
 from bench.work.alignments import Right
-from bench.work.base import (
-    Case,
-    Entry,
-    Run,
-    Setup,
-    Told,
-    estimated,
-    facts_of,
-    portion,
-    rival_cases,
-)
+from bench.work.base import Case, Entry, Run, Setup, Told, estimated, facts_of, portion, rival_cases
 from bench.work.pair_work import PairWork
 from glsw.batch import Batch
 from glsw.engines import Engine, Reference

@@ -125,11 +125,7 @@ class Sensitivity(Workload):
                 )
 
     def _start(
-        self,
-        name: str,
-        search: Callable[[Path, list[Record]], Hits],
-        measure: str,
-        seconds: float,
+        self, name: str, search: Callable[[Path, list[Record]], Hits], measure: str, seconds: float
     ) -> Told:
         if name not in self._found:
             records = list(read(self.setup.file("scop20_half.fasta.gz")))

@@ -32,6 +32,7 @@ from glsw.statistics.composition import SCALE, Compositions, Rescaled, adjusted_
 from glsw.statistics.published_constants import published
 
 _SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
+_MAX_MATRICES_TOGETHER = 2**12  # which are of float64 while they are made
 
 # Pairs are nearly identical, and their targets not masked, if the best alignment has this many
 # bits per column and this part of identities, and is not shorter than this.
@@ -83,13 +84,13 @@ def _pairs(
     queries = Compositions.of(Sequences.of([codes]), scoring)
     compositions = Compositions.of(masked, scoring)
     known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
-    matrices = adjusted_matrices(
-        scoring,
-        queries.part(np.zeros(len(known), np.intp)),
-        compositions.part(known),
-        limits.composition,
-    )
-    return numbers[known], OwnMatrices(matrices.astype(np.int16), masked.select(known), SCALE)
+    matrices = np.empty((len(known), *scoring.matrix.shape), np.int16)
+    for start in range(0, len(known), _MAX_MATRICES_TOGETHER):
+        some = known[start : start + _MAX_MATRICES_TOGETHER]
+        same = queries.part(np.zeros(len(some), np.intp))
+        made = adjusted_matrices(scoring, same, compositions.part(some), limits.composition)
+        matrices[start : start + len(some)] = made
+    return numbers[known], OwnMatrices(matrices, masked.select(known), SCALE)
 
 
 def _selected(

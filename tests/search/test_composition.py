@@ -17,7 +17,7 @@ from glsw import Aligner, Record, Scoring
 from glsw.device.device import Device
 from glsw.output.blast import evalue_text
 from glsw.rows import best_end
-from glsw.search import own_matrices
+from glsw.search import own_matrices, rescoring
 from glsw.search.own_matrices import own_scores
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.ncbi_tables import blosum62_joint
@@ -214,6 +214,7 @@ def test_pairs_on_a_device_are_those_of_the_host(
     host = found()
     monkeypatch.setattr(own_matrices, "on_device", lambda engine: True)
     monkeypatch.setattr(own_matrices, "MAX_POSITIONS", 24 * 7)  # pairs of several groups
+    monkeypatch.setattr(rescoring, "_MAX_MATRICES_TOGETHER", 5)
     assert found() == host
     assert len(host) > 20
 

@@ -85,6 +85,14 @@ def _timed(row):
     return "wall" in row
 
 
+def test_columns_stay_below_their_heads():
+    long = TIMED | {"options": "the same triple on devices 0,1,2,3,4,5,6,7"}
+    _, head, *lines = table.lines([TIMED, long])
+    assert {line.index("500 ms") + len("500 ms") for line in lines} == {
+        head.index("wall") + len("wall")
+    }
+
+
 # measuring
 
 

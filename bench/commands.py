@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +35,7 @@ def run(words: Sequence[str], folder: Path | None = None) -> str:
     return done.stdout
 
 
+@cache
 def version_of(*words: str) -> str:
     """Return the version that a command prints: the word behind "version", or the first number."""
     done = subprocess.run(words, capture_output=True, text=True)

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bench.commands import Ssearch36, Swipe
 from bench.programs import (
@@ -69,18 +69,16 @@ def searching(
 
     ``slow`` is to have Biopython too, which is no program for databases.
     """
-    makers: dict[str, tuple[Any, Callable[[int], Competitor]]] = {
-        "pyopal": (Pyopal, partial(Pyopal, scoring)),
-        "parasail": (Parasail, partial(_on, partial(Parasail, scoring))),
-        "ssearch36": (Ssearch36, lambda cores: Ssearch36(scoring, found["ssearch36"], cores)),
-        "SWIPE": (Swipe, lambda cores: Swipe(scoring, found["SWIPE"], cores)),
-        "Biopython": (Biopython, partial(_on, partial(Biopython, scoring))),
-    }
-    chosen = [
-        make
-        for name, (kind, make) in makers.items()
-        if name in found and kind.available(scoring) and (slow or name != "Biopython")
-    ]
+    chosen: list[Callable[[int], Competitor]] = []
+    if "pyopal" in found and Pyopal.available(scoring):
+        chosen.append(partial(Pyopal, scoring))
+    if "parasail" in found and Parasail.available(scoring):
+        chosen.append(partial(_on, partial(Parasail, scoring)))
+    for kind in (Ssearch36, Swipe):
+        if kind.name in found and kind.available(scoring):
+            chosen.append(partial(kind, scoring, found[kind.name]))
+    if slow and "Biopython" in found and Biopython.available(scoring):
+        chosen.append(partial(_on, partial(Biopython, scoring)))
     made = _by_cores(chosen, cores)
     if "StringZilla" in found and not scoring.linear and scoring.alphabet is PROTEIN:
         made.append((StringZilla(scoring), 0 if stringzilla_scope()[1] else 1))

@@ -1,9 +1,9 @@
 #version 430
 // Schedule: edit distance, 32 rows of a column at once, as the bits of words (Myers 1999; Hyyro
 // 2003). A lane has a query and a target of its own: WORDS words of vertical differences, a strip,
-// in registers, and the letters of these rows in PLANES bit planes, compared with the letter of each
-// column. Strips follow one another, in dispatches; the horizontal differences of the last row of
-// one are kept for the next, 32 columns in two words.
+// in registers, and the letters of these rows in PLANES bit planes, compared with the letter of
+// each column. Strips follow one another, in dispatches; the horizontal differences of the last row
+// of one are kept for the next, 32 columns in two words.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/edit_pairs.glsl"
 #include "lib/edit_words.glsl"

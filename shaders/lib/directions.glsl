@@ -13,12 +13,15 @@ uint direction_word(int strip, int columns, int lane, int column) {
 uint next_word(int column) { return uint(column * WORKGROUP); }
 
 #ifdef DIRECTIONS
+#include "lib/choices.glsl"
+
 layout(std430, binding = DIRECTIONS_BINDING) buffer Directions { uint directions[]; };
 
 void note(inout uint word, int r, Cell c, Cell left, Cell up) {
-    uint source = c.h == 0 ? STOP : c.h == c.m ? DIAGONAL : c.h == c.f ? UP : LEFT;
-    if (opens_left(c, left)) source |= E_CLOSES;
-    if (opens_up(c, up)) source |= F_CLOSES;
+    uint source = chosen(unlike(c.h, c.f), UP, LEFT);
+    source = chosen(unlike(c.h, c.m), DIAGONAL, source) * unlike(c.h, 0);
+    source |= chosen(unlike(c.e, left.h - gap_open), E_CLOSES, 0u);
+    source |= chosen(unlike(c.f, up.h - insertion_open), F_CLOSES, 0u);
     word |= source << (4 * r);
 }
 

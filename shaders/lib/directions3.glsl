@@ -1,8 +1,8 @@
-// The last column of the best alignment that ends in a cell: 0 where H is `least` (recurrence3.glsl),
-// else the sum of 1 (a), 2 (b), 4 (c): 3 bits. With affine gaps 2 bits more for each X: 0 if it follows H, 1 and 2 a
-// column of a kind next to it, 3 one of its own kind. A sub-table has its bits side by side in
-// WORDS words, read by traceback3.comp. Without DIRECTIONS nothing is kept. Needs DEEP and SIDE,
-// and with DIRECTIONS Moves and Cell (recurrence3.glsl).
+// The last column of the best alignment that ends in a cell: 0 where H is `least`
+// (recurrence3.glsl), else the sum of 1 (a), 2 (b), 4 (c): 3 bits. With affine gaps 2 bits more for
+// each X: 0 if it follows H, 1 and 2 a column of a kind next to it, 3 one of its own kind. A
+// sub-table has its bits side by side in WORDS words, read by traceback3.comp. Without DIRECTIONS
+// nothing is kept. Needs DEEP and SIDE, and with DIRECTIONS Moves and Cell (recurrence3.glsl).
 const int CELLS = DEEP * SIDE * SIDE;
 #ifdef LINEAR
 const int BITS = 3;
@@ -31,20 +31,26 @@ int column_before(int column, uint bits) {
 }
 
 #ifdef DIRECTIONS
+#include "lib/choices.glsl"
+
 uint source(Moves d, int h, int least) {
-    if (h == least) return 0u;
-    if (h == d.abc) return 7u;
-    h += gap_cost();
-    return h == d.ab ? 3u : h == d.ac ? 5u : h == d.bc ? 6u : h == d.a ? 1u : h == d.b ? 2u : 4u;
+    int before = h + gap_cost();
+    uint move = chosen(unlike(before, d.b), 2u, 4u);
+    move = chosen(unlike(before, d.a), 1u, move);
+    move = chosen(unlike(before, d.bc), 6u, move);
+    move = chosen(unlike(before, d.ac), 5u, move);
+    move = chosen(unlike(before, d.ab), 3u, move);
+    return chosen(unlike(h, d.abc), 7u, move) * unlike(h, least);
 }
 #ifdef LINEAR
 uint direction(Moves d, Cell c, int least) { return source(d, c.h, least); }
 #else
 uint followed(int x, int opened, int next, int other) {
 #ifdef IDENTITY
-    return x == opened ? 0u : 3u;
+    return 3u * unlike(x, opened);
 #else
-    return x == opened ? 0u : x == next - mixed ? 1u : x == other - mixed ? 2u : 3u;
+    uint gap = chosen(unlike(x, other - mixed), 2u, 3u);
+    return chosen(unlike(x, next - mixed), 1u, gap) * unlike(x, opened);
 #endif
 }
 

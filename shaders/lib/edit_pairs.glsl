@@ -1,5 +1,5 @@
-// Pairs for edit distances in storage buffers: rows of the grid are queries, or there is one row and
-// each slot has its own query. The only code that knows how they are stored.
+// Pairs for edit distances in storage buffers: rows of the grid are queries, or there is one row
+// and each slot has its own query. The only code that knows how they are stored.
 //   EditPair edit_pair(uint slot, uint row)
 //   void load_planes(EditPair, out uint planes[])   bits of the letters of a strip
 //   uint target_letters(EditPair, int j)            those of columns j to j + 3, 8 bits each

@@ -45,10 +45,6 @@ int extend_down(Cell up) {
 #endif
 }
 
-bool opens_left(Cell c, Cell left) { return c.e == left.h - gap_open; }
-
-bool opens_up(Cell c, Cell up) { return c.f == up.h - insertion_open; }
-
 Cell begin(Cell diagonal, Cell up, int s) {
     int m = diagonal.h + s, f = extend_down(up), t = max(m, 0);
     return Cell(max(t, f), -gap_open, f, m, t);

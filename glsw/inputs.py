@@ -23,6 +23,7 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import MaskedError, QueryPreparation, Strand
 from glsw.sequences.records import (
     EncodedRecord,
+    ProfileRecord,
     Record,
     Records,
     Single,
@@ -132,6 +133,11 @@ class InputEncoder:
             return first, self._collection(second, "target", found)
 
     def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> Collection:
+        profiles = [source] if isinstance(source, ProfileRecord) else source
+        if isinstance(profiles, list) and profiles and isinstance(profiles[0], ProfileRecord):
+            prepared = [self._preparation.contexts(each)[0] for each in profiles]
+            positions = Sequences.of(each.codes for each in prepared)
+            return Collection(positions, profiles, None, what, self._alphabet)
         if isinstance(source, Sequences) or not self._masks_any[what]:
             return collect(
                 source, self._alphabet, what=what, unknown=self._unknown, substituted=found

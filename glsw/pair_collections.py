@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,15 @@ from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.inputs import InputEncoder
 from glsw.many_pairs import Index
+from glsw.profiles.profile import Profile
 from glsw.results import PairAlignments
 from glsw.scoring.scoring import Scoring
 from glsw.search.pool import AnyExecutor, PoolUser
 from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
@@ -32,7 +36,7 @@ class PairCollections(PoolUser):
 
     def score_matrix(
         self,
-        queries: ManySequences,
+        queries: ManySequences | Profile | list[Profile],
         targets: ManySequences | None = None,
         *,
         out: npt.NDArray[Any] | None = None,
@@ -44,8 +48,9 @@ class PairCollections(PoolUser):
         Parameters
         ----------
         queries, targets : path, list or array of sequences
-            As for `score_pairs`. Without targets, the queries are compared with each other, each
-            pair once if the scoring does not depend on the order of a pair.
+            As for `score_pairs`, and queries may be `glsw.Profile`. Without targets, the queries
+            are compared with each other, each pair once if the scoring does not depend on the order
+            of a pair.
         out : ndarray, shape (queries, targets), optional
             Where to put the result, such as a memory map: of int32 or wider, of floats if the
             matrix or the gap costs have decimals. Besides it there is a tile of 2**25 scores.
@@ -72,11 +77,18 @@ class PairCollections(PoolUser):
                [17, 44, 22],
                [17, 22, 22]], dtype=int32)
         """
-        sides = self._sides(queries, targets)
-        with self.engine.turn:
-            workers = self._pool.workers(executor)
+        aligner, given = self._for(queries)
+        if targets is None and aligner is not self:
+            raise ValueError("profiles are compared with targets, not with each other")
+        sides = aligner._sides(given, targets)
+        with aligner.engine.turn:
+            workers = aligner._pool.workers(executor)
             options: Any = {"workers": workers, "progress": progress, "out": out}
-            return all_pairs.score_matrix(self.engine, *sides, **options)
+            return all_pairs.score_matrix(aligner.engine, *sides, **options)
+
+    def _for(self, queries: Any) -> tuple[Self, Any]:
+        """Return the aligner that computes queries, and these."""
+        return self, queries
 
     def _sides(
         self, queries: ManySequences, targets: ManySequences | None

@@ -70,7 +70,7 @@ def score(
 
 
 def score_matrix(
-    queries: ManySequences,
+    queries: ManySequences | Profile | list[Profile],
     targets: ManySequences | None = None,
     *,
     out: npt.NDArray[Any] | None = None,

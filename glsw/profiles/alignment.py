@@ -19,6 +19,7 @@ _MOST_IDENTICAL = 0.94
 _PSEUDOCOUNTS = 10.0
 _STEPS, _MOST_FACTOR = 30, 2.0
 _LEAST_OCCUPANCY = 0.5
+_COLUMNS_PER_SAMPLE = 5
 
 _Int8 = npt.NDArray[np.int8]
 _Float = npt.NDArray[np.float64]
@@ -158,17 +159,28 @@ def _codes(row: str, name: str, made: Letters) -> _Int8:
 
 
 def _different(codes: _Int8) -> npt.NDArray[np.intp]:
-    """Return the numbers of the rows that are not nearly identical to one before."""
-    kept: list[int] = []
+    """Return the numbers of the rows that are not nearly identical to one before.
+
+    Most pairs of rows differ too often in a few columns already; others are compared as a whole.
+    """
+    few = np.ascontiguousarray(codes[:, ::_COLUMNS_PER_SAMPLE])
+    known, samples = few >= 0, np.empty_like(few)
     residues = codes >= 0
-    for k, row in enumerate(codes):
-        both = residues[kept] & residues[k]
-        same = ((codes[kept] == row) & both).sum(axis=1)
+    most = (1 - _MOST_IDENTICAL) * residues.sum(axis=1) + 1e-6  # of differences
+    kept = np.empty(len(codes), np.intp)
+    count = 0
+    known_of_kept = np.empty_like(known)
+    for k in range(len(codes)):
         if k and not residues[k].any():
             continue
+        differ = (samples[:count] != few[k]) & known_of_kept[:count] & known[k]
+        near = kept[:count][np.add.reduce(differ, axis=1, dtype=np.int16) <= most[k]]
+        both = residues[near] & residues[k]
+        same = ((codes[near] == codes[k]) & both).sum(axis=1)
         if not (same >= _MOST_IDENTICAL * np.maximum(1, both.sum(axis=1))).any():
-            kept.append(k)
-    return np.array(kept, np.intp)
+            samples[count], known_of_kept[count], kept[count] = few[k], known[k], k
+            count += 1
+    return kept[:count]
 
 
 def _weights(block: _Int8) -> tuple[_Float, float]:

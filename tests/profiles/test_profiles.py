@@ -80,6 +80,8 @@ def test_scores_of_random_profiles_are_those_of_numpy(engine: str) -> None:
         for profile in profiles:
             expected = [best_score(profile.scores, each, 12, 1) for each in codes]
             assert aligner.score(profile, targets).tolist() == expected
+        matrix = [[best_score(each.scores, target, 12, 1) for target in codes] for each in profiles]
+        assert aligner.score_matrix(profiles, targets).tolist() == matrix
         found = list(aligner.search(profiles, targets, top=None))
         for profile, result in zip(profiles, found, strict=True):
             for hit in result:
@@ -196,6 +198,10 @@ def test_errors_say_what_is_wrong() -> None:
     profile = Profile(scores, "MKV", BLOSUM62)
     with pytest.raises(TypeError, match="not both in one list"):
         glsw.score([profile, "MKV"], "MKV")  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="not with each other"):
+        glsw.score_matrix([profile])
+    with pytest.raises(TypeError, match="got Profile"):
+        glsw.align_pairs([profile], ["MKV"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="got Profile"):
         glsw.score("MKV", [profile])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="same matrix and gap costs"):

@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profiles --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
 
 complete -c glsw -e
 complete -c glsw -f
@@ -72,6 +72,9 @@ complete -c glsw -n '_shtab_glsw_using search' -l unknown -x -d 'replace letters
 complete -c glsw -n '_shtab_glsw_using search' -l mode -xka "local global semiglobal" -d 'local: the alignment begins and ends anywhere; global: it contains all letters of both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)'
 complete -c glsw -n '_shtab_glsw_using search' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
 complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file of a profile, whose scores depend on the position: what glsw has written, PSI-BLAST'"'"'s ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment (Stockholm, Clustal, FASTA with gaps); --matrix, --gapopen and --gapextend if the file names none, or instead of its own'
+complete -c glsw -n '_shtab_glsw_using search' -l iterations -x -d 'search up to N times: each round with a profile of the query and the significant hits of the round before, until nothing is new; the results are those of the last round'
+complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001); --evalue is 10 unless given'
+complete -c glsw -n '_shtab_glsw_using search' -l profiles -xka "(__fish_complete_directories)" -d 'with --iterations, write the profile that each round makes to a file in this folder'
 complete -c glsw -n '_shtab_glsw_using search' -l strand -xka "both plus minus" -d 'strands of the query (both, plus of proteins)'
 complete -c glsw -n '_shtab_glsw_using search' -l translated -d 'search proteins with a DNA query, translated in three frames of each strand'
 complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s number of the code to translate by, with --translated (1)'

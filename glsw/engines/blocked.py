@@ -19,7 +19,7 @@ from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
 _COLUMN_LEFT, _KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
-_CORNER = Binding("CORNER", gl.PATHS.number)  # which is bound anew before it is used
+_CORNER = Binding("CORNER", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _NEVER_BEATEN = 2**31 - 1
 _SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
 _MIN_PRUNED_RESIDUES = 2**18
@@ -379,7 +379,7 @@ class Blocked(ComputeEngine):
         if not i and not j:
             return region.corner
         at = row * region.n + j - 1 if j else side + i - 1
-        # Drivers move a buffer that is read to the host's memory; this one is large.
+        # After a read of the large buffer itself, copies out of it take 5 ms on an H100.
         ctx.copy_buffer(self.reserve(_CORNER, 4), kept, size=4, read_offset=8 * at)
         return int(self.download(_CORNER, np.int32, 1)[0])
 

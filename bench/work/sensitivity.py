@@ -37,7 +37,7 @@ CURVE = [("pairs", f"{errors:g} errors per query") for errors in ERRORS]
 """Tasks and options of rows."""
 
 _ROUNDS = 3
-_EVALUE = 20
+_EVALUE = 100
 
 
 def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], float]:
@@ -108,7 +108,7 @@ class Sensitivity(Workload):
         self._found: dict[str, list[tuple[Told, dict[tuple[str, str], float]]]] = {}
 
     def cases(self) -> Iterator[Case]:
-        composition = {"composition": 2, "seg": "query"}
+        composition = {"composition": 2, "seg": "query", "evalue": 20}
         jackhmmer = ["jackhmmer", "-N", str(_ROUNDS), "--incE", str(INCLUSION)]
         programs: dict[str, tuple[str, Search, Sequence[int]]] = {
             "glsw": ("", partial(self._glsw, {}), (1, 2, 3)),
@@ -195,7 +195,7 @@ def _rounds(
     """Return the hits of each round of queries; the last one stands for those that are missing."""
     words = dict(options)
     seg = words.pop("seg", "no")
-    words |= {"order": "evalue", "evalue": _EVALUE, "top": None}
+    words = {"order": "evalue", "evalue": _EVALUE, "top": None, **words}
     found: list[dict[str, list[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
     with Aligner(device=device, unknown="X", seg=seg) as aligner:
         targets = aligner.database(database)

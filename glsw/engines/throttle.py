@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -12,6 +13,8 @@ from glsw.device.device import Device, Fence
 
 SECONDS = 0.1
 """Work that is queued before the device is waited for; watchdogs end work from 0.5 s on."""
+SLICES_AT_ONCE = 2
+"""Of `Throttle.overlapping`, side by side: each may take so many times `SECONDS`."""
 
 
 class Throttle:
@@ -72,9 +75,10 @@ class Throttle:
             start = part.stop
 
     def overlapping(self, room: npt.NDArray[np.int64], most: int) -> Iterator[range]:
-        """Cut ``range(N)`` as `slices`, and wait for the slice before the last one.
+        """Cut ``range(N)`` as `slices`, and wait when there are `SLICES_AT_ONCE`.
 
-        So the device has work while the next slice is prepared, and while a slice runs out.
+        So the device has work while the next slice is prepared, and while the last work groups of
+        a slice end, which may take longer than all others of it.
 
         Parameters
         ----------
@@ -85,7 +89,8 @@ class Throttle:
         """
         total = len(room) - 1
         start, done = 0, time.perf_counter()
-        running: list[tuple[int, Fence]] = []
+        running: deque[tuple[int, Fence]] = deque()
+        ended: deque[tuple[int, float]] = deque(maxlen=SLICES_AT_ONCE)
         while start < total or running:
             if start < total:
                 fitting = int(np.searchsorted(room, room[start] + most, "right")) - 1
@@ -93,11 +98,13 @@ class Throttle:
                 yield part
                 running.append((len(part), self._device.fence()))
                 start = part.stop
-            if len(running) > 1 or start == total:
-                count, fence = running.pop(0)
+            if len(running) == SLICES_AT_ONCE or start == total:
+                count, fence = running.popleft()
                 fence.wait()
                 now = time.perf_counter()
-                self._learn(count, now - done)
+                ended.append((count, now - done))
+                counts, seconds = zip(*ended, strict=True)  # of several, because they overlap
+                self._learn(sum(counts) // len(ended), sum(seconds) / len(ended) / SLICES_AT_ONCE)
                 done = now
 
     def _learn(self, count: int, seconds: float) -> None:

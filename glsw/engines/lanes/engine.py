@@ -30,14 +30,14 @@ from glsw.engines.lanes.targets import (
     SortedTargets,
     Targets,
 )
-from glsw.engines.throttle import Throttle
+from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
-_MAX_BORDER_BYTES = 2**30  # per slice of time
+_MAX_BORDER_BYTES = 2**31  # of all slices of time that the device has
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
@@ -362,37 +362,41 @@ class Lanes(PackingEngine):
     def _dispatches(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, range, int]]]:
         """Yield slices: work groups of jobs for a dispatch each, and the first of their borders.
 
-        The borders of a slice of time are in one half of their buffer, of the next in the other.
+        Slices that the device has at the same time use different parts of the borders' buffer.
         """
         if not jobs:
             return
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
-        every = sum(job.border_bytes(0, len(job.border_columns) - 1) for job in jobs)
-        bound = self.device.info.limits["max_storage_block"] // 2
-        half = min(every, self._memory // 4, _MAX_BORDER_BYTES, bound) // 16 * 16
-        self.reserve(BORDERS, 2 * half)
-        room = np.zeros(len(units) + 1, np.int64)
-        np.cumsum([job.border_bytes(each.start, each.stop) for job, each in units], out=room[1:])
-        for number, part in enumerate(self._throttle.overlapping(room, half)):
-            yield self._dispatches_of(merged(units[part.start : part.stop]), half, number % 2)
+        room = offsets_of(np.array([job.border_bytes(k.start, k.stop) for job, k in units]))
+        bound = self.device.info.limits["max_storage_block"]
+        most = min(self._memory // 2, _MAX_BORDER_BYTES, bound)
+        parts = 1 if room[-1] <= most else SLICES_AT_ONCE
+        part = int(room[-1]) if parts == 1 else most // parts // 16 * 16
+        self.reserve(BORDERS, parts * part)
+        slices = self._throttle.overlapping(room, part)
+        for number, some in enumerate(slices):
+            first = int(room[some.start]) if parts == 1 else number % parts * part
+            yield self._dispatches_of(merged(units[some.start : some.stop]), first, part)
 
     def _dispatches_of(
-        self, units: Iterable[tuple[Job, range]], half: int, side: int
+        self, units: Iterable[tuple[Job, range]], first: int, part: int
     ) -> Iterator[tuple[Job, range, int]]:
-        first = filled = side * half
+        filled = first
         for job, groups in units:
             start = groups.start
             while start < groups.stop:
-                end = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
-                end = min(end, job.fitting(start, first + half - filled))
-                if end <= start:  # wait until there is room again, for one group at least
+                most = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
+                end = min(most, job.fitting(start, first + part - filled))
+                if end <= start:  # wait until there is room again
                     self.device.ctx.finish()
-                    end = max(start + 1, min(groups.stop, job.fitting(start, half)))
-                    half = max(half, job.border_bytes(start, end))
-                    self.reserve(BORDERS, 2 * half)
-                    filled = first = side * half
-                    end = min(end, start + MAX_GROUPS_PER_DISPATCH)
-                yield job, range(start, end), filled // job.geometry.border
-                filled += job.border_bytes(start, end)
+                    filled = first
+                    end = min(most, max(start + 1, job.fitting(start, part)))
+                size = job.border_bytes(start, end)
+                if size > part:  # of one work group, which is alone on the device then
+                    self.reserve(BORDERS, size)
+                yield job, range(start, end), (0 if size > part else filled) // job.geometry.border
+                if size > part:
+                    self.device.ctx.finish()
+                filled += size
                 start = end

@@ -25,8 +25,9 @@ OWN_QUERIES, QUERY_LETTERS = (
 """Of pairs that each have their own query."""
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
-_TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy while the last ones end
 _MIN_LONG_TARGET = 512  # residues
+_TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy until one as long as all of them ends
+_MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +100,10 @@ class SortedTargets:
         targets = Targets(order, sequences.offsets[which[order]], every[order])
         long = 0
         if long_apart:
-            usual = max(
-                _MIN_LONG_TARGET, int(targets.lengths.sum()) * queries // _TARGETS_IN_FLIGHT
-            )
+            total = int(targets.lengths.sum()) * queries
+            more, least = _MORE_IN_FLIGHT
+            usual = min(total // _TARGETS_IN_FLIGHT, max(least, total // more))
+            usual = max(_MIN_LONG_TARGET, usual)
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]

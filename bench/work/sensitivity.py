@@ -101,7 +101,7 @@ class Sensitivity(Workload):
 
     name, weight = "sensitivity", 0
     text = "relatives found among domains of SCOP, beside blastp, ssearch36, psiblast, HMMER"
-    queries: ClassVar = {"tiny": 20, "small": 1000, "medium": 10_000}
+    queries: ClassVar = {"tiny": 20, "small": 500, "medium": 10_000}
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)

@@ -1,8 +1,8 @@
 #version 430
 // Traceback on the GPU, one invocation per pair (Aymone 2022, section IV; Lin et al. 2015, section
 // 1.4): from the end cell along the direction bits; runs of equal moves come back, the last one
-// first. In H its source is taken; a gap is closed rather than extended. A trace pauses above the
-// block of strips whose directions are there, and goes on when those of the next block are.
+// first. A trace pauses above the block of strips whose directions are there, and goes on when those
+// of the next block are.
 layout(local_size_x = 32) in;
 #include "lib/pairs.glsl"
 #include "lib/recurrence.glsl"
@@ -35,18 +35,13 @@ void main() {
         int strip = row / (WORKGROUP * ROWS), lane = row / ROWS % WORKGROUP;
         uint word = direction_word(strip, pair.target_length, lane, trace.j - 1);
         uint bits = directions[pair.directions + word] >> (4 * (row % ROWS));
-        uint next = trace.gap != STOP ? trace.gap : bits & SOURCE;
+        uint next = step_back(trace, bits);
         if (next != move && run > 0u) {
             paths[pair.path + trace.runs++] = run << 2 | move;
             run = 0u;
         }
         move = next;
-        bool closes = next == DIAGONAL || (bits & (next == UP ? F_CLOSES : E_CLOSES)) != 0u;
-        trace.gap = next == STOP ? OVER : closes ? STOP : next;
-        if (next == STOP) break;
-        run += 1u;
-        trace.i -= next == LEFT ? 0 : 1;
-        trace.j -= next == UP ? 0 : 1;
+        if (move != STOP) run += 1u;
     }
     if (run > 0u) paths[pair.path + trace.runs++] = run << 2 | move;
     traces[p] = trace;

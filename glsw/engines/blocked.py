@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import moderngl
 import numpy as np
@@ -13,30 +12,33 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
-from glsw.engines.gl import COMPUTE, MAX_ROUNDS, ROWS, Binding, ComputeEngine
-from glsw.engines.regions import Grid, Region, Trace
+from glsw.engines.gl import COMPUTE, ROWS
+from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
+from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
-_COLUMN_LEFT, _KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
-_CORNER = Binding("CORNER", gl.PATHS.number)  # for the host; PATHS is bound before its next use
-_NEVER_BEATEN = 2**31 - 1
-_SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
-_MIN_PRUNED_RESIDUES = 2**18
 _STOP, _OVER = 0, 3
 """The gaps of a trace in H, and of one that has ended: see trace.glsl."""
+_TRACERS = 64  # invocations of blocked_trace.comp
+_WINDOW = 8, 64  # words and columns of it
+_MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
+_SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
+_DIRECTIONS_SHARE = 8
+_WORTHWHILE = 12  # regions at once, for which more is computed again than for one at a time
 
 
 _Runs = list[npt.NDArray[np.uint32]]
 
 
-class Blocked(ComputeEngine):
+class Blocked(Tiled):
     """Cut a table into tiles and compute all tiles of a block anti-diagonal in a dispatch.
 
     Only borders of tiles leave the work groups, so memory is linear in the lengths; a pair of any
     length keeps the whole device busy. For alignments rows and columns of tiles are kept, as many
     as the memory allows; the regions between them that the path crosses are computed again, from
-    the last to the first, until the directions of a region fit the memory.
+    the last to the first, until the directions of a region fit the memory. Those that the path
+    enters if it goes on along the diagonal are computed at once, see band.glsl.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ class Blocked(ComputeEngine):
         Leave out tiles that cannot reach the best score so far; the result is the same. By default
         only where both sequences have 2**18 residues and more: below, leaning tiles, which are
         not pruned, keep more of the device busy.
+    ahead : int, optional
+        Regions that are computed at once, at most, where a path is traced back. By default as many
+        as the memory allows; 1 on software renderers, which have nothing to compute them with.
 
     Attributes
     ----------
@@ -69,7 +74,6 @@ class Blocked(ComputeEngine):
         memory=True,
         workloads=("pairs", "long pairs"),
     )
-    bindings = (*ComputeEngine.bindings, _COLUMN_LEFT, _KEPT)
 
     def __init__(
         self,
@@ -81,14 +85,18 @@ class Blocked(ComputeEngine):
         rows: int = ROWS,
         memory: int = 2**30,
         prune: bool | None = None,
+        ahead: int | None = None,
     ) -> None:
-        super().__init__(scoring, device, workgroup=workgroup)
-        self._workgroup, self._tile_columns = workgroup, columns
-        self._rows = self._defines["ROWS"] = rows
-        self._memory = memory
-        self._prune = prune
-        self._lanes = self._height = self._columns = self._spare = 0
-        self.memory_used = 0
+        super().__init__(
+            scoring,
+            device,
+            workgroup=workgroup,
+            columns=columns,
+            rows=rows,
+            memory=memory,
+            prune=prune,
+        )
+        self._ahead = ahead or (1 if self.device.info.software else 2**16 - 1)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -98,7 +106,7 @@ class Blocked(ComputeEngine):
         for p, region in self._regions(batch):
             self._start(region)
             if self._prunes(region):
-                self._fill(region, Grid(), ends=ends, ties=ties, prune=True, progress=progress)
+                self._fill([region], ends=ends, ties=ties, prune=True, progress=progress)
             else:
                 self._lean(region, ends, ties, progress)
             found.put(p, self._best_cell(region))
@@ -115,16 +123,14 @@ class Blocked(ComputeEngine):
         for p, region in self._regions(batch):
             self._start(region)
             grid = self._grid(region, level=0)
-            directions = grid.empty
-            if not directions:
-                self._keep_borders(region, grid)
+            kept = None if grid.empty else self._keep_borders(region, grid, 1)
             self._fill(
-                region,
-                grid,
+                [region],
+                kept,
                 ends=True,
                 ties=ties,
-                prune=self._prunes(region) and not directions,
-                directions=directions,
+                prune=self._prunes(region) and kept is not None,
+                directions=kept is None,
                 progress=progress,
             )
             best = self._best_cell(region)
@@ -132,26 +138,16 @@ class Blocked(ComputeEngine):
             if best.score[0]:
                 trace = Trace(int(best.i[0]), int(best.j[0]), _STOP)
                 found: list[npt.NDArray[np.uint32]] = []
-                if directions:
-                    self._follow(region, trace, found)
+                if kept is None:
+                    whole = Band(region, (region.m, region.n), region.m, region.n, 1)
+                    self._follow(whole, trace, found)
                 else:
-                    self._cross(region, grid, trace, found)
+                    self._cross(kept, trace, found)
                 runs[int(p[0])] = np.concatenate(found)
         ends = self.ends_of(batch, cells)
         for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
             runs[without] = runs[without][:0]  # gaps alone
         return Paths.of(ends, runs)
-
-    def _shape(self, m: int) -> None:
-        """Choose tiles for queries of m residues."""
-        if self.device.info.software:
-            lanes, columns = 8, 1024
-        else:
-            lanes = 32 if m < 2**11 else 64 if m < 2**13 else 128
-            columns = 4 * lanes
-        self._lanes = self._workgroup or lanes
-        self._height = self._lanes * self._rows
-        self._columns = self._tile_columns or columns
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the borders of a table; kept rows and columns may be fewer."""
@@ -170,220 +166,144 @@ class Blocked(ComputeEngine):
                 Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),
             )
 
-    # One region: its borders on the device, its tiles, its best cell.
-
-    def _tiles(self, region: Region) -> tuple[int, int]:
-        """Return the number of tile rows and of tile columns."""
-        return -(-region.m // self._height), -(-region.n // self._columns)
-
-    def _start(self, region: Region) -> None:
-        """Make room, and set the borders of the whole table."""
-        rows, _ = self._tiles(region)
-        height = rows * self._height + rows + 1
-        above, left = (np.empty((size, 2), np.int32) for size in (region.n, height))
-        above[:, 1] = left[:, 1] = -self.scoring.gap_open
-        above[:, 0] = left[:, 0] = region.corner
-        if ends := self.scoring.end_gaps:
-            above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
-            left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
-        self.upload(gl.ROW_ABOVE, above)
-        self.upload(_COLUMN_LEFT, left)
-        self.reserve(_KEPT, 16)
-        self._spare = max(self._memory - 8 * (region.n + height), 2**10)
-
-    def _fill(
-        self,
-        region: Region,
-        grid: Grid,
-        *,
-        ends: bool = False,
-        ties: Ties = "conventional",
-        prune: bool = False,
-        directions: bool = False,
-        best: bool = True,
-        progress: Progress | None = None,
-    ) -> None:
-        """Compute all tiles of a region whose borders are on the device, and the best cell."""
-        rows, columns = self._tiles(region)
-        program = self.program(
-            "blocked.comp",
-            WORKGROUP=self._lanes,
-            COLUMNS=self._columns,
-            ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
-            PRUNE=1 if prune else None,
-            DIRECTIONS=1 if directions else None,
-        )
-        program["tile_rows"], program["corner"] = rows, region.corner
-        program["row_spacing"], program["column_spacing"] = grid.rows, grid.columns
-        if prune:
-            program["gain"] = max(0, self.scoring.maximum)
-        self._describe(region)
-        cells = np.zeros((rows + 1, 4), np.int32)
-        cells[rows, 0] = 0 if best else _NEVER_BEATEN
-        self.upload(gl.BEST, cells)
-        if directions:
-            self.reserve(gl.DIRECTIONS, self._direction_bytes(region))
-        self.reserve(_COLUMN_LEFT)
-        self.reserve(_kept(grid.level))
-
-        def dispatch(k: int) -> None:
-            first = max(0, k - columns + 1)
-            program["block_diagonal"], program["first_row"] = k, first
-            program.run(min(rows, k + 1) - first)
-
-        self._run(region, rows + columns - 1, dispatch, progress)
-
-    def _prunes(self, region: Region) -> bool:
-        large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES
-        return self.scoring.local and (large if self._prune is None else self._prune)
-
-    def _lean(self, region: Region, ends: bool, ties: Ties, progress: Progress) -> None:
-        """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
-        # The sweep wants parts that begin at multiples of its invocations.
-        rows, steps = self._tiles(region)[0], self._columns // (2 * gl.STEP)
-        steps = max(1, -(-steps // self._lanes)) * self._lanes
-        program = self.program(
-            "blocked_leaning.comp",
-            WORKGROUP=self._lanes,
-            STEPS=steps,
-            ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
-        )
-        program["tile_rows"] = rows
-        self._describe(region)
-        self.zero(gl.BEST, 16 * (rows + 1))
-        self.reserve(_COLUMN_LEFT, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
-        columns = -(-(-(-region.n // gl.STEP) + self._lanes - 1) // steps)
-
-        def dispatch(k: int) -> None:
-            first = max(0, (k - columns + 2) // 2)
-            program["block_diagonal"], program["first_row"] = k, first
-            program.run(min(rows - 1, k // 2) - first + 1)
-
-        self._run(region, columns + 2 * (rows - 1), dispatch, progress)
-
-    def _run(
-        self, region: Region, steps: int, step: Callable[[int], None], progress: Progress | None
-    ) -> None:
-        """Dispatch one block anti-diagonal after the other."""
-
-        def ordered(k: int) -> None:
-            step(k)
-            self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
-
-        self._throttle.run(steps, ordered, cells=region.m * region.n, progress=progress)
-        self.device.check("computing blocks")
-        held = sum(self._buffers[each].size for each in self._buffers if each not in _SEQUENCES)
-        self.memory_used = max(self.memory_used, held)
-
-    def _describe(self, region: Region) -> None:
-        """Tell the shaders which residues the region has."""
-        pair = (region.m, region.n, region.query + region.i, region.target + region.j, 0, 0, 0, 0)
-        self.upload(gl.PAIRS, np.array([pair], gl.PAIR))
-
-    def _best_cell(self, region: Region) -> BestCells:
-        """Return the best of the best cells of the tile rows."""
-        stored = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])
-        score, diagonal, i, _ = stored.T
-        return gl.best_cells(stored[np.lexsort((i, -diagonal, -score))[:1]])
-
     # From the best cell back to the start, region by region.
 
-    def _trace(self, region: Region, trace: Trace, level: int, runs: _Runs) -> Trace:
-        """Walk through a region whose borders are on the device; return where it is left."""
-        grid = self._grid(region, level)
-        if grid.empty:
-            self._fill(region, grid, directions=True, best=False)
-            return self._follow(region, trace, runs)
-        self._keep_borders(region, grid)
-        self._fill(region, grid, best=False)
-        return self._cross(region, grid, trace, runs)
-
-    def _cross(self, region: Region, grid: Grid, trace: Trace, runs: _Runs) -> Trace:
-        """Walk through the smaller regions between the kept rows and columns of a region."""
-        height, width = grid.rows * self._height, grid.columns * self._columns
-        while trace.gap != _OVER and trace.i > region.i and trace.j > region.j:
-            row, column = (trace.i - 1 - region.i) // height, (trace.j - 1 - region.j) // width
-            i, j = row * height, column * width
-            smaller = region._replace(
-                i=region.i + i, j=region.j + j, m=trace.i - region.i - i, n=trace.j - region.j - j
-            )
-            corner = self._take_borders(region, grid, smaller, row, column)
-            trace = self._trace(smaller._replace(corner=corner), trace, grid.level + 1, runs)
+    def _cross(self, kept: Kept, trace: Trace, runs: _Runs) -> Trace:
+        """Walk through the regions between the kept rows and columns of a region."""
+        around = kept.region
+        while trace.gap != _OVER and trace.i > around.i and trace.j > around.j:
+            band, grid = self._next_band(kept, trace)
+            regions = band.regions()
+            inner = self._keep_borders(enclosing(regions), grid, band.size)
+            self._take_borders(kept, band, regions)
+            self._fill(regions, inner, directions=inner is None, best=False)
+            if inner is None:
+                trace = self._follow(band, trace, runs)
+                continue
+            while trace.gap != _OVER and (region := band.find(trace.i, trace.j)) is not None:
+                start = region * inner.size
+                trace = self._cross(
+                    inner._replace(region=regions[region], start=start), trace, runs
+                )
         return trace
 
-    def _follow(self, region: Region, trace: Trace, runs: _Runs) -> Trace:
-        """Walk along the directions of a region; see traceback.comp."""
+    def _next_band(self, kept: Kept, trace: Trace) -> tuple[Band, Grid]:
+        """Return the regions that the path is expected to enter, and what to keep of them."""
+        i, j = trace.i - kept.region.i, trace.j - kept.region.j
+        band = Band(kept.region, kept.cell, i, j, self._ahead)
+        largest = kept.region._replace(m=min(kept.cell[0], i), n=min(kept.cell[1], j))
+        grid = self._grid(largest, kept.grid.level + 1)
+        limit = self.device.info.limits["max_storage_block"]
+        if grid.empty:
+            fitting = self._room_of_directions // self._direction_bytes(largest)
+        else:
+            share = min(self._spare // _share(grid.level), limit)
+            fitting = share // (8 * self._kept(largest, grid).size)
+        steps = min(min(fitting, self._ahead) // 3, min(band.last) + 1)
+        if steps:
+            return band._replace(size=3 * steps), grid
+        band = band._replace(size=1)
+        return band, self._grid(band.regions()[0], grid.level)
+
+    def _follow(self, band: Band, trace: Trace, runs: _Runs) -> Trace:
+        """Walk along the directions of regions; see blocked_trace.comp."""
         program = self.program(
-            "traceback.comp", WORKGROUP=self._lanes, ENDS=1, DIRECTIONS=1, RESTART=0
+            "blocked_trace.comp", WORKGROUP=self._lanes, DIRECTIONS=1, TRACERS=_TRACERS
         )
-        program["pair_count"], program["spacing"] = 1, Grid().rows
-        start = np.array([trace.i - region.i, trace.j - region.j, trace.gap, 0], np.int32)
+        around = band.around
+        self._describe_band(program, band)
+        program["region_words"] = self._direction_bytes(enclosing(band.regions())) // 4
+        program["windows"] = _MAX_WINDOWS
+        start = np.array([trace.i - around.i, trace.j - around.j, trace.gap, 0], np.int32)
         self.upload(gl.TRACES, start)
-        dispatches = 1 + (region.m + region.n) // MAX_ROUNDS
-        self.reserve(gl.PATHS, 4 * (2 * min(region.m, region.n) + 1 + dispatches))
+        m, n = band.extent
+        # A window ends where the path leaves it or its region.
+        windows = m // ((_WINDOW[0] - 1) * self._rows + 1) + n // _WINDOW[1] + 2 * band.size + 2
+        dispatches = -(-windows // _MAX_WINDOWS)
+        self.reserve(gl.PATHS, 4 * (2 * min(m, n) + 1 + dispatches))
+        self.reserve(gl.DIRECTIONS)
         for _ in range(dispatches):
             program.run(1)
             self.device.ctx.memory_barrier()
         self.device.check("tracing back")
         i, j, gap, count = map(int, self.download(gl.TRACES, np.int32, 4))
         runs.append(self.download(gl.PATHS, np.uint32, count))
-        return Trace(region.i + i, region.j + j, gap)
+        return Trace(around.i + i, around.j + j, gap)
 
     # Rows and columns that are kept.
 
     def _grid(self, region: Region, level: int) -> Grid:
         """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
-        limit = self.device.info.limits["max_storage_block"]
-        share = min(self._spare // (2 if level == 0 else 8), limit)
-        excess = self._direction_bytes(region) / min(self._spare // 8, limit)
         rows, columns = self._tiles(region)
-        if excess <= 1 or rows == columns == 1:
+        wanted = min(self._ahead, _WORTHWHILE) if level else 1
+        room, needed = self._room_of_directions, self._direction_bytes(region)
+        if rows == columns == 1 or needed * wanted <= room:
             return Grid()
-        affordable = share // (8 * (region.m + region.n + self._height)) - 2
-        parts = max(2, min(math.ceil(math.sqrt(excess)), affordable))
-        return Grid(level, max(1, rows // parts), max(1, columns // parts))
+        share = min(self._spare // _share(level), self.device.info.limits["max_storage_block"])
+        side = self._side(region, share // wanted)
+        if side * side // 2 * wanted > room:
+            side = self._side(region, share)
+        spacing = -(-side // self._height), -(-side // self._columns)
+        if spacing[0] >= rows and spacing[1] >= columns:
+            spacing = max(1, rows // 2), max(1, columns // 2)
+        return Grid(level, *spacing)
 
-    def _direction_bytes(self, region: Region) -> int:
-        return 4 * self._tiles(region)[0] * self._lanes * (region.n + self._lanes - 1)
+    def _side(self, region: Region, share: int) -> int:
+        """Return the least sides of regions whose kept borders have so many bytes."""
+        m, n = region.m, region.n
+        room = share - 8 * (m + n + self._height + 1)
+        side = -(-16 * m * n // room) if room > 0 else m + n
+        return min(max(side, 2 * max(self._height, self._columns)), -(-max(m, n) // 2))
 
-    def _keep_borders(self, region: Region, grid: Grid) -> None:
-        """Make room for the kept rows and columns; the borders of the region are the first."""
+    @property
+    def _room_of_directions(self) -> int:
+        limit: int = self.device.info.limits["max_storage_block"]
+        return min(self._spare // _DIRECTIONS_SHARE, limit)
+
+    def _kept(self, region: Region, grid: Grid) -> Kept:
+        """Return where the rows and columns are that are kept of a region."""
         rows, columns = self._tiles(region)
-        height = rows * self._height
-        side = (rows // grid.rows + 1) * region.n
-        kept = self.reserve(_kept(grid.level), 8 * (side + (columns // grid.columns + 1) * height))
-        ctx = self.device.ctx
-        ctx.copy_buffer(kept, self.reserve(gl.ROW_ABOVE, 8 * region.n), size=8 * region.n)
-        ctx.copy_buffer(kept, self._buffers[_COLUMN_LEFT], size=8 * region.m, write_offset=8 * side)
+        counts = rows // grid.rows + 1, columns // grid.columns + 1
+        cell = grid.rows * self._height, grid.columns * self._columns
+        return Kept(region, grid, cell, *counts, rows * self._height)
 
-    def _take_borders(
-        self, region: Region, grid: Grid, smaller: Region, row: int, column: int
-    ) -> int:
-        """Put the kept borders of a smaller region where tiles read them; return its corner."""
-        rows = self._tiles(region)[0]
-        height = rows * self._height
-        side = (rows // grid.rows + 1) * region.n + column * height
-        i, j = smaller.i - region.i, smaller.j - region.j
-        kept, ctx = self._buffers[_kept(grid.level)], self.device.ctx
-        ctx.copy_buffer(
-            self.reserve(gl.ROW_ABOVE, 8 * smaller.n),
-            kept,
-            size=8 * smaller.n,
-            read_offset=8 * (row * region.n + j),
-        )
-        ctx.copy_buffer(
-            self._buffers[_COLUMN_LEFT], kept, size=8 * smaller.m, read_offset=8 * (side + i)
-        )
-        if not i and not j:
-            return region.corner
-        at = row * region.n + j - 1 if j else side + i - 1
-        # After a read of the large buffer itself, copies out of it take 5 ms on an H100.
-        ctx.copy_buffer(self.reserve(_CORNER, 4), kept, size=4, read_offset=8 * at)
-        return int(self.download(_CORNER, np.int32, 1)[0])
+    def _keep_borders(self, region: Region, grid: Grid, count: int) -> Kept | None:
+        """Make room for what is kept of so many regions, if anything is."""
+        if grid.empty:
+            return None
+        kept = self._kept(region, grid)
+        self.reserve(kept_binding(grid.level), 8 * kept.size * count)
+        return kept
+
+    def _take_borders(self, kept: Kept, band: Band, regions: list[Region]) -> None:
+        """Put the kept borders of regions where tiles read them; see region_borders.comp."""
+        whole = enclosing(regions)
+        rows = self._tiles(whole)[0]
+        corner = rows * self._height
+        program = self.program("region_borders.comp", WORKGROUP=self._lanes)
+        self._describe(regions)
+        self._describe_band(program, band)
+        uniforms = {
+            "row_size": whole.n,
+            "column_size": corner + rows + 1,
+            "corner_at": corner,
+            "kept_row": kept.first_row,
+            "kept_column": kept.first_column,
+            "kept_corner": kept.start,
+            "kept_width": kept.region.n,
+            "kept_height": kept.height,
+        }
+        self.set(program, uniforms)
+        self.reserve(gl.ROW_ABOVE, 8 * whole.n * len(regions))
+        self.reserve(COLUMN_LEFT, 8 * (corner + rows + 1) * len(regions))
+        self.reserve(kept_binding(kept.grid.level))
+        program.run(-(-max(whole.m, whole.n) // self._lanes), len(regions))
+        self.device.ctx.memory_barrier()
+
+    def _describe_band(self, program: moderngl.ComputeShader, band: Band) -> None:
+        uniforms = {"last_region": band.last, "region_size": band.cell, "region_count": band.size}
+        self.set(program, {name: uniforms[name] for name in uniforms if name in program})
 
 
-def _kept(level: int) -> Binding:
-    """Return the buffer of kept rows and columns of a level: of the table, of regions in it."""
-    return _KEPT if level == 0 else _KEPT._replace(name=f"KEPT at level {level}")
+def _share(level: int) -> int:
+    return _SHARES[min(level, len(_SHARES) - 1)]

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress
-from glsw.engines.blocked import _COLUMN_LEFT, Blocked, _kept
+from glsw.engines.blocked import Blocked
 from glsw.engines.regions import Grid, Region
+from glsw.engines.tiled import COLUMN_LEFT, kept_binding
 from glsw.scoring.scoring import Scoring
 
 Value = Literal["through", "end"]
@@ -214,7 +215,7 @@ class ScoreMap(Blocked):
     def _keep(self, part: Region, above: _Int32) -> None:
         """Make room for the borders of the tiles of a band; the row above it is the first."""
         rows, columns = part.m // self._map_tile.side + 1, self._map_shape[1] + 1
-        kept = self.reserve(_kept(1), self._word * (rows * part.n + columns * part.m))
+        kept = self.reserve(kept_binding(1), self._word * (rows * part.n + columns * part.m))
         self.upload(gl.ROW_ABOVE, above)
         kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._narrow else above)
 
@@ -222,7 +223,7 @@ class ScoreMap(Blocked):
         """Return the row above each band but the first, by its first row of tiles."""
         bands, n = -(-self._map_shape[0] // band), table.n
         size = self._word * n
-        kept = self.reserve(_kept(0), (bands + 1) * size)
+        kept = self.reserve(kept_binding(0), (bands + 1) * size)
         rows = Grid()._replace(rows=band * self._spacing[0])
         self._pass(table, self._border(n), rows, progress)
         found = {}
@@ -270,19 +271,19 @@ class ScoreMap(Blocked):
             "tile_width": self._map_tile.side,
         }
         self.set(program, {name: uniforms[name] for name in uniforms if name in program})
-        self._describe(part._replace(i=0, j=0, query=part.query + (0 if join else part.i)))
+        self._describe([part._replace(i=0, j=0, query=part.query + (0 if join else part.i))])
         if above is not None:
             self.upload(gl.ROW_ABOVE, above)
-        self.upload(_COLUMN_LEFT, self._border(part.m + rows + 1))
+        self.upload(COLUMN_LEFT, self._border(part.m + rows + 1))
         self.reserve(gl.BEST)
-        self.reserve(_kept(grid.level), 16)
+        self.reserve(kept_binding(grid.level), 16)
 
         def dispatch(k: int) -> None:
             first = max(0, k - columns + 1)
             program["block_diagonal"], program["first_row"] = k, first
             program.run(min(rows, k + 1) - first)
 
-        self._run(part, rows + columns - 1, dispatch, progress)
+        self._run(part.m * part.n, rows + columns - 1, dispatch, progress)
 
 
 def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int64]:

@@ -1,6 +1,6 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
-// row (column) is kept. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
+// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
 // that are read again, ROW_ABOVE_IS and KEPT_IS. NARROW: what is kept has 16 bits, two in a word.
 layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
@@ -26,11 +26,12 @@ uniform int column_spacing;
 Pair pair;
 int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
 uint first_word;         // of the directions, in column 0
+int row_at = 0, column_at = 0, kept_at = 0;  // where the parts of the region begin
 
-ivec2 above_strip(int j) { return row_above[j]; }
+ivec2 above_strip(int j) { return row_above[row_at + j]; }
 
 void below_strip(int j, ivec2 hf) {
-    row_above[j] = hf;
+    row_above[row_at + j] = hf;
     if (kept_row >= 0) kept[kept_row + j] = to_keep(hf);
 }
 
@@ -40,7 +41,7 @@ uint direction_place(int j) { return first_word + next_word(j); }
 int load_column_left(inout Lane lane) {
     int highest = 0;
     for (int r = 0; r < ROWS; ++r) {
-        ivec2 he = column_left[lane.row + r];
+        ivec2 he = column_left[column_at + lane.row + r];
         lane.h[r] = he.x;
         lane.e[r] = he.y;
         highest = max(highest, he.x);
@@ -48,12 +49,17 @@ int load_column_left(inout Lane lane) {
     return highest;
 }
 
+// Where column `column` of those that are kept begins.
+int kept_column(int column) {
+    int n = pair.target_length;
+    return kept_at + tile_rows / row_spacing * n + n + column * tile_rows * WORKGROUP * ROWS;
+}
+
 void store_column(Lane lane, int tile_column) {
-    int rows = tile_rows * WORKGROUP * ROWS, column = (tile_column + 1) / column_spacing;
-    int n = pair.target_length, place = tile_rows / row_spacing * n + n + column * rows;
+    int place = kept_column((tile_column + 1) / column_spacing);
     for (int r = 0; r < ROWS; ++r) {
         ivec2 he = ivec2(lane.h[r], lane.e[r]);
-        column_left[lane.row + r] = he;
+        column_left[column_at + lane.row + r] = he;
         if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = to_keep(he);
     }
 }
@@ -61,6 +67,6 @@ void store_column(Lane lane, int tile_column) {
 int highest_above(int first, int end) {
     int h = 0;
     for (int j = first + int(gl_LocalInvocationIndex); j < end; j += WORKGROUP)
-        h = max(h, row_above[j].x);
+        h = max(h, above_strip(j).x);
     return h;
 }

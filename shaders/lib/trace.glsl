@@ -14,3 +14,14 @@ int strips_in(int rows) { return (rows + WORKGROUP * ROWS - 1) / (WORKGROUP * RO
 int strips_ahead(Trace trace) { return trace.gap == OVER ? 0 : strips_in(trace.i); }
 
 int first_strip(Trace trace) { return max(strips_ahead(trace) - 1, 0) / spacing * spacing; }
+
+// Go one cell back by the direction bits of a cell; return the move, STOP where the path begins. In
+// H its source is taken; a gap is closed rather than extended.
+uint step_back(inout Trace trace, uint bits) {
+    uint move = trace.gap != STOP ? trace.gap : bits & SOURCE;
+    bool closes = move == DIAGONAL || (bits & (move == UP ? F_CLOSES : E_CLOSES)) != 0u;
+    trace.gap = move == STOP ? OVER : closes ? STOP : move;
+    trace.i -= move == UP || move == DIAGONAL ? 1 : 0;
+    trace.j -= move == LEFT || move == DIAGONAL ? 1 : 0;
+    return move;
+}

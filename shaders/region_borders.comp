@@ -4,10 +4,11 @@
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/band.glsl"
+#define KEPT_IS readonly
+#include "lib/kept.glsl"
 
 layout(std430, binding = ROW_ABOVE_BINDING) writeonly buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = COLUMN_LEFT_BINDING) writeonly buffer ColumnLeft { ivec2 column_left[]; };
-layout(std430, binding = KEPT_BINDING) readonly buffer Kept { ivec2 kept[]; };
 uniform int row_size, column_size;  // of the part of a region in the buffers, see blocked.comp
 uniform int kept_row;               // where the kept rows begin, kept_width apart
 uniform int kept_column;            // where the kept columns begin, kept_height apart
@@ -21,9 +22,9 @@ void main() {
     ivec2 place = place_of(region), first = place * region_size;
     int row = kept_row + place.x * kept_width + first.y;
     int column = kept_column + place.y * kept_height + first.x;
-    if (k < pair.target_length) row_above[region * row_size + k] = kept[row + k];
-    if (k < pair.query_length) column_left[region * column_size + k] = kept[column + k];
+    if (k < pair.target_length) row_above[region * row_size + k] = from_kept(kept[row + k]);
+    if (k < pair.query_length) column_left[region * column_size + k] = from_kept(kept[column + k]);
     if (k > 0 || pair.target_length == 0) return;
     int corner = place.y > 0 ? row - 1 : place.x > 0 ? column - 1 : kept_corner;
-    column_left[region * column_size + corner_at] = kept[corner];
+    column_left[region * column_size + corner_at] = from_kept(kept[corner]);
 }

@@ -67,6 +67,7 @@ PATH_OPTIONS = {
         {"workgroup": 1, "columns": 4, "memory": 3000},
         {"workgroup": 2, "columns": 6, "memory": 1000, "prune": False},
         {"workgroup": 1, "columns": 8, "rows": 4, "memory": 5000},
+        {"workgroup": 1, "columns": 8, "memory": 20_000, "ahead": 30},
     ),
 }
 # Options that make many chunks of few pairs.

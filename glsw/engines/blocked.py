@@ -13,6 +13,7 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
 from glsw.engines.gl import COMPUTE, ROWS
+from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
 from glsw.paths import BestCells, Paths
@@ -25,7 +26,7 @@ _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
 _SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
 _DIRECTIONS_SHARE = 8
-_WORTHWHILE = 12  # regions at once, for which more is computed again than for one at a time
+_WORTHWHILE = 6  # regions at once, for which more is computed again than for one at a time
 
 
 _Runs = list[npt.NDArray[np.uint32]]
@@ -194,11 +195,12 @@ class Blocked(Tiled):
         largest = kept.region._replace(m=min(kept.cell[0], i), n=min(kept.cell[1], j))
         grid = self._grid(largest, kept.grid.level + 1)
         limit = self.device.info.limits["max_storage_block"]
+        borders = 8 * (largest.m + largest.n)
         if grid.empty:
-            fitting = self._room_of_directions // self._direction_bytes(largest)
+            fitting = self._room_of_directions // (self._direction_bytes(largest) + borders)
         else:
             share = min(self._spare // _share(grid.level), limit)
-            fitting = share // (8 * self._kept(largest, grid).size)
+            fitting = share // (self._word * self._kept(largest, grid).size + borders)
         steps = min(min(fitting, self._ahead) // 3, min(band.last) + 1)
         if steps:
             return band._replace(size=3 * steps), grid
@@ -251,8 +253,8 @@ class Blocked(Tiled):
     def _side(self, region: Region, share: int) -> int:
         """Return the least sides of regions whose kept borders have so many bytes."""
         m, n = region.m, region.n
-        room = share - 8 * (m + n + self._height + 1)
-        side = -(-16 * m * n // room) if room > 0 else m + n
+        room = share // self._word - (m + n + self._height + 1)
+        side = -(-2 * m * n // room) if room > 0 else m + n
         return min(max(side, 2 * max(self._height, self._columns)), -(-max(m, n) // 2))
 
     @property
@@ -272,7 +274,7 @@ class Blocked(Tiled):
         if grid.empty:
             return None
         kept = self._kept(region, grid)
-        self.reserve(kept_binding(grid.level), 8 * kept.size * count)
+        self.reserve(kept_binding(grid.level), self._word * kept.size * count)
         return kept
 
     def _take_borders(self, kept: Kept, band: Band, regions: list[Region]) -> None:
@@ -280,7 +282,9 @@ class Blocked(Tiled):
         whole = enclosing(regions)
         rows = self._tiles(whole)[0]
         corner = rows * self._height
-        program = self.program("region_borders.comp", WORKGROUP=self._lanes)
+        program = self.program(
+            "region_borders.comp", WORKGROUP=self._lanes, PACKED=1 if self._packed else None
+        )
         self._describe(regions)
         self._describe_band(program, band)
         uniforms = {
@@ -301,7 +305,11 @@ class Blocked(Tiled):
         self.device.ctx.memory_barrier()
 
     def _describe_band(self, program: moderngl.ComputeShader, band: Band) -> None:
-        uniforms = {"last_region": band.last, "region_size": band.cell, "region_count": band.size}
+        uniforms: dict[str, Uniform] = {
+            "last_region": band.last,
+            "region_size": band.cell,
+            "region_count": band.size,
+        }
         self.set(program, {name: uniforms[name] for name in uniforms if name in program})
 
 

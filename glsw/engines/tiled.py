@@ -19,6 +19,7 @@ COLUMN_LEFT, KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
 _NEVER_BEATEN = 2**31 - 1
 _SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
 _MIN_PRUNED_RESIDUES = 2**18
+_LOWEST_PACKED_GAP = 255  # below H, see kept.glsl
 
 
 class Tiled(ComputeEngine):
@@ -46,6 +47,7 @@ class Tiled(ComputeEngine):
         self._memory = memory
         self._prune = prune
         self._lanes = self._height = self._columns = self._spare = 0
+        self._packed = False
         self.memory_used = 0
 
     def _shape(self, m: int) -> None:
@@ -76,6 +78,10 @@ class Tiled(ComputeEngine):
         self.upload(gl.ROW_ABOVE, above)
         self.upload(COLUMN_LEFT, left)
         self.reserve(KEPT, 16)
+        extend = min(self.scoring.gap_extend, self.scoring.insertion[1])
+        low = max(self.scoring.gap_open, self.scoring.insertion[0]) - extend
+        high = region.corner + max(0, self.scoring.maximum) * min(region.m, region.n)
+        self._packed = high < 2**24 and low <= _LOWEST_PACKED_GAP
         self._spare = max(self._memory - 8 * (region.n + height), 2**10)
 
     def _fill(
@@ -105,6 +111,7 @@ class Tiled(ComputeEngine):
             TIES_ANY=1 if ends and ties == "any" else None,
             PRUNE=1 if prune else None,
             DIRECTIONS=1 if directions else None,
+            PACKED=1 if kept and self._packed else None,
         )
         program["tile_rows"], program["row_size"] = rows, whole.n
         program["row_spacing"], program["column_spacing"] = grid.rows, grid.columns
@@ -171,6 +178,11 @@ class Tiled(ComputeEngine):
         self.device.check("computing blocks")
         held = sum(self._buffers[each].size for each in self._buffers if each not in _SEQUENCES)
         self.memory_used = max(self.memory_used, held)
+
+    @property
+    def _word(self) -> int:
+        """Bytes of a kept H and E or F."""
+        return 4 if self._packed else 8
 
     def _describe(self, regions: Sequence[Region]) -> None:
         """Tell the shaders which residues the regions have."""

@@ -1,24 +1,15 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
 // row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
-// that are read again, ROW_ABOVE_IS and KEPT_IS. NARROW: what is kept has 16 bits, two in a word.
+// that are read again, ROW_ABOVE_IS and KEPT_IS.
 layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
     ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
 };
-#ifdef NARROW
-layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { int kept[]; };
+#include "lib/kept.glsl"
 
-int to_keep(ivec2 value) { return value.x << 16 | value.y & 0xffff; }
-
-ivec2 from_kept(int word) { return ivec2(word >> 16, word << 16 >> 16); }
-#else
-layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { ivec2 kept[]; };
-#define to_keep(value) value
-#define from_kept(value) value
-#endif
 uniform int tile_rows;
 uniform int row_spacing;
 uniform int column_spacing;

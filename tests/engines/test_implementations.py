@@ -159,7 +159,20 @@ OWN_PERMUTATIONS = {
         LINEAR, SEPARATE, [*MASKED, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, AGAIN, **LANES
     ),
     "blocked.comp": permutations(
-        LINEAR, SEPARATE, [*PRUNE, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, **LANES, COLUMNS=128
+        LINEAR,
+        SEPARATE,
+        [*PRUNE, *SPAN[1:]],
+        SCORES,
+        TASKS,
+        [*DIRECTIONS, {"PACKED": 1}],
+        **LANES,
+        COLUMNS=128,
+    ),
+    "blocked_trace.comp": permutations(
+        LINEAR, SEPARATE, SPAN, SCORES, **LANES, DIRECTIONS=1, TRACERS=64
+    ),
+    "region_borders.comp": permutations(
+        LINEAR, SEPARATE, SPAN, SCORES, ({}, {"PACKED": 1}), **LANES
     ),
     "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
     "score_map.comp": permutations(

@@ -38,8 +38,11 @@ KEPT = {
         *({"workgroup": 2, "memory": memory} for memory in (1, 10_000, 30_000, 100_000, 10**6)),
     ],
     "blocked": [
-        {"workgroup": 2, "columns": 8, "memory": memory, "prune": prune}
-        for memory, prune in product((1000, 3000, 8000, 20_000, 60_000, 10**6), (False, True))
+        {"workgroup": 2, "columns": 8, "memory": memory, "prune": prune, "ahead": ahead}
+        for memory, (prune, ahead) in product(
+            (1000, 3000, 8000, 20_000, 60_000, 10**6),
+            ((False, 1), (True, 1), (False, 7), (True, 99)),
+        )
     ],
 }
 SHAPES = {
@@ -286,6 +289,34 @@ def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, leve
     monkeypatch.setattr(Blocked, "_grid", watched)
     judge_paths(Blocked(scoring, device, workgroup=1, columns=4, memory=memory), case)
     assert len(seen) >= levels, seen
+
+
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_blocked_computes_regions_ahead_at_once(device, monkeypatch, mode):
+    able(device, "blocked")
+    rng = np.random.default_rng(3)
+    query = rng.integers(0, 4, 3000).astype(np.uint8)
+    target = cases.mutated(rng, 4, query)
+    batch = Batch.pairwise([query, query], [target, np.delete(target, np.arange(900, 1700))])
+    scoring = Scoring.match_mismatch(5, -4, 10, 1).in_mode(mode)
+    filled, fill = [], Blocked._fill
+
+    def counted(self, regions, *args, **options):
+        filled.append(len(regions))
+        fill(self, regions, *args, **options)
+
+    monkeypatch.setattr(Blocked, "_fill", counted)
+    found = {}
+    for ahead in (1, 9, 10_000):
+        filled.clear()
+        engine = Blocked(scoring, device, workgroup=2, columns=16, memory=300_000, ahead=ahead)
+        found[ahead] = everything(engine.paths(batch)), len(filled), max(filled)
+        assert engine.memory_used <= 300_000
+    paths, fills, most = zip(*found.values(), strict=True)
+    assert paths[0] == paths[1] == paths[2]
+    assert fills[0] > 2 * fills[1] > 2 * fills[2]
+    assert most[:2] == (1, 9)
+    assert most[2] > 9
 
 
 # Hypothesis

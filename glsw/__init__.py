@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from glsw.results import Alignment, Hit, Hsp, PairAlignments, SearchResult
     from glsw.scoring.scoring import Scoring
     from glsw.scoring.three import Scoring3
+    from glsw.scoring.two_tracks import TwoTrackScoring
     from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
     from glsw.sequences.database import Database, makedb
     from glsw.sequences.encoded import Sequences
     from glsw.sequences.records import Record, read
+    from glsw.sequences.tracks import interleaved, read_tracks
     from glsw.verbs import (
         align,
         align_pairs,
@@ -74,6 +76,7 @@ __all__ = [
     "SearchResult",
     "Sequences",
     "ShaderError",
+    "TwoTrackScoring",
     "__version__",
     "align",
     "align3",
@@ -84,10 +87,12 @@ __all__ = [
     "dotplot",
     "edit_distance",
     "edit_distance_matrix",
+    "interleaved",
     "iterate",
     "makedb",
     "neighbors",
     "read",
+    "read_tracks",
     "reciprocal_best_hits",
     "score",
     "score_matrix",
@@ -114,10 +119,12 @@ _HOMES = {
     "results": "Alignment Hit Hsp PairAlignments SearchResult",
     "scoring.scoring": "Scoring",
     "scoring.three": "Scoring3",
+    "scoring.two_tracks": "TwoTrackScoring",
     "sequences.alphabet": "DNA PROTEIN Alphabet",
     "sequences.database": "Database makedb",
     "sequences.encoded": "Sequences",
     "sequences.records": "Record read",
+    "sequences.tracks": "interleaved read_tracks",
     "verbs": "align align_pairs alignments neighbors score score_matrix score_pairs search",
 }
 """The public names that each module has; it is imported when one of them is first used."""

@@ -17,6 +17,7 @@ from glsw.profile_queries import ProfileQueries
 from glsw.profiles.profile import Profile
 from glsw.results import Alignment, SearchResult
 from glsw.scoring.gaps import Mode
+from glsw.scoring.positional import shown_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
@@ -227,7 +228,7 @@ class Aligner(ProfileQueries):
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
         score, coordinates = next(traced(aligner.engine, batch, self.ties))
-        return Alignment(score, *records, coordinates, aligner.scoring)
+        return Alignment(score, *records, coordinates, shown_scoring(aligner.scoring))
 
     def alignments(
         self,

@@ -177,13 +177,20 @@ class InputEncoder:
         queries = []
         for record in records:
             try:
-                queries.append(Query(record, preparation.contexts(record, found)))
+                contexts = preparation.contexts(record, found)
+                queries.append(Query(self._shown(record), contexts))
             except MaskedError as error:
                 if len(records) == 1:
                     raise
                 warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=4)
                 queries.append(Query(record, []))
         return queries
+
+    def _shown(self, record: Record) -> Record:
+        """Return a query in the letters that results show: of two tracks the first."""
+        if self._alphabet.shown is self._alphabet:
+            return record
+        return Record(record.id, record.description, record.letters[::2])
 
     def database(self, source: Targets) -> Database:
         """Return the targets of a search, encoded; those of a file if it is indexed."""

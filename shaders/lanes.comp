@@ -44,9 +44,9 @@ void main() {
         Border above[STEP], next_above[STEP], below[STEP];
         for (int c = 0; c < STEP; ++c) below[c] = next_above[c] = Border(bits(zero), bits(zero));
         if (has_above) next_above = load_borders(border, 0, chains);
-        uint next_word = word_of(columns, -t);
+        Word next_word = word_of(columns, -t);
         for (int k = 0; k < steps; ++k) {
-            uint word = next_word;
+            Word word = next_word;
             next_word = word_of(columns, k + 1 - t);
             Scores scores[STEP];
             Number f[STEP], diagonal[STEP];

@@ -1,6 +1,7 @@
 #version 430
 // Before `lanes`: pack the letters of targets into the words that lanes read, one work group per
-// lane and its targets. With OWN_QUERIES letters are numbered as in pair_letters.glsl.
+// lane and its targets. With OWN_QUERIES letters are numbered as in pair_letters.glsl. With
+// TWO_TRACKS, the letters of the second one, codes of 16 bits are pairs of letters.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE
@@ -17,17 +18,22 @@ uniform int first_slot;
 uint letter_of(uint code) { return code + 1u; }
 #endif
 
-uint code(uvec2 target, uint j) {
-    if (j >= target.y) return 0u;
+Word code(uvec2 target, uint j) {
+    if (j >= target.y) return Word(0u);
     uint at = target.x + j;
+#ifdef TWO_TRACKS
+    uint pair = letter_words[at >> 1] >> (16u * (at & 1u)) & 0xffffu;
+    return uvec2(pair / uint(TWO_TRACKS) + 1u, pair % uint(TWO_TRACKS) + uint(FIRST_LETTERS) + 1u);
+#else
     return letter_of(letter_words[at >> 2] >> (8u * (at & 3u)) & 255u);
+#endif
 }
 
 void main() {
     int slot = first_slot + int(gl_WorkGroupID.x);
     Columns columns = slots[slot];
     for (int at = int(gl_LocalInvocationIndex); at <= columns.words; at += WORKGROUP) {
-        uint word = 0u;
+        Word word = Word(0u);
         for (int c = 0; c < STEP; ++c)
             for (int k = 0; k < TARGETS; ++k)
                 word |= code(targets[slot * TARGETS + k], uint(at * STEP + c))

@@ -208,9 +208,10 @@ def test_public_names() -> None:
     names = """
         Aligner Aligner3 Alignment Alphabet Batch BestHits DNA Database Device DeviceError
         DeviceInfo DeviceMemoryError DotPlot Ends Hit Hsp PROTEIN PairAlignments PairwiseAligner
-        Profile Record Scoring Scoring3 SearchResult Sequences ShaderError __version__ align align3
-        align_pairs alignments clusters devices dotplot edit_distance edit_distance_matrix iterate
-        makedb neighbors read reciprocal_best_hits score score_matrix score_pairs search write
+        Profile Record Scoring Scoring3 SearchResult Sequences ShaderError TwoTrackScoring
+        __version__ align align3 align_pairs alignments clusters devices dotplot edit_distance
+        edit_distance_matrix interleaved iterate makedb neighbors read read_tracks
+        reciprocal_best_hits score score_matrix score_pairs search write
     """
     assert sorted(glsw.__all__) == sorted(names.split())
     assert all(hasattr(glsw, name) for name in glsw.__all__)

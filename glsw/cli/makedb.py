@@ -9,10 +9,12 @@ from pathlib import Path
 
 from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar, say
-from glsw.cli.words import alphabet
+from glsw.cli.tracks import MATRIX, matrix_of
+from glsw.cli.words import alphabet, name
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import makedb
 from glsw.sequences.nucleic import looks_nucleic
+from glsw.sequences.paired_alphabet import STRUCTURE
 from glsw.sequences.records import read
 
 
@@ -41,6 +43,20 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="store segments of low complexity of proteins, found by SEG, as X",
     )
     parser.add_argument(
+        "--second-track",
+        metavar="FILE",
+        type=name,
+        help="a second letter for each position, such as its structure: records of the same names "
+        "and lengths in the same order as in the one FILE",
+    )
+    parser.add_argument(
+        "--second-matrix",
+        metavar="FILE",
+        type=name,
+        help=f"a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
+        "structure alphabet 3Di, and X)",
+    )
+    parser.add_argument(
         "--force", action="store_true", help="overwrite OUT even if it is no database"
     )
     add_progress(parser)
@@ -49,7 +65,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the database, and its size to stderr."""
     start = time.perf_counter()
-    with progress_bar(arguments, _bytes(arguments.source), "B") as bar:
+    matrix, second = arguments.second_matrix, arguments.second_track
+    if matrix is not None and second is None:
+        raise ValueError("--second-matrix is for --second-track, which is not given")
+    letters = STRUCTURE if matrix is None else "".join(matrix_of(matrix).alphabet.letters)
+    sources = [*arguments.source, *([] if second is None else [second])]
+    with progress_bar(arguments, _bytes(sources), "B") as bar:
         database = makedb(
             arguments.source,
             arguments.out,
@@ -57,6 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
             unknown=arguments.unknown,
             lower_case_mask=arguments.lower_case_mask,
             seg=arguments.seg,
+            second_track=second,
+            second_letters=letters,
             force=arguments.force,
             progress=bar.update,
         )

@@ -14,6 +14,7 @@ from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.profiles import read_profile
 from glsw.cli.scoring import scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
+from glsw.cli.tracks import check_targets, check_tracks, read_queries
 from glsw.engines import Progress
 from glsw.output.result_file import ResultFile
 from glsw.results import SearchResult
@@ -45,8 +46,9 @@ def compare(
     """
     scoring_of(arguments)  # raises errors of options
     paths = arguments.query, arguments.target
-    check_output(arguments.output, *paths)
-    check_summary(arguments, *paths)
+    inputs = *paths, *([arguments.second_track] if check_tracks(arguments) else [])
+    check_output(arguments.output, *inputs)
+    check_summary(arguments, *inputs)
     given = read_inputs(arguments, preparation, one_each=one_each)
     queries, targets = given.queries, given.targets
     to, done = _destination(arguments, settings, queries, targets, given.scoring)
@@ -83,15 +85,19 @@ def read_inputs(
 ) -> Inputs:
     """Read the sequences of two files, and choose their scoring."""
     scoring_of(arguments)  # raises errors of options
-    check_standard_input(arguments.query, arguments.target)
-    if getattr(arguments, "profile", False):
+    two_tracks, note = check_tracks(arguments), ""
+    second = [arguments.second_track] if two_tracks else []
+    check_standard_input(arguments.query, arguments.target, *second)
+    if two_tracks:
+        scoring, queries = read_queries(arguments)
+    elif getattr(arguments, "profile", False):
         scoring, queries = read_profile(arguments)
-        note = ""
     else:
         queries = as_records(Path(arguments.query), what="query")
         scoring, note = scoring_for(arguments, queries)
     read = preparation(arguments, scoring)
     targets = _targets(arguments.target, one_each)
+    check_targets(arguments.target, targets, two_tracks)
     if one_each:
         only(arguments.query, queries)
         only(arguments.target, targets)

@@ -15,6 +15,7 @@ from glsw.cli.pairs import Inputs, compare
 from glsw.cli.profiles import add_profiles, check_iterations, iterated
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
+from glsw.cli.tracks import add_tracks
 from glsw.cli.words import count, format_in, name, number, shard
 from glsw.engines import Progress
 from glsw.output import FORMATS, format_of
@@ -59,6 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_scoring(parser)
     add_profiles(parser)
+    add_tracks(parser)
     _add_strands(parser)
     add_masks(parser)
     hits = parser.add_argument_group("hits")

@@ -13,7 +13,7 @@ from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.search import preparation, prepare
 from glsw.search.shards import path_of, scan_shard
 
-_FILES = "query", "target", "matrix"
+_FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
 
 

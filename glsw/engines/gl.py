@@ -17,6 +17,7 @@ from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
 
 
@@ -239,6 +240,8 @@ class ComputeEngine(Programs, Engine):
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         letters = len(scoring.alphabet)
         self._defines: dict[str, int] = {"LETTERS": letters, "ROWS": ROWS, "STEP": STEP}
+        if isinstance(scoring, TwoTrackScoring):
+            self._defines["TWO_TRACKS"] = len(scoring.weighted)
         defines, self._uniforms = recurrence_of(scoring)
         self._defines |= defines
         if scoring.match_and_mismatch and self.device.info.software:

@@ -178,7 +178,7 @@ class Windows:
         sizes = targets.lengths[target] - start
         sizes = np.where(few[target], sizes, np.minimum(length, sizes))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        residues = np.empty(offsets[-1], np.uint8)
+        residues = np.empty(offsets[-1], targets.residues.dtype)
         done = 0  # targets; the whole ones before a cut one are copied together
         for cut in [*np.flatnonzero(counts > 1).tolist(), len(targets)]:
             part = targets.part(slice(done, cut)).residues

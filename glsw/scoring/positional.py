@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 
 MAX_POSITIONS = 2**15 - 1
 """Rows of a matrix, so that a position has 16 bits, also with a sign."""
@@ -65,8 +66,18 @@ class PositionalScoring(Scoring):
 
 
 def letter_scoring(scoring: Scoring) -> Scoring:
-    """Return the scoring of letters under a scoring of positions, in its mode; others as is."""
+    """Return the scoring of letters under a scoring of positions, in its mode; others as is.
+
+    Of two tracks it is that of the first if the second scores nothing.
+    """
+    if isinstance(scoring, TwoTrackScoring):
+        return scoring.of_letters
     if not isinstance(scoring, PositionalScoring):
         return scoring
     same = scoring.end_gaps == scoring.underlying.end_gaps
     return scoring.underlying if same else replace(scoring.underlying, end_gaps=scoring.end_gaps)
+
+
+def shown_scoring(scoring: Scoring) -> Scoring:
+    """Return the scoring whose letters results show: of two tracks that of the first."""
+    return scoring.shown if isinstance(scoring, TwoTrackScoring) else scoring

@@ -14,6 +14,7 @@ from glsw.mask import Mask
 from glsw.paths import Ends, Runs
 from glsw.results import Alignment
 from glsw.rows import best_end
+from glsw.scoring.positional import shown_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord
 from glsw.traceback import trace
@@ -82,7 +83,7 @@ def disjoint(
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
         score, coordinates = next(traced(engine, batch, ties, progress))
-        alignment = Alignment(score, *records, coordinates, engine.scoring)
+        alignment = Alignment(score, *records, coordinates, shown_scoring(engine.scoring))
         if min_score is not None and alignment.score < min_score:
             return
         if engine.scoring.local and alignment.score <= 0:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.results import Hits, HspTable, SearchResult, TableQuery
+from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.ranking import target_numbers
@@ -101,7 +102,7 @@ def _table(
     own = hit_lists.own
     units = found.units if own is None else rounded(found.units / own.scale)
     table = HspTable(
-        engine.scoring,
+        shown_scoring(engine.scoring),
         [
             TableQuery(query.record, each.context, each.record)
             for query in hit_lists.queries

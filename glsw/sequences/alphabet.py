@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +103,16 @@ alphabet (ACGTRYSWKMBDHVN)
     def width(self) -> int:
         """Characters per letter: 1, or 3 for codons."""
         return len(self.letters[0])
+
+    @property
+    def shown(self) -> Alphabet:
+        """The alphabet of the letters that results show: itself, or that of the first track."""
+        return self
+
+    @property
+    def code_type(self) -> type[np.unsignedinteger[Any]]:
+        """The type of its codes."""
+        return np.uint8
 
     @cached_property
     def nucleotides(self) -> bool:

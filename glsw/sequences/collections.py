@@ -63,10 +63,11 @@ class Collection:
         codes = self.sequences[k]
         if self.records is not None:
             given = self.records[k]
-            return EncodedRecord(given.id, given.description, codes, self.alphabet, given.letters)
+            title = given.id, given.description
+            return EncodedRecord.shown(*title, codes, self.alphabet, given.letters)
         text = None if self.texts is None else self.texts[k]
         text = text.decode("ascii") if isinstance(text, bytes) else text
-        return EncodedRecord(self.name(k), "", codes, self.alphabet, text)
+        return EncodedRecord.shown(self.name(k), "", codes, self.alphabet, text)
 
 
 def collect(

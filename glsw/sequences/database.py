@@ -9,30 +9,24 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
-from glsw.sequences.database_writer import (
-    appearing,
-    check_out,
-    check_sources,
-    gathered,
-    naming,
-    sorted_by_length,
-    write,
-)
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import blocks
+from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.substituted import Substituted
 from glsw.sequences.titles import offsets_of
+from glsw.sequences.tracks import paired_blocks
 
 _ALL = slice(None)
 
@@ -113,12 +107,13 @@ class Database:
         if not isinstance(records, Records):
             records = tuple(records)
         codes, lengths, found = codes_of(records, alphabet, unknown)
-        order, rank = sorted_by_length(lengths)
+        order, rank = writer.sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
         residues, at = np.empty_like(codes), 0
-        for part in gathered(codes.data, lengths, order):
-            residues[at : at + len(part)] = np.frombuffer(part, np.uint8)
-            at += len(part)
+        for part in writer.gathered(codes.data, lengths, order):
+            some = np.frombuffer(part, residues.dtype)
+            residues[at : at + len(some)] = some
+            at += len(some)
         database = cls(alphabet, len(order), len(codes), records)
         database.__dict__.update(order=order, rank=rank, offsets=offsets)
         database.__dict__.update(sequences=Sequences(residues, offsets))
@@ -187,7 +182,7 @@ class Database:
     def sequences(self) -> Sequences:
         """All sequences, sorted by descending length; residues of a file are read, and kept."""
         assert self._file
-        return Sequences(self._file.residues.whole(), self.offsets)
+        return Sequences(self._file.all_codes(), self.offsets)
 
     def __len__(self) -> int:
         return self._count
@@ -207,11 +202,11 @@ class Database:
                 return EncodedRecord.of(record, unmasked, self._unknown)
             name, description, letters = record.id, record.description, record.letters
         place = int(self.rank[k])
-        codes = self.codes(place)
+        made = EncodedRecord.shown(name, description, self.codes(place), self.alphabet, letters)
         if letters is None:
             start = int(self.offsets[place])
-            letters = self._exceptions.restored(codes, start, self.alphabet)
-        return EncodedRecord(name, description, codes, self.alphabet, letters)
+            made.restore(self._exceptions.restored(made.codes, start, made.alphabet))
+        return made
 
     def codes(self, place: int, columns: slice = _ALL) -> Codes:
         """Return residues of a sequence by its place among the sorted."""
@@ -219,7 +214,7 @@ class Database:
         start, stop, _ = columns.indices(end - first)
         if self._file is None:
             return self.sequences.residues[first + start : first + stop]
-        found = self._file.residues.read(first + start, first + stop)
+        found = self._file.codes(first + start, first + stop)
         return found.copy() if len(found) < BLOCK else found  # not what was read around a few
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
@@ -229,7 +224,7 @@ class Database:
         >>> list(Database.of(records, PROTEIN).names_and_lengths())
         [('a', 3), ('b', 5)]
         """
-        lengths = self.lengths[self.rank] * self.alphabet.width
+        lengths = self.lengths[self.rank] * self.alphabet.shown.width
         titles = self._titles.titles if isinstance(self._titles, Records) else self._titles
         if isinstance(titles, tuple):
             ids = (record.id for record in titles)
@@ -253,7 +248,7 @@ class Database:
         if self._file is None:
             return part_of(self.sequences.residues, self.offsets, part)
         bounds = bounds_of(self.offsets, part)
-        return Sequences(self._file.residues.read(bounds[0], bounds[-1]), bounds - bounds[0])
+        return Sequences(self._file.codes(bounds[0], bounds[-1]), bounds - bounds[0])
 
     def parts(self, residues: int, within: slice = _ALL) -> Iterator[slice]:
         """Yield slices for `part` that are ``within`` a slice, see `Sequences.parts`."""
@@ -305,6 +300,8 @@ def makedb(
     unknown: str | None = None,
     lower_case_mask: bool = False,
     seg: bool = False,
+    second_track: Path | None = None,
+    second_letters: str = STRUCTURE,
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Database:
@@ -325,6 +322,10 @@ def makedb(
         Whether lower-case letters become the wildcard, X or N, for good.
     seg : bool
         Whether segments of low complexity of proteins do, see `glsw.sequences.seg`.
+    second_track : path, optional
+        A file with the second letters: the same names and lengths, in the order of the one source.
+    second_letters : str
+        Those of its matrix, in any order; 3Di and X unless given.
     force : bool
         Whether ``out`` may overwrite a file that is no database.
     progress : callable, optional
@@ -336,7 +337,8 @@ def makedb(
         If a file cannot be read or written.
     ValueError
         As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are to
-        be masked and the alphabet has no X or N.
+        be masked and the alphabet has no X or N, as that of two tracks, or these differ in names
+        or lengths.
 
     Warns
     -----
@@ -346,37 +348,44 @@ def makedb(
 
     Notes
     -----
-    Takes room for the residues twice in the folder of ``out``, and about 50 bytes of memory a
-    sequence. The ``.part`` file that a killed process (SIGKILL) leaves there is no database.
+    Takes room for the residues twice in the folder of ``out``, and 50 bytes of memory a sequence.
+    The ``.part`` file that a killed process (SIGKILL) leaves there is no database.
     """
     import tempfile
 
+    files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
+    inputs = paths = [os.fspath(path) for path in files]
+    read, out = blocks, os.fspath(out)
+    if second_track is not None:
+        if len(paths) != 1:
+            raise ValueError(f"a second track is of one source, not of {len(paths)}")
+        inputs = [*paths, os.fspath(second_track)]
+        alphabet = PairedAlphabet.of(alphabet, second_alphabet(second_letters))
+        read = partial(paired_blocks, second=inputs[1])
     check_seg(alphabet, seg)
     if lower_case_mask or seg:
         alphabet = alphabet.lower_case_masked()
-    paths = [
-        os.fspath(p) for p in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
-    ]
-    out = os.fspath(out)
     alphabet.encode("", unknown=unknown)
-    check_sources(paths)
-    check_out(out, paths, force)
+    writer.check_sources(inputs)
+    writer.check_out(out, inputs, force)
     out = os.path.realpath(out)
-    records = (Records(each) for path in paths for each in blocks(path, progress=progress))
+    records = (Records(each) for path in paths for each in read(path, progress=progress))
     if seg:
         records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
-        naming(out),
+        writer.naming(out),
         tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
-        appearing(out) as file,
+        writer.appearing(out) as file,
     ):
-        write(file, records, alphabet, unknown, spool)
+        writer.write(file, records, alphabet, unknown, spool)
     database = Database.open(out)
     alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
     return database
 
 
 def _listed(alphabet: Alphabet) -> str:
+    if isinstance(alphabet, PairedAlphabet):
+        return f"{_listed(alphabet.first)} and {_listed(alphabet.second)}"
     letters = alphabet.letters
     shown = letters if isinstance(letters, str) else f"{letters[0]} ... {letters[-1]}"
     return f"{alphabet.name} ({shown})"

@@ -1,6 +1,7 @@
 r"""The format of an indexed database: its preface, its table of contents and its sections.
 
-The file, format version 3, numbers in the byte order of the machine that wrote it:
+The file, format version 3 or, with two tracks, 4; numbers in the byte order of the machine that
+wrote it:
 
 ======  ======  ==================================================================================
 offset  bytes   preface
@@ -41,10 +42,13 @@ substituted_at  int64     where letters that count as others are among the resid
 substituted     uint8     these letters, ASCII in upper case, such as U that counts     (K,)
                           as C, see `glsw.Alphabet.substitutes`
 residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
+second          uint8     with two tracks, codes of the second one in the same order    (residues,)
 ==============  ========  ============================================================  ========
 
-Versions 1 and 2 have no ``checksums`` but a ``crc32`` of each section, and version 1 has no
-sections ``substituted_at`` and ``substituted``; :meth:`Database.open` reads all three.
+Files of version 4 alone have the section ``second``, and in the table of contents a
+``second_alphabet``, spelled as ``alphabet``. Versions 1 and 2 have no ``checksums`` but a ``crc32``
+of each section, and version 1 has no sections ``substituted_at`` and ``substituted``;
+:meth:`Database.open` reads all four.
 
 What is read is compared with its checksums, so that a damaged file is an error and never a wrong
 result:
@@ -72,12 +76,14 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.paired_alphabet import PairedAlphabet
+from glsw.sequences.records import Codes
 from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
 from glsw.sequences.substituted import Substituted
 from glsw.sequences.titles import Titles
 
 MAGIC = b"\x89GLSW\r\n\x1a"
-VERSION = 3
+VERSION, ONE_TRACK_VERSION = 4, 3
 PREFACE = struct.Struct("=8sIIQQII")
 ALIGNMENT = 64
 NUMBERS = ("title_offsets", "order", "rank", "offsets")
@@ -124,6 +130,9 @@ class DatabaseFile:
         try:
             table = json.loads(contents)
             self.alphabet = _alphabet(table["alphabet"])
+            if self.version > ONE_TRACK_VERSION:
+                second = _alphabet(table["second_alphabet"])
+                self.alphabet = PairedAlphabet.of(self.alphabet, second)
             self._places = {
                 name: _Place(**({"crc32": 0} | place)) for name, place in table["sections"].items()
             }
@@ -135,7 +144,13 @@ class DatabaseFile:
         self._sections = self._checked_sections()
         self.count = self._counted()
         self.residues = self.section("residues")
-        self.residues.limit(len(self.alphabet))
+        self.residues.limit(len(self.alphabet.shown))
+        self._second: Section | None = None
+        if isinstance(self.alphabet, PairedAlphabet):
+            self._second = self.section("second")
+            self._second.limit(len(self.alphabet.second))
+            if self._second.length != self.residues.length:
+                raise self.corrupt("table of contents")
         self.titles = FileTitles(self.section("titles"), self.section("title_offsets"))
 
     def section(self, name: str) -> Section:
@@ -144,6 +159,20 @@ class DatabaseFile:
             return self._sections[name]
         except KeyError:
             raise self.corrupt(f"no {name}") from None
+
+    def codes(self, start: int, stop: int) -> Codes:
+        """Return codes of the sorted sequences, those of both tracks together."""
+        found = self.residues.read(start, stop)
+        return found if self._second is None else self._pairs(found, self._second.read(start, stop))
+
+    def all_codes(self) -> Codes:
+        """Return all of them, and keep what was read."""
+        found = self.residues.whole()
+        return found if self._second is None else self._pairs(found, self._second.whole())
+
+    def _pairs(self, first: Codes, second: Codes) -> Codes:
+        assert isinstance(self.alphabet, PairedAlphabet)
+        return self.alphabet.paired(first, second)
 
     def numbers(self, name: str) -> npt.NDArray[np.int64]:
         """Return all numbers of a section."""
@@ -316,10 +345,10 @@ class FileTitles:
         return Titles(self._text.whole(), offsets)
 
 
-def preface(offset: int, contents: bytes) -> bytes:
+def preface(offset: int, contents: bytes, version: int) -> bytes:
     """Return the preface of a file with this table of contents at this place."""
     checksum = zlib.crc32(contents)
-    data = PREFACE.pack(MAGIC, _MARK, VERSION, offset, len(contents), checksum, 0)[:-4]
+    data = PREFACE.pack(MAGIC, _MARK, version, offset, len(contents), checksum, 0)[:-4]
     return data + struct.pack("=I", zlib.crc32(data))
 
 

@@ -18,11 +18,14 @@ import numpy.typing as npt
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database_file import (
     ALIGNMENT,
+    ONE_TRACK_VERSION,
     PREFACE,
     SUBSTITUTED,
+    VERSION,
     is_database,
     preface,
 )
+from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Records, codes_of
 from glsw.sequences.sections import BlockChecksums
 from glsw.sequences.titles import joined_offsets, offsets_of
@@ -130,22 +133,24 @@ def write(
     section("offsets", [offsets])
     for name, array in zip(SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
         section(name, [array])
-    if lengths.any():
+    paired = alphabet if isinstance(alphabet, PairedAlphabet) else None
+    for track, name in enumerate(["residues", "second"] if paired else ["residues"]):
+        if not lengths.any():
+            section(name, [])
+            continue
         mapped = mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ)
-        section("residues", gathered(mapped, lengths, order))
+        size = np.dtype(alphabet.code_type).itemsize
+        pieces: Iterable[Any] = gathered(mapped, size * lengths, order)
+        if paired:
+            codes = (np.frombuffer(each, alphabet.code_type) for each in pieces)
+            pieces = (paired.tracks(each)[track] for each in codes)
+        section(name, pieces)
         mapped.close()  # not after an error: its traceback holds the generator, with a view
-    else:
-        section("residues", [])
     checksums = np.array(of_blocks, np.uint32)
     section("checksums", [checksums])
     of_checksums = sections.pop("checksums") | {"crc32": zlib.crc32(checksums.data)}
     table = {
-        "alphabet": {
-            "name": alphabet.name,
-            "letters": alphabet.letters,
-            "aliases": dict(alphabet.aliases),
-            "ambiguous": alphabet.ambiguous,
-        },
+        "alphabet": _spelled(alphabet.shown),
         "sequences": len(lengths),
         "residues": int(lengths.sum()),
         "program": f"glsw {_program_version()}",
@@ -153,11 +158,22 @@ def write(
         "sections": sections,
         "checksums": of_checksums,
     }
+    if paired:
+        table["second_alphabet"] = _spelled(paired.second)
     contents = json.dumps(table).encode("utf-8")
     start = file.tell()
     file.write(contents)
     file.seek(0)
-    file.write(preface(start, contents))
+    file.write(preface(start, contents, VERSION if paired else ONE_TRACK_VERSION))
+
+
+def _spelled(alphabet: Alphabet) -> dict[str, Any]:
+    return {
+        "name": alphabet.name,
+        "letters": alphabet.letters,
+        "aliases": dict(alphabet.aliases),
+        "ambiguous": alphabet.ambiguous,
+    }
 
 
 class _Spool:

@@ -25,7 +25,7 @@ class Sequences:
     Parameters
     ----------
     residues : ndarray of uint8, shape (total,)
-        The codes of all sequences; of uint16 for positions of profiles.
+        The codes of all sequences; of uint16 for positions of profiles and for two tracks.
     offsets : ndarray of int64, shape (count + 1,)
         Sequence ``k`` is ``residues[offsets[k]:offsets[k + 1]]``.
 
@@ -89,7 +89,7 @@ class Sequences:
 
     def checked(self, alphabet: Alphabet, what: str) -> Sequences:
         """Return self; ValueError for a code outside the alphabet, of sequences named ``what``."""
-        _check_array(what, self.residues, np.uint8)
+        _check_array(what, self.residues, alphabet.code_type)
         if self.code_bound >= len(alphabet) and int(self.residues.max(initial=0)) >= len(alphabet):
             at = int((self.residues >= len(alphabet)).argmax())
             number = int(np.searchsorted(self.offsets, at, "right"))

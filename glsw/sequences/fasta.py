@@ -50,6 +50,13 @@ class Block(NamedTuple):
         titles, letters, offsets = zip(*blocks, strict=True)
         return Block(Titles.joined(titles), np.concatenate(letters), joined_offsets(offsets))
 
+    def part(self, chosen: slice) -> Block:
+        """Return a slice of the records, of step 1."""
+        start, stop, _ = chosen.indices(len(self.titles))
+        first, end = self.offsets[[start, stop]].tolist()
+        offsets = self.offsets[start : stop + 1] - first
+        return Block(self.titles.part(start, stop), self.letters[first:end], offsets)
+
 
 def blocks(
     path: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None

@@ -207,7 +207,8 @@ class QueryPreparation:
         for context, letters in of_letters(record):
             named = Record(record.id, record.description, letters)
             encoded = EncodedRecord.of(named, self.alphabet, self.unknown)
-            codes = self._encode(letters, record.id) if self._masked else encoded.codes
+            as_shown = encoded.alphabet is self.alphabet and not self._masked
+            codes = encoded.codes if as_shown else self._encode(letters, record.id)
             made.append(PreparedQuery(context, encoded, codes))
         if self._masked:
             letter = self.alphabet.wildcard

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.titles import Titles
 
 if TYPE_CHECKING:
@@ -97,14 +98,28 @@ class EncodedRecord(Record):
         letters: str | None = None,
     ) -> None:
         self.__dict__.update(id=id, description=description, codes=codes, alphabet=alphabet)
-        if letters is not None:
-            self.__dict__["letters"] = letters
+        self.restore(letters)
 
     @classmethod
     def of(cls, record: Record, alphabet: Alphabet, unknown: str | None = None) -> EncodedRecord:
         """Encode a record, see `Alphabet.encode`; its letters are shown as they are."""
         codes = alphabet.encode(record.letters, name=record.id, unknown=unknown)
-        return cls(record.id, record.description, codes, alphabet, record.letters)
+        return cls.shown(record.id, record.description, codes, alphabet, record.letters)
+
+    @classmethod
+    def shown(
+        cls, name: str, description: str, codes: Codes, alphabet: Alphabet, letters: str | None
+    ) -> EncodedRecord:
+        """Return a record as results show it: of two tracks the first."""
+        if isinstance(alphabet, PairedAlphabet):
+            codes, alphabet = alphabet.tracks(codes)[0], alphabet.first
+            letters = letters and letters[::2]
+        return cls(name, description, codes, alphabet, letters)
+
+    def restore(self, letters: str | None) -> None:
+        """Show these letters, if any, instead of those of the codes."""
+        if letters is not None:
+            self.__dict__["letters"] = letters
 
     @cached_property
     def letters(self) -> str:
@@ -237,7 +252,7 @@ def codes_of(
     All letters are encoded at once, or else, for the name in an error, record by record.
     """
     found: Counter[str] = Counter()
-    if alphabet.width == 1:
+    if _PIECE % alphabet.width == 0:
         pieces: Iterable[str | bytes]
         if isinstance(records, Records):
             pieces, lengths = records.pieces(), np.diff(records.offsets)
@@ -245,21 +260,23 @@ def codes_of(
             letters = [each.letters for each in records]
             pieces = ["".join(letters)]
             lengths = np.array([len(each) for each in letters], np.int64)
-        codes = np.empty(lengths.sum(), np.uint8)
+        lengths, rests = np.divmod(lengths, alphabet.width)
+        codes = np.empty(lengths.sum(), alphabet.code_type)
         at = 0
         with suppress(ValueError):
-            for piece in pieces:
+            for piece in () if rests.any() else pieces:
                 part = alphabet.encode(piece, unknown=unknown, substituted=found)
                 codes[at : at + len(part)] = part
                 at += len(part)
-            return codes, lengths, found
+            if not rests.any():
+                return codes, lengths, found
     found.clear()
     encoded = [
         alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
         for each in records
     ]
     lengths = np.array([len(each) for each in encoded], np.int64)
-    return np.concatenate([np.empty(0, np.uint8), *encoded]), lengths, found
+    return np.concatenate([np.empty(0, alphabet.code_type), *encoded]), lengths, found
 
 
 def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> list[Record]:

@@ -70,8 +70,12 @@ class Titles:
 
     def first(self, count: int) -> Titles:
         """Return the first titles."""
-        offsets = self.offsets[: 2 * count + 1]
-        return Titles(self.text[: offsets[-1]], offsets)
+        return self.part(0, count)
+
+    def part(self, start: int, stop: int) -> Titles:
+        """Return the titles of sequences ``start`` to ``stop``, half-open."""
+        offsets = self.offsets[2 * start : 2 * stop + 1]
+        return Titles(self.text[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def __len__(self) -> int:
         return len(self.offsets) // 2

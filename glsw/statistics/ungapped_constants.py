@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.paired_alphabet import PairedAlphabet
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 NUCLEOTIDES = "ACGT"
@@ -54,16 +55,28 @@ def background(alphabet: Alphabet) -> tuple[npt.NDArray[np.int64], _Float]:
     """Return the codes of the unambiguous letters of an alphabet and their frequencies.
 
     Amino acids have the frequencies of Robinson and Robinson; nucleotides, and the letters of any
-    other alphabet, are equally frequent.
+    other alphabet, are equally frequent. Of two tracks the second has equally frequent letters, X
+    and * apart, whatever they are, and letters of both are independent.
     """
+    if isinstance(alphabet, PairedAlphabet):
+        tracks = background(alphabet.first), _equally_frequent(alphabet.second, "X*")
+        (first, of_first), (second, of_second) = tracks
+        codes = len(alphabet.second) * first[:, None] + second
+        return codes.ravel(), np.outer(of_first, of_second).ravel()
     if alphabet.amino_acids:
         counts = np.array([ROBINSON[letter] for letter in AMINO_ACIDS])
         return codes_of(alphabet, AMINO_ACIDS), counts / counts.sum()
     if alphabet.nucleotides:
         plain = codes_of(alphabet, NUCLEOTIDES)
-    else:
-        clear = [k for k, x in enumerate(alphabet.letters) if x not in alphabet.ambiguous]
-        plain = np.array(clear, np.int64)
+        return plain, np.full(len(plain), 1 / len(plain))
+    return _equally_frequent(alphabet)
+
+
+def _equally_frequent(alphabet: Alphabet, others: str = "") -> tuple[npt.NDArray[np.int64], _Float]:
+    """Return the codes of the letters that are neither ambiguous nor among others."""
+    letters = enumerate(alphabet.letters)
+    codes = [k for k, x in letters if x not in alphabet.ambiguous and x not in others]
+    plain = np.array(codes, np.int64)
     return plain, np.full(len(plain), 1 / max(1, len(plain)))
 
 

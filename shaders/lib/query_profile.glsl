@@ -5,7 +5,8 @@
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
 // shared memory serves at once never meet in a bank. Before them stand the number of the strip and
 // of all strips.
-// Needs number.glsl, chain.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
+// With TWO_TRACKS a score is the sum of two of them.
+// Needs number.glsl, chain.glsl, columns.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 uniform uint strip_count;  // of a query, in this dispatch
 
 #if QUERY_PROFILE == 0
@@ -19,15 +20,29 @@ uniform uint strip_count;  // of a query, in this dispatch
 
 uvec4 query_profile_head() { return query_profile_at(0, 0); }
 
+#ifdef TWO_TRACKS
+#include "lib/sum_of_words.glsl"
+#endif
+
 // The scores of the rows of a lane with the letters of its targets in a column.
 struct Scores { uvec4 words[TARGETS * PARTS]; };
 
-Scores scores_of(ivec2 letters) {
+uvec4 scores_with(int target, int letter, int part) {
+    return query_profile_at(target, 1 + lane_in_chain() + letter * STRIDE + part * CHAIN);
+}
+
+Scores scores_of(TargetLetters letters) {
     Scores s;
     for (int k = 0; k < TARGETS; ++k)
-        for (int part = 0; part < PARTS; ++part)
-            s.words[k * PARTS + part] =
-                query_profile_at(k, 1 + lane_in_chain() + letters[k] * STRIDE + part * CHAIN);
+        for (int part = 0; part < PARTS; ++part) {
+#ifdef TWO_TRACKS
+            uvec4 first = scores_with(k, letters[2 * k], part);
+            uvec4 second = scores_with(k, letters[2 * k + 1], part);
+            s.words[k * PARTS + part] = sum_of_words(first, second);
+#else
+            s.words[k * PARTS + part] = scores_with(k, letters[k], part);
+#endif
+        }
     return s;
 }
 

@@ -114,8 +114,13 @@ SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
 TILES = (1, 4, 8)
-# Two numbers, a uniform block, shared memory, a texture, a texture by position.
-SCORES = ({"SCORES": 0, "AMBIGUOUS": 20}, *({"SCORES": place} for place in (1, 2, 3, 4)))
+TWO_TRACKS = {"TWO_TRACKS": 21}
+# Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks.
+SCORES = (
+    {"SCORES": 0, "AMBIGUOUS": 20},
+    *({"SCORES": place} for place in (1, 2, 3, 4)),
+    {"SCORES": 4, **TWO_TRACKS},
+)
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
@@ -202,13 +207,18 @@ OWN_PERMUTATIONS = {
             QUERY_PROFILES,
             ({}, {"TWO_QUERIES": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
+            ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}),
             **CHAINS | COLUMNS,
         )
-        if (defines["NUMBER"] and defines["QUERY_PROFILE"] in (1, 2, 3))
+        if defines["QUERY_PROFILE"] in (1, 2, 3)
+        and (defines["NUMBER"] or "TWO_QUERIES" not in defines)
         or "TWO_QUERIES" not in defines
+        and "TWO_TRACKS" not in defines
     ],
     "lanes_columns.comp": permutations(
-        NUMBERS, ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}), **COLUMNS
+        NUMBERS,
+        ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}, {**TWO_TRACKS, "FIRST_LETTERS": 24}),
+        **COLUMNS,
     ),
     "bit_parallel.comp": permutations(
         ({}, {"INFIX": 1}),

@@ -412,8 +412,8 @@ def test_newer_and_impossible_versions(made):
     data = made.read_bytes()
     offset = struct.unpack_from(PREFACE, data)[3]
     table = data[offset:]
-    made.write_bytes(preface(offset, table, version=4) + data[40:])
-    assert refusal(made) == "database of format 4, this glsw reads formats up to 3"
+    made.write_bytes(preface(offset, table, version=5) + data[40:])
+    assert refusal(made) == "database of format 5, this glsw reads formats up to 4"
     made.write_bytes(preface(offset, table, version=0) + data[40:])
     assert refusal(made) == "corrupt database (preface)"
 

@@ -15,7 +15,7 @@ from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes.compaction import BINDINGS as COMPACTION
 from glsw.engines.lanes.compaction import Selecting
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.jobs import Job, Round, apart, merged
 from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_pairs
@@ -138,7 +138,7 @@ class Lanes(PackingEngine):
     def part(self) -> int:
         """Residues that a part of a database may have, so that two and their columns fit."""
         block = self.device.info.limits["max_storage_block"] // 4
-        return min(self._memory // _BYTES_PER_RESIDUE, block)
+        return min(self._memory // _BYTES_PER_RESIDUE, block) // self.tracks
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError as `Engine.check`, and for targets that are too long for lanes."""
@@ -209,7 +209,7 @@ class Lanes(PackingEngine):
             for numbers, geometry in self.geometries.stacks(groups, long):
                 packed = self.pack(share, geometry)
                 strips = geometry.strips(max(len(each) for each in groups[numbers[0]]))
-                profile = geometry.size(len(self.scoring.alphabet)) * strips
+                profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
                 size = max(profile, 4 * packed.results(geometry), columns * geometry.border)
                 most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from glsw.device.device import DeviceInfo
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 
 INT32, F16, F32 = range(3)
 """Number types, as number.glsl has them."""
@@ -208,7 +209,9 @@ class Geometries:
             raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
         if workgroup and chain and workgroup < chain:
             raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
-        self._letters = len(scoring.alphabet)
+        self._letters = profile_letters(scoring)
+        if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
+            number = "int32"  # a sum of clipped scores would be wrong
         self._info = info
         self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
@@ -348,6 +351,13 @@ class Geometries:
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
         return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
+
+
+def profile_letters(scoring: Scoring) -> int:
+    """Return the letters of a query profile: of two tracks those of the one and of the other."""
+    if isinstance(scoring, TwoTrackScoring):
+        return len(scoring.first.matrix) + len(scoring.weighted)
+    return len(scoring.alphabet)
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

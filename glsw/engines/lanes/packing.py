@@ -12,7 +12,7 @@ import numpy.typing as npt
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
-from glsw.engines.lanes.geometry import Geometries, Geometry
+from glsw.engines.lanes.geometry import Geometries, Geometry, profile_letters
 from glsw.engines.lanes.targets import (
     LETTERS,
     TARGETS,
@@ -22,6 +22,7 @@ from glsw.engines.lanes.targets import (
     zigzag,
 )
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
 
 MAX_GROUPS_PER_DISPATCH = 65535
@@ -41,6 +42,11 @@ class PackingEngine(ComputeEngine):
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
         self._packed_before: list[PackedTargets] = []  # of the targets before
+        self.tracks = 1
+        if isinstance(scoring, TwoTrackScoring):
+            self.tracks = 2
+            self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
+            self._defines["LETTERS"] = profile_letters(scoring)
         self.packings = 0  # how often targets were packed anew
         self.pool = Buffers(self.device)
         self.meanwhile: Callable[[], None] | None = None
@@ -101,7 +107,7 @@ class PackingEngine(ComputeEngine):
 
     def prefetch(self, sequences: Sequences) -> None:
         """Begin to upload residues beside those that are being computed."""
-        buffer = self.buffer(-(-len(sequences.residues) // 4) * 4)
+        buffer = self.buffer(-(-sequences.residues.nbytes // 4) * 4)
         if len(sequences.residues):
             buffer.write(np.ascontiguousarray(sequences.residues))
         self._spare = sequences, buffer
@@ -125,7 +131,7 @@ class PackingEngine(ComputeEngine):
             first = np.cumsum(words + 1) - (words + 1)
             self.packed_targets[key] = packed = PackedTargets(
                 self.buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
-                self.buffer(4 * int((words + 1).sum())),
+                self.buffer(4 * self.tracks * int((words + 1).sum())),
                 words * geometry.step,
                 order if alternating else None,
             )

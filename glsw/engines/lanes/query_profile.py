@@ -7,8 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.lanes.geometry import COMPARE, F16, HEAD, INT32, LIMIT, Geometry
+from glsw.engines.lanes.geometry import (
+    COMPARE,
+    F16,
+    HEAD,
+    INT32,
+    LIMIT,
+    Geometry,
+    profile_letters,
+)
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, padded
 
 PADDING = -(2**30)
@@ -27,7 +36,7 @@ def query_profile(
     scoring : Scoring
     geometry : Geometry
     """
-    letters, strips = len(scoring.alphabet), geometry.strips(max(map(len, groups[0])))
+    letters, strips = profile_letters(scoring), geometry.strips(max(map(len, groups[0])))
     words = np.zeros((len(groups) * strips, geometry.size(letters) // 4), np.uint32)
     words[:, 0] = np.tile(np.arange(strips), len(groups))
     words[:, 1] = strips
@@ -60,9 +69,10 @@ def _stored(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
 
     The letters of a profile are its positions.
     """
-    rows, letters = scoring.matrix.shape
+    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
+    rows, letters = scores.shape
     matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
-    matrix[1:, 1:] = scoring.matrix
+    matrix[1:, 1:] = scores
     if geometry.number == INT32:
         return matrix.astype(np.int32)
     # what is clipped makes no difference below LIMIT

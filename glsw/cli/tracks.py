@@ -1,0 +1,94 @@
+"""Options of sequences with two letters per position, and their queries and scoring."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from glsw.cli.inputs import FILES, Targets
+from glsw.cli.scoring import scoring_of
+from glsw.cli.words import cost, name
+from glsw.scoring.matrices import matrix_names
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.sequences.database import Database
+from glsw.sequences.paired_alphabet import PairedAlphabet
+from glsw.sequences.records import Record
+from glsw.sequences.tracks import read_tracks
+
+MATRIX = "a file in NCBI's format, or the name of a matrix"
+
+
+def add_tracks(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a search."""
+    group = parser.add_argument_group(
+        "two tracks",
+        "QUERY and DB, of makedb --second-track, have a second letter at each position, such as "
+        "its structure; the scores of both are added. Letters and identities are of the first.",
+    )
+    group.add_argument(
+        "--second-track",
+        metavar="FILE",
+        type=name,
+        help="the second letters of the queries, of the same names and lengths in the same order: "
+        f"{FILES}",
+    )
+    group.add_argument(
+        "--second-matrix",
+        metavar="FILE",
+        type=name,
+        help=f"the scores of second letters, with --second-track: {MATRIX}",
+    )
+    group.add_argument(
+        "--weight",
+        metavar="W",
+        type=cost,
+        help="what the scores of second letters are multiplied by; each is rounded then (1)",
+    )
+
+
+def matrix_of(text: str) -> Scoring:
+    """Return the scoring of a matrix by its name, or else by its file."""
+    known = {each.upper() for each in matrix_names()}
+    return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)
+
+
+def check_tracks(arguments: argparse.Namespace) -> bool:
+    """Return whether there are two tracks; ValueError for options that exclude them, or miss."""
+    if getattr(arguments, "second_track", None) is None:
+        for word in ("second_matrix", "weight"):
+            if getattr(arguments, word, None) is not None:
+                option = word.replace("_", "-")
+                raise ValueError(f"--{option} is for --second-track, which is not given")
+        return False
+    if arguments.second_matrix is None:
+        raise ValueError(f"--second-track needs --second-matrix: {MATRIX}")
+    for word, value in (
+        ("profile", arguments.profile),
+        ("iterations", arguments.iterations is not None),
+        ("translated", arguments.translated),
+        ("composition", arguments.composition),
+        ("lower-case-mask", arguments.lower_case_mask),
+        ("mask-low-complexity", arguments.mask_low_complexity),
+        ("seg", arguments.seg != "no"),
+    ):
+        if value:
+            raise ValueError(f"--second-track and --{word} exclude one another")
+    return True
+
+
+def read_queries(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
+    """Return the scoring of both tracks, and the queries."""
+    weight = 1 if arguments.weight is None else arguments.weight
+    second = matrix_of(arguments.second_matrix)
+    scoring = TwoTrackScoring.of(scoring_of(arguments), second, weight)
+    return scoring, list(read_tracks(Path(arguments.query), Path(arguments.second_track)))
+
+
+def check_targets(path: str, targets: Targets, two_tracks: bool) -> None:
+    """Raise ValueError unless the targets have as many tracks as the queries."""
+    paired = isinstance(targets, Database) and isinstance(targets.alphabet, PairedAlphabet)
+    if two_tracks and not paired:
+        raise ValueError(f"{path}: it has one track; makedb --second-track makes databases of two")
+    if paired and not two_tracks:
+        raise ValueError(f"{path}: it has two tracks; give --second-track and --second-matrix")

@@ -1,0 +1,110 @@
+"""Two tracks: sequences with two letters per position, such as amino acid and structure.
+
+Such a sequence is text in which the letters of both tracks alternate: position k, counted from 0,
+has the characters 2 k and 2 k + 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.records import Record, Records
+
+
+def interleaved(first: str, second: str) -> str:
+    """Return a sequence of two tracks: their letters by turns.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> interleaved("MKV", "DVP")
+    'MDKVVP'
+    """
+    if len(first) != len(second):
+        raise ValueError(f"tracks of {len(first)} and {len(second)} letters: as many expected")
+    return "".join(a + b for a, b in zip(first, second, strict=True))
+
+
+def read_tracks(path: str | os.PathLike[str], second: str | os.PathLike[str]) -> Iterator[Record]:
+    r"""Yield the records of two files with the letters of both by turns, see `interleaved`.
+
+    Parameters
+    ----------
+    path, second : str or path
+        The files of the first and of the second track, see `glsw.read`: records of the same names
+        and lengths in the same order. Descriptions are those of the first.
+
+    Raises
+    ------
+    OSError, ValueError
+        As `glsw.read`; if the files differ in the names of records, their number or their lengths.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [pathlib.Path(folder, name) for name in ("residues.fasta", "states.fasta")]
+    ...     for path, letters in zip(paths, ("MKV", "DVP")):
+    ...         _ = path.write_text(f">a\n{letters}\n")
+    ...     list(read_tracks(*paths))
+    [Record(id='a', description='', letters='MDKVVP')]
+    """
+    for block in paired_blocks(path, second):
+        yield from Records(block)
+
+
+def paired_blocks(
+    path: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    progress: Callable[[int], object] | None = None,
+) -> Iterator[Block]:
+    """Yield the records of a file, as `blocks`, with the letters of another file by turns.
+
+    Raises
+    ------
+    OSError, ValueError
+        As `blocks`; if the files differ in the names of records, their number or their lengths.
+    """
+    others = blocks(second, progress=progress)
+    rest: Block | None = None
+    for block in blocks(path, progress=progress):
+        parts, count = [], 0
+        while count < len(block.titles):
+            rest = rest if rest is not None else next(others, None)
+            if rest is None:
+                name = block.titles[count][0]
+                raise ValueError(f"{second}: {name}, which {path} has, is missing at the end")
+            some = min(len(rest.titles), len(block.titles) - count)
+            parts.append(rest.part(slice(some)))
+            rest = rest.part(slice(some, None)) if some < len(rest.titles) else None
+            count += some
+        yield _paired(block, Block.joined(parts), (path, second))
+    if rest is None:
+        rest = next(others, None)
+    if rest is not None:
+        raise ValueError(f"{second}: {rest.titles[0][0]} is not in {path}")
+
+
+def _paired(block: Block, other: Block, paths: tuple[object, object]) -> Block:
+    """Return the records of a block with the letters of another by turns."""
+    for (name, _), (another, _) in zip(block.titles, other.titles, strict=True):
+        if name != another:
+            raise ValueError(f"{paths[1]}: {another} stands where {paths[0]} has {name}")
+    lengths = np.diff(block.offsets), np.diff(other.offsets)
+    if (different := np.flatnonzero(lengths[0] != lengths[1])).size:
+        k = int(different[0])
+        raise ValueError(
+            f"{paths[1]}: {block.titles[k][0]} has {lengths[1][k]} letters, {lengths[0][k]} in "
+            f"{paths[0]}"
+        )
+    letters = np.stack([block.letters, other.letters], axis=1).ravel()
+    return Block(block.titles, letters, 2 * block.offsets)

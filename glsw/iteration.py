@@ -14,7 +14,7 @@ from glsw.profiles.members import Members
 from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
-from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.scoring.two_tracks import check_one_track
 from glsw.search.options import SearchOptions
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
@@ -136,8 +136,7 @@ def rounds(
     if options.get("genetic_code") is not None or options.get("skip"):
         raise ValueError("an iterated search translates no query and skips none")
     scoring = aligner.scoring
-    if isinstance(scoring, TwoTrackScoring):
-        raise ValueError("an iterated search has one track")
+    check_one_track(scoring, "an iterated search")
     if not scoring.local:
         raise ValueError("an iterated search needs E-values, which local alignments have")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):

@@ -11,6 +11,7 @@ from glsw.distances import Distance, rule_of
 from glsw.engines.base import Progress
 from glsw.near_pairs import near_pairs, scipy_sparse
 from glsw.pair_collections import PairCollections
+from glsw.scoring.two_tracks import check_one_track
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.collections import ManySequences
 
@@ -133,6 +134,7 @@ class Neighbors(PairCollections):
         *,
         reciprocal: bool = False,
     ) -> csr_array:
+        check_one_track(self.scoring, "a matrix of neighbors")
         scipy_sparse()  # an error before anything is computed
         if k is not None and k < 1:
             raise ValueError(f"k {k}: at least 1, or None for all, expected")

@@ -15,6 +15,7 @@ from glsw.many_pairs import Index
 from glsw.profiles.profile import Profile
 from glsw.results import PairAlignments
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import check_one_track
 from glsw.search.pool import AnyExecutor, PoolUser
 from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.encoded import Sequences
@@ -177,6 +178,7 @@ class PairCollections(PoolUser):
         >>> found.alignment(1).shape
         (2, 4)
         """
+        check_one_track(self.scoring, "align_pairs")
         sides, batch = self._many(queries, targets, pairs)
         with self.engine.turn:
             workers = self._pool.workers(executor)

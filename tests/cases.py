@@ -20,6 +20,7 @@ from glsw.engines.reference import Reference, rows
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
@@ -275,7 +276,7 @@ def cases_of(configuration):
         case if case.name in (*FEW, "255 letters") else quick(configuration, case)
         for number, case in enumerate(CASES.values())
         if not at
-        or case.name in CORE
+        or case.name in (*CORE, "two tracks 12 1")
         or (number % 2 == at % 2 and len(case.scoring.alphabet) in (2, len(PROTEIN)))
     ]
 
@@ -431,12 +432,34 @@ def _profiles(name, underlying, seed):
     return Case(name, scoring, Batch.pairwise(queries, [target for _, target in chosen]))
 
 
+def _two_tracks(name, underlying, seed):
+    """Return a case of two tracks: pairs with second letters by a matrix of their own."""
+    rng = np.random.default_rng(seed)
+    matrix = np.array([[4, -2, -1], [-3, 6, -2], [0, -1, 3]])
+    second = array(matrix, "xyz", 1, 1)
+    scoring = TwoTrackScoring.of(dataclasses.replace(underlying, end_gaps=None), second, 1.5)
+    scoring = dataclasses.replace(scoring, end_gaps=underlying.end_gaps)
+    chosen = [
+        [scoring.alphabet.paired(each, rng.integers(0, 3, len(each), np.uint8)) for each in pair]
+        for pair in pairs(underlying, seed)
+    ]
+    return Case(name, scoring, Batch.pairwise(*zip(*chosen, strict=True)))
+
+
 CASES = {
     name: _case(name, scoring, seed) for seed, (name, scoring) in enumerate(scorings().items())
 }
 CASES |= {
     name: _profiles(name, CASES[like].scoring, 7)
     for name, like in (("profiles 12 1", "BLOSUM62 12 1"), ("profiles 3 3", "asymmetric 3 3"))
+}
+CASES |= {
+    name: _two_tracks(name, CASES[like].scoring, 9)
+    for name, like in (
+        ("two tracks 12 1", "BLOSUM62 12 1"),
+        ("two tracks 3 3", "asymmetric 3 3"),
+        ("two tracks, largest of 16 bits", "largest of 16 bits"),
+    )
 }
 
 
@@ -494,6 +517,10 @@ END_CASES = {
 END_CASES |= {
     f"profiles, {name}": _profiles(f"profiles, {name}", END_CASES[name].scoring, 8)
     for name in ("global", "semi-global, linear", "insertions, ends of their own")
+}
+END_CASES |= {
+    f"two tracks, {name}": _two_tracks(f"two tracks, {name}", END_CASES[name].scoring, 10)
+    for name in ("global, linear", "insertions, ends of their own")
 }
 EDIT_CASES = {
     name: _case(name, unit_costs(alphabet, infix="infix" in name), seed)

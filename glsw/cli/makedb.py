@@ -9,8 +9,7 @@ from pathlib import Path
 
 from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar, say
-from glsw.cli.tracks import MATRIX, matrix_of
-from glsw.cli.words import alphabet, name
+from glsw.cli.words import MATRIX, alphabet, matrix_of, name
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import makedb
 from glsw.sequences.nucleic import looks_nucleic

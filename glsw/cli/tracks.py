@@ -7,16 +7,13 @@ from pathlib import Path
 
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.scoring import scoring_of
-from glsw.cli.words import cost, name
-from glsw.scoring.matrices import matrix_names
+from glsw.cli.words import MATRIX, cost, matrix_of, name
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.database import Database
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Record
 from glsw.sequences.tracks import read_tracks
-
-MATRIX = "a file in NCBI's format, or the name of a matrix"
 
 
 def add_tracks(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +42,6 @@ def add_tracks(parser: argparse.ArgumentParser) -> None:
         type=cost,
         help="what the scores of second letters are multiplied by; each is rounded then (1)",
     )
-
-
-def matrix_of(text: str) -> Scoring:
-    """Return the scoring of a matrix by its name, or else by its file."""
-    known = {each.upper() for each in matrix_names()}
-    return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)
 
 
 def check_tracks(arguments: argparse.Namespace) -> bool:

@@ -7,11 +7,14 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 
 if TYPE_CHECKING:
     from glsw.output import Format
+
+MATRIX = "a file in NCBI's format, or the name of a matrix"
 
 
 def number(text: str) -> float:
@@ -103,3 +106,9 @@ def alphabet(text: str) -> Alphabet:
         return known or Scoring.named(text).alphabet
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"neither protein nor dna, and {error}") from None
+
+
+def matrix_of(text: str) -> Scoring:
+    """Return the scoring of a matrix by its name, or else by its file."""
+    known = {each.upper() for each in matrix_names()}
+    return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)

@@ -15,6 +15,7 @@ from glsw.engines.base import Progress
 from glsw.engines.gl import COMPUTE
 from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import check_one_track
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.collections import Collection
 from glsw.sequences.nucleic import complement_of
@@ -68,6 +69,7 @@ class Mapper:
     ) -> None:
         self.queries, self.targets, self.settings = queries, targets, settings
         self.scoring: Scoring = aligner.scoring
+        check_one_track(self.scoring, "a dot plot")
         if settings.value not in VALUES:
             raise ValueError(f"value {settings.value!r}: {' or '.join(map(repr, VALUES))} expected")
         self.signs = _signs(self.scoring.alphabet, settings.strand)

@@ -50,6 +50,7 @@ class TwoTrackScoring(Scoring):
     """
 
     positional: ClassVar[bool] = True  # queries have codes of 16 bits, as those of positions
+    alphabet: PairedAlphabet
     first: Scoring = field(kw_only=True)
     weighted: npt.NDArray[np.int32] = field(kw_only=True)
 
@@ -120,3 +121,9 @@ class TwoTrackScoring(Scoring):
     def of_letters(self) -> Scoring:
         """Itself, or the first one if the second track scores nothing."""
         return self if self.weighted.any() else self.shown
+
+
+def check_one_track(scoring: Scoring, what: str) -> None:
+    """Raise ValueError if a scoring is of two tracks, which ``what`` does not have."""
+    if isinstance(scoring, TwoTrackScoring):
+        raise ValueError(f"{what} has no two tracks: search, score, align and alignments have")

@@ -77,17 +77,17 @@ def paired_blocks(
     others = blocks(second, progress=progress)
     rest: Block | None = None
     for block in blocks(path, progress=progress):
-        parts, count = [], 0
+        count = 0
         while count < len(block.titles):
             rest = rest if rest is not None else next(others, None)
             if rest is None:
                 name = block.titles[count][0]
                 raise ValueError(f"{second}: {name}, which {path} has, is missing at the end")
             some = min(len(rest.titles), len(block.titles) - count)
-            parts.append(rest.part(slice(some)))
+            pieces = block.part(slice(count, count + some)), rest.part(slice(some))
+            yield _paired(*pieces, (path, second))
             rest = rest.part(slice(some, None)) if some < len(rest.titles) else None
             count += some
-        yield _paired(block, Block.joined(parts), (path, second))
     if rest is None:
         rest = next(others, None)
     if rest is not None:

@@ -210,10 +210,8 @@ OWN_PERMUTATIONS = {
             ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}),
             **CHAINS | COLUMNS,
         )
-        if defines["QUERY_PROFILE"] in (1, 2, 3)
-        and (defines["NUMBER"] or "TWO_QUERIES" not in defines)
-        or "TWO_QUERIES" not in defines
-        and "TWO_TRACKS" not in defines
+        if (defines["NUMBER"] or "TWO_QUERIES" not in defines)
+        and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
     ],
     "lanes_columns.comp": permutations(
         NUMBERS,
@@ -346,7 +344,10 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
 
     monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
     monkeypatch.setattr(glsw.device.shader, "render", watched_render)
-    some = [CASES[each].part(slice(100, 103)) for each in (*FEW, "two letters 2 1", "255 letters")]
+    some = [
+        CASES[each].part(slice(100, 103))
+        for each in (*FEW, "two letters 2 1", "255 letters", "two tracks 12 1")
+    ]
     some += [END_CASES[each].part(slice(30, 33)) for each in (*END_FEW, "insertions, linear")]
     some += [case.part(slice(100, 103)) for case in EDIT_CASES.values()]
     for case in some:

@@ -41,6 +41,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(dna)
     for name in ("pssm", "hmm"):
         shutil.copy(ROOT / "tests" / "data" / f"made_up.{name}", tmp_path / f"family.{name}")
+    for name in ("queries", "proteins"):
+        (tmp_path / f"{name}_3di.fasta").write_text(">a\nDVPVVLVVQD\n>b\nDVPVVLVVD\n")
+    shutil.copy(ROOT / "tests" / "data" / "made_up.mat", tmp_path / "3di.mat")
     (tmp_path / "family.afa").write_text(">a\nMKVLAWGCQR\n>b\nMKVLAWG-QR\n")
     (tmp_path / "database.fasta.gz").write_bytes(gzip.compress(protein.encode()))
     shutil.copytree(ROOT / "demo", tmp_path / "demo")

@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profiles --query --rate --scheme --scoring --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -75,6 +75,9 @@ complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file 
 complete -c glsw -n '_shtab_glsw_using search' -l iterations -x -d 'search up to N times: each round with a profile of the query and the significant hits of the round before, until nothing is new; the results are those of the last round'
 complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001); --evalue is 10 unless given'
 complete -c glsw -n '_shtab_glsw_using search' -l profiles -xka "(__fish_complete_directories)" -d 'with --iterations, write the profile that each round makes to a file in this folder'
+complete -c glsw -n '_shtab_glsw_using search' -l second-track -xka "(__fish_complete_path (commandline -ct))" -d 'the second letters of the queries, of the same names and lengths in the same order: FASTA or FASTQ, plain or gzip; - is standard input'
+complete -c glsw -n '_shtab_glsw_using search' -l second-matrix -xka "(__fish_complete_path (commandline -ct))" -d 'the scores of second letters, with --second-track: a file in NCBI'"'"'s format, or the name of a matrix'
+complete -c glsw -n '_shtab_glsw_using search' -l weight -x -d 'what the scores of second letters are multiplied by; each is rounded then (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l strand -xka "both plus minus" -d 'strands of the query (both, plus of proteins)'
 complete -c glsw -n '_shtab_glsw_using search' -l translated -d 'search proteins with a DNA query, translated in three frames of each strand'
 complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s number of the code to translate by, with --translated (1)'
@@ -272,6 +275,8 @@ complete -c glsw -n '_shtab_glsw_using makedb' -l alphabet -x -d 'protein, dna (
 complete -c glsw -n '_shtab_glsw_using makedb' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using makedb' -l lower-case-mask -d 'store lower-case letters as X or N, so that they score nothing, for searches with --lower-case-mask'
 complete -c glsw -n '_shtab_glsw_using makedb' -l seg -d 'store segments of low complexity of proteins, found by SEG, as X'
+complete -c glsw -n '_shtab_glsw_using makedb' -l second-track -xka "(__fish_complete_path (commandline -ct))" -d 'a second letter for each position, such as its structure: records of the same names and lengths in the same order as in the one FILE'
+complete -c glsw -n '_shtab_glsw_using makedb' -l second-matrix -xka "(__fish_complete_path (commandline -ct))" -d 'a matrix with the letters of the second track, a file in NCBI'"'"'s format, or the name of a matrix (the 20 letters of the structure alphabet 3Di, and X)'
 complete -c glsw -n '_shtab_glsw_using makedb' -l force -d 'overwrite OUT even if it is no database'
 complete -c glsw -n '_shtab_glsw_using makedb' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using makedb; and test $_shtab_glsw_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'FASTA or FASTQ, plain or gzip; - is standard input'

@@ -16,7 +16,11 @@ GAP, OUTSIDE, UNKNOWN = -1, -2, -3
 """In place of a letter: a gap; before the first or behind the last residue; an ambiguous letter."""
 _GAPS = "-.~ "
 _MOST_IDENTICAL = 0.94
-_PSEUDOCOUNTS = 10.0
+_MAX_OBSERVATIONS = 400
+
+# Altschul et al. 2009, with the numbers of NCBI's psiblast (C++ toolkit 2.12, public domain).
+_PSEUDOCOUNTS, _ENTROPY_FACTOR, _ENTROPY_POWER, _BACKGROUND = 500.0, 0.0457, 0.8, 5.5
+_LEAST_ENTROPY = 0.03  # below it, pseudocounts alone would be left
 _STEPS, _MOST_FACTOR = 30, 2.0
 _LEAST_OCCUPANCY = 0.5
 _COLUMNS_PER_SAMPLE = 5
@@ -91,13 +95,15 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
     Rows at least 94 % identical to one before are dropped. The others have position-based weights
     (Henikoff and Henikoff 1994, "Position-based sequence weights", J. Mol. Biol. 243:574), which
     give observed frequencies f in each column. Pseudocounts g follow from f and the matrix, and
-    (alpha f + beta g) / (alpha + beta), with beta 10 and alpha the mean number of different letters
-    (gaps count as one) minus 1, is the estimate Q of the frequencies; the score is ln(Q / P) /
-    lambda. Weights and alpha of a column are those of the rows that reach it, over the columns that
-    all of these reach (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", Nucleic Acids Res.
-    25:3389; 94 % and 10 as in Schaffer et al. 2001, Nucleic Acids Res. 29:2994). At last scores are
-    rescaled so that their lambda without gaps is that of the matrix. PSI-BLAST of today has other
-    pseudocounts (Altschul et al. 2009).
+    (alpha f + beta g) / (alpha + beta) is the estimate Q of the frequencies; the score is ln(Q / P)
+    / lambda. Weights of a column are those of the rows that reach it, over the columns that all of
+    these reach (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", Nucleic Acids Res. 25:3389;
+    94 % as in Schaffer et al. 2001, Nucleic Acids Res. 29:2994). alpha + 1 is the number of
+    independent rows: so many random letters have as many different ones as the mean column of that
+    half which has most. beta depends on the entropy of the column, see `_pseudocounts` (Altschul et
+    al. 2009, "PSI-BLAST pseudocounts and the minimum description length principle", Nucleic Acids
+    Res. 37:815). At last scores are rescaled so that their lambda without gaps is that of the
+    matrix.
 
     Parameters
     ----------
@@ -115,6 +121,9 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
     if len(kept) == 1:  # nothing was observed
         return plain
     likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
+    # Expected different letters among 0, 1, 2 ... random ones.
+    missing = (1 - made.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
+    distinct = len(made.codes) - missing.sum(axis=1)
     units = plain.astype(np.float64)
     inside = kept != OUTSIDE
     blocks: dict[bytes, tuple[_Float, float]] = {}
@@ -130,7 +139,9 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
         if total > 0:
             observed = np.bincount(some[known], weights[known], len(made.codes)) / total
             expected = observed @ likely  # g / P
-            alpha, beta = max(0.0, different - 1), _PSEUDOCOUNTS
+            independent = np.interp(different, distinct, np.arange(len(distinct)))
+            alpha = max(0.0, min(float(independent), len(weights)) - 1)
+            beta = _pseudocounts(observed, alpha, made)
             ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
             units[column] = made.in_units(ratios)
     return _rescaled(units, made)
@@ -184,21 +195,36 @@ def _different(codes: _Int8) -> npt.NDArray[np.intp]:
 
 
 def _weights(block: _Int8) -> tuple[_Float, float]:
-    """Return position-based weights of the rows of a block, and its mean number of letters.
+    """Return position-based weights of the rows of a block, and how many letters it has.
+
+    These are the different ones in the mean column of that half which has most, without gaps.
 
     >>> block = np.array([[0, 1], [0, 2], [0, 2]], np.int8)
     >>> weights, different = _weights(block)
     >>> weights.round(3).tolist(), different
-    ([0.417, 0.292, 0.292], 1.5)
+    ([0.417, 0.292, 0.292], 2.0)
     """
     columns = block.shape[1]
     shifted = block.astype(np.intp) - UNKNOWN
     size = int(shifted.max(initial=0)) + 1
     at = shifted + size * np.arange(columns)
     counts = np.bincount(at.ravel(), minlength=size * columns)
-    different = (counts.reshape(columns, size) > 0).sum(axis=1)
-    weights = (1 / (counts[at] * different)).sum(axis=1)
-    return weights / weights.sum(), float(different.mean())
+    there = counts.reshape(columns, size) > 0
+    weights = (1 / (counts[at] * there.sum(axis=1))).sum(axis=1)
+    letters = np.sort(there[:, -UNKNOWN:].sum(axis=1))
+    return weights / weights.sum(), float(letters[columns // 2 :].mean())
+
+
+def _pseudocounts(observed: _Float, alpha: float, made: Letters) -> float:
+    """Return the number of pseudocounts of a column: many if it is hardly unlike random letters.
+
+    ``observed`` are the frequencies of its letters in ``alpha`` independent rows.
+    """
+    random = made.frequencies
+    mixed = (alpha * observed + _BACKGROUND * random) / (alpha + _BACKGROUND)
+    entropy = max(_LEAST_ENTROPY, float(mixed @ np.log(mixed / random)))
+    part = _ENTROPY_FACTOR / entropy**_ENTROPY_POWER
+    return float(_PSEUDOCOUNTS * part / (1 - part))
 
 
 def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:

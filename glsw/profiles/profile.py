@@ -120,9 +120,9 @@ class Profile:
     ) -> Profile:
         """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
 
-        Scores are made as published for PSI-BLAST (Altschul et al. 1997; Schaffer et al. 2001):
-        see `glsw.profiles.alignment.position_scores`. Gaps at the ends of a row mean that the row
-        does not reach there.
+        Scores are made as published for PSI-BLAST (Altschul et al. 1997 and 2009; Schaffer et al.
+        2001): see `glsw.profiles.alignment.position_scores`. Gaps at the ends of a row mean that
+        the row does not reach there.
 
         Parameters
         ----------

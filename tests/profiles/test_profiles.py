@@ -251,7 +251,7 @@ def test_weights_are_those_of_henikoff_and_henikoff() -> None:
     block = np.array([[letters.index(letter) for letter in row] for row in rows], np.int8)
     weights, different = _weights(block)
     assert weights.round(3).tolist() == [0.267, 0.267, 0.2, 0.267]
-    assert different == pytest.approx((1 + 2 + 3 + 1 + 3) / 5)
+    assert different == pytest.approx((2 + 3 + 3) / 3)
 
 
 def test_an_alignment_without_other_rows_gives_the_matrix() -> None:
@@ -274,12 +274,19 @@ def test_scores_of_an_alignment_by_the_formula() -> None:
         for k, letter in enumerate(letters):
             weights[k] += 1 / (len(set(letters)) * letters.count(letter))
     weights /= weights.sum()
-    alpha = np.mean([len(set(letters)) for letters in zip(*reach, strict=True)]) - 1
+    distinct = sorted(len(set(letters) - {"-"}) for letters in zip(*reach, strict=True))[3:]
+    alpha = 1.0  # of so many random letters as many are different
+    while 20 - np.sum((1 - frequencies) ** alpha) < np.mean(distinct):
+        alpha += 1e-4
+    alpha -= 1
     observed = np.zeros(20)
     for row, weight in zip(rows, weights, strict=True):
         observed[names.index(row[column])] += weight
     pseudo = observed @ np.exp(rate * matrix) * frequencies
-    estimate = (alpha * observed + 10 * pseudo) / (alpha + 10)
+    mixed = (alpha * observed + 5.5 * frequencies) / (alpha + 5.5)
+    part = 0.0457 / np.sum(mixed * np.log(mixed / frequencies)) ** 0.8
+    beta = 500 * part / (1 - part)
+    estimate = (alpha * observed + beta * pseudo) / (alpha + beta)
     expected = np.log(estimate / frequencies) / rate
     found = Profile.from_alignment(rows).scores[column, codes]
     assert np.abs(found - expected).max() < 1.0  # rescaled and rounded

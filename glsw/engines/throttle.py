@@ -25,11 +25,16 @@ class Throttle:
     device : Device
     first : int
         How many to try with.
+
+    Attributes
+    ----------
+    new : bool
+        Whether nothing has been measured yet.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
         self._device = device
-        self._count = first
+        self._count, self.new = first, True
 
     def run(
         self,
@@ -109,5 +114,6 @@ class Throttle:
 
     def _learn(self, count: int, seconds: float) -> None:
         """Change the size of slices after one of ``count``; a small rest says little about it."""
+        self.new = False
         if count >= self._count or seconds > SECONDS:
             self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))

@@ -16,14 +16,15 @@ from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes.compaction import BINDINGS as COMPACTION
 from glsw.engines.lanes.compaction import Selecting
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
-from glsw.engines.lanes.jobs import Job, Round, apart, merged
-from glsw.engines.lanes.packing import MAX_GROUPS_PER_DISPATCH, NO_SCORES, PackingEngine
+from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged
+from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
+    MAX_GROUPS_PER_DISPATCH,
     MAX_TARGET_LENGTH,
     OWN_QUERIES,
     QUERY_LETTERS,
@@ -37,6 +38,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
+_FIRST_PORTIONS = 2**8  # that show how many a slice of time takes
 _MAX_BORDER_BYTES = 2**31  # of all slices of time that the device has
 _MIN_LARGE_PAIR_CELLS = 2**22
 _MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
@@ -329,8 +331,8 @@ class Lanes(PackingEngine):
             self.device.ctx.finish()
             self._ahead = False
         self.device.ctx.memory_barrier()
-        for dispatches in self._dispatches(jobs):
-            for job, groups, border in dispatches:
+        for some in self._dispatches(jobs):
+            for job, groups, border in some:
                 program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
                 job.bind()
                 self.reserve(BORDERS, 0)
@@ -368,35 +370,25 @@ class Lanes(PackingEngine):
             return
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         units = [(job, groups) for job in jobs for groups in job.units(portion)]
+        # The first slices are small. They have short targets: a few long ones would take as long.
+        new = self._throttle.new and not self.on_software
+        first = min(len(units) // 2, _FIRST_PORTIONS) if new else 0
+        for some in (units[len(units) - first :], units[: len(units) - first]):
+            yield from self._slices_of_units(some)
+
+    def _slices_of_units(
+        self, units: Sequence[tuple[Job, range]]
+    ) -> Iterator[Iterator[tuple[Job, range, int]]]:
         room = offsets_of(np.array([job.border_bytes(k.start, k.stop) for job, k in units]))
         bound = self.device.info.limits["max_storage_block"]
         most = min(self._memory // 2, _MAX_BORDER_BYTES, bound)
         parts = 1 if room[-1] <= most else SLICES_AT_ONCE
         part = int(room[-1]) if parts == 1 else most // parts // 16 * 16
-        self.reserve(BORDERS, parts * part)
-        slices = self._throttle.overlapping(room, part)
-        for number, some in enumerate(slices):
+        self._reserve_borders(parts * part)
+        for number, some in enumerate(self._throttle.overlapping(room, part)):
             first = int(room[some.start]) if parts == 1 else number % parts * part
-            yield self._dispatches_of(merged(units[some.start : some.stop]), first, part)
+            jobs = merged(units[some.start : some.stop])
+            yield dispatches(jobs, first, part, self.device.ctx.finish, self._reserve_borders)
 
-    def _dispatches_of(
-        self, units: Iterable[tuple[Job, range]], first: int, part: int
-    ) -> Iterator[tuple[Job, range, int]]:
-        filled = first
-        for job, groups in units:
-            start = groups.start
-            while start < groups.stop:
-                most = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
-                end = min(most, job.fitting(start, first + part - filled))
-                if end <= start:  # wait until there is room again
-                    self.device.ctx.finish()
-                    filled = first
-                    end = min(most, max(start + 1, job.fitting(start, part)))
-                size = job.border_bytes(start, end)
-                if size > part:  # of one work group, which is alone on the device then
-                    self.reserve(BORDERS, size)
-                yield job, range(start, end), (0 if size > part else filled) // job.geometry.border
-                if size > part:
-                    self.device.ctx.finish()
-                filled += size
-                start = end
+    def _reserve_borders(self, size: int) -> None:
+        self.reserve(BORDERS, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
 from glsw.engines.lanes.targets import (
     GROUPS,
+    MAX_GROUPS_PER_DISPATCH,
     OWN_QUERIES,
     QUERY_LETTERS,
     QUERY_PROFILE,
@@ -175,3 +176,42 @@ def merged(units: Sequence[tuple[Job, range]]) -> Iterator[tuple[Job, range]]:
     for job, several in groupby(units, key=itemgetter(0)):
         ranges = [each for _, each in several]
         yield job, range(ranges[0].start, ranges[-1].stop)
+
+
+def dispatches(
+    units: Iterable[tuple[Job, range]],
+    first: int,
+    part: int,
+    wait: Callable[[], None],
+    reserve: Callable[[int], None],
+) -> Iterator[tuple[Job, range, int]]:
+    """Yield the work groups of a dispatch each, and the first of their borders.
+
+    Parameters
+    ----------
+    units : iterable of (Job, range)
+    first, part : int
+        Bytes before the part of the borders' buffer that is for them, and of this part.
+    wait : callable
+        Waits until the device has done what was yielded.
+    reserve : callable
+        Makes room for so many bytes of borders.
+    """
+    filled = first
+    for job, groups in units:
+        start = groups.start
+        while start < groups.stop:
+            most = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
+            end = min(most, job.fitting(start, first + part - filled))
+            if end <= start:  # there is no room left
+                wait()
+                filled = first
+                end = min(most, max(start + 1, job.fitting(start, part)))
+            size = job.border_bytes(start, end)
+            if size > part:  # of one work group, which is alone on the device then
+                reserve(size)
+            yield job, range(start, end), (0 if size > part else filled) // job.geometry.border
+            if size > part:
+                wait()
+            filled += size
+            start = end

@@ -15,6 +15,7 @@ from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import Geometries, Geometry, profile_letters
 from glsw.engines.lanes.targets import (
     LETTERS,
+    MAX_GROUPS_PER_DISPATCH,
     TARGETS,
     PackedTargets,
     SortedTargets,
@@ -25,7 +26,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
 
-MAX_GROUPS_PER_DISPATCH = 65535
 _USUAL_CHAINS_PER_WORKGROUP = 64
 
 

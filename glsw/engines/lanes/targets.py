@@ -23,6 +23,7 @@ OWN_QUERIES, QUERY_LETTERS = (
     Binding("QUERY_LETTERS", TARGETS.number),
 )
 """Of pairs that each have their own query."""
+MAX_GROUPS_PER_DISPATCH = 65535
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
 _MIN_LONG_TARGET = 512  # residues

@@ -311,7 +311,7 @@ def test_errors_of_files_are_one_line(tmp_path: Path, second: str, message: str)
 
 def test_letters_outside_the_alphabets() -> None:
     pairs = BOTH.alphabet
-    assert pairs.decode(pairs.encode("J?", unknown="X")) == "XX"
+    assert pairs.decode(pairs.encode("J?MUUX", unknown="X")) == "XXMXCX"
     without_x = PairedAlphabet.of(BLOSUM62.alphabet, glsw.sequences.alphabet.custom("AB"))
     with pytest.raises(ValueError, match="letter '\\?' at position 1"):
         without_x.encode("J?", unknown="X")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import Alphabet, UnknownLetterError, custom
-from glsw.sequences.letters import LARGEST, listing
+from glsw.sequences.alphabet import Alphabet, UnknownLetterError
+from glsw.sequences.letters import LARGEST
 
 STRUCTURE = "ACDEFGHIKLMNPQRSTVWYX"
 """The 20 states of the structure alphabet 3Di, and X for an unknown one."""
@@ -94,16 +94,14 @@ class PairedAlphabet(Alphabet):
         if len(text) % 2:
             raise ValueError(f"{name}: two letters per position expected, got {len(text)} letters")
         codes = self.first.encode(text[::2], name=name, unknown=unknown, substituted=substituted)
-        of_second, second = text[1::2], f"{name}, second track"
-        if unknown is not None and unknown not in self.second.letters:
-            unknown = None
-        for at, letter in self.second.substituted(of_second) if unknown is None else ():
-            raise UnknownLetterError(
-                f"{second}: letter {letter!r} at position {at + 1} is not in the "
-                f"{self.second.name} alphabet ({listing(self.second.letters)})"
+        known = unknown is None or unknown in self.second.letters
+        try:
+            others = self.second.encode(
+                text[1::2], name=f"{name}, second track", unknown=unknown if known else None
             )
-        codes_of_second = self.second.encode(of_second, name=second, unknown=unknown)
-        return self.paired(codes, codes_of_second)
+        except UnknownLetterError as error:  # no advice on scorings of one track
+            raise UnknownLetterError(error.args[0]) from None
+        return self.paired(codes, others)
 
     def paired(
         self, first: npt.NDArray[np.uint8], second: npt.NDArray[np.uint8]
@@ -126,10 +124,19 @@ class PairedAlphabet(Alphabet):
         return self.first.substituted(text[::2])
 
 
+class _Structure(Alphabet):
+    """An alphabet whose letters are no residues, also if they are spelled as these."""
+
+    @property
+    def amino_acids(self) -> bool:
+        """Never."""
+        return False
+
+
 def second_alphabet(letters: str | tuple[str, ...] = STRUCTURE) -> Alphabet:
     """Return an alphabet of a second track: these letters in the order of the alphabet.
 
-    >>> second_alphabet("YXA").letters
-    'AXY'
+    >>> second_alphabet("YXA").letters, second_alphabet().substitutes
+    ('AXY', {})
     """
-    return custom("".join(sorted(letters)), "structure")
+    return _Structure("structure", "".join(sorted(letters)))

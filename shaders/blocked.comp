@@ -22,6 +22,7 @@ layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
+uniform int to_reach;   // by a path to the last cell, 0: the best score so far
 
 void main() {
     int t = int(gl_LocalInvocationIndex), region = int(gl_WorkGroupID.y);
@@ -49,7 +50,8 @@ void main() {
     Best best = better(best_from(best_cells[tile_row]), at_least(best_cells[tile_rows].x));
     int ahead = min(rows_ahead, pair.target_length - first);
     highest = max(max(highest, lane.corner), highest_above(first, end));
-    if (cannot_improve(highest, ahead, best_cells[tile_rows].x)) {
+    int goal = to_reach > 0 ? to_reach : best_cells[tile_rows].x;
+    if (cannot_improve(highest, ahead, goal)) {
         lane = lane_at_border(pair, lane.row);
         lane.corner = above_strip(end - 1).x;
         barrier();

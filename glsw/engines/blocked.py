@@ -12,13 +12,14 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
-from glsw.engines.gl import COMPUTE, ROWS
+from glsw.engines.gl import COMPUTE, ROWS, Binding
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 
+_ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _STOP, _OVER = 0, 3
 """The gaps of a trace in H, and of one that has ended: see trace.glsl."""
 _TRACERS = 64  # invocations of blocked_trace.comp
@@ -143,7 +144,7 @@ class Blocked(Tiled):
                     whole = Band(region, (region.m, region.n), region.m, region.n, 1)
                     self._follow(whole, trace, found)
                 else:
-                    self._cross(kept, trace, found)
+                    self._cross(kept, trace, int(best.score[0]), found)
                 runs[int(p[0])] = np.concatenate(found)
         ends = self.ends_of(batch, cells)
         for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
@@ -169,28 +170,61 @@ class Blocked(Tiled):
 
     # From the best cell back to the start, region by region.
 
-    def _cross(self, kept: Kept, trace: Trace, runs: _Runs) -> Trace:
-        """Walk through the regions between the kept rows and columns of a region."""
+    def _cross(self, kept: Kept, trace: Trace, score: int, runs: _Runs) -> Trace:
+        """Walk through the regions between the kept rows and columns of a region.
+
+        A path to where the trace is scores ``score`` or more; 0 if that is not known.
+        """
         around = kept.region
         while trace.gap != _OVER and trace.i > around.i and trace.j > around.j:
             band, grid = self._next_band(kept, trace)
             regions = band.regions()
             inner = self._keep_borders(enclosing(regions), grid, band.size)
             self._take_borders(kept, band, regions)
-            self._fill(regions, inner, directions=inner is None, best=False)
+            if alone := band.size == 1 and inner is not None and self.scoring.local:
+                score = self._score_at(kept, trace, score)
+            self._fill(
+                regions,
+                inner,
+                prune=alone and score > 0 and self._prune is not False,
+                to_reach=score,
+                directions=inner is None,
+                best=False,
+            )
             if inner is None:
                 trace = self._follow(band, trace, runs)
                 continue
             while trace.gap != _OVER and (region := band.find(trace.i, trace.j)) is not None:
-                start = region * inner.size
-                trace = self._cross(
-                    inner._replace(region=regions[region], start=start), trace, runs
-                )
+                one = inner._replace(region=regions[region], start=region * inner.size)
+                trace = self._cross(one, trace, score if alone else 0, runs)
         return trace
+
+    def _score_at(self, kept: Kept, trace: Trace, known: int) -> int:
+        """Return a score that a path to where the trace is has, `known` off kept rows and columns.
+
+        In a gap it is lower than H there by no more than two gaps and an aligned pair.
+        """
+        (i, j), (height, width) = kept.inside(trace), kept.cell
+        if i % height and j % width:
+            return known
+        row, column = kept.first_row + i // height * kept.region.n, kept.first_column
+        at = column + j // width * kept.height + i - 1 if i % height else row + j - 1
+        # After a read of the large buffer itself, copies out of it take 5 ms on an H100.
+        self.device.ctx.copy_buffer(
+            self.reserve(_ONE_KEPT, self._word),
+            self._buffers[kept_binding(kept.grid.level)],
+            size=self._word,
+            read_offset=self._word * at,
+        )
+        word = int(self.download(_ONE_KEPT, np.uint32, 1)[0])
+        scoring = self.scoring
+        gap = max(scoring.deletion[0], scoring.insertion[0])
+        lower = 0 if trace.gap == _STOP else 2 * gap + max(0, scoring.maximum)
+        return (word >> 8 if self._packed else word) - lower
 
     def _next_band(self, kept: Kept, trace: Trace) -> tuple[Band, Grid]:
         """Return the regions that the path is expected to enter, and what to keep of them."""
-        i, j = trace.i - kept.region.i, trace.j - kept.region.j
+        i, j = kept.inside(trace)
         band = Band(kept.region, kept.cell, i, j, self._ahead)
         largest = kept.region._replace(m=min(kept.cell[0], i), n=min(kept.cell[1], j))
         grid = self._grid(largest, kept.grid.level + 1)

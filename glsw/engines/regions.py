@@ -57,6 +57,10 @@ class Kept(NamedTuple):
     height: int  # of a kept column
     start: int = 0
 
+    def inside(self, trace: Trace) -> tuple[int, int]:
+        """Return how many rows and columns of the region are still ahead."""
+        return trace.i - self.region.i, trace.j - self.region.j
+
     @property
     def first_row(self) -> int:
         """Where the rows begin."""

@@ -92,13 +92,15 @@ class Tiled(ComputeEngine):
         ends: bool = False,
         ties: Ties = "conventional",
         prune: bool = False,
+        to_reach: int = 0,
         directions: bool = False,
         best: bool = True,
         progress: Progress | None = None,
     ) -> None:
         """Compute all tiles of regions whose borders are on the device, and the best cell of one.
 
-        Of each, what ``kept`` says is kept, or the directions.
+        Of each, what ``kept`` says is kept, or the directions. With ``prune`` tiles are left out
+        that cannot reach the best score, or that of a path to the last cell, ``to_reach``.
         """
         whole = enclosing(regions)
         rows, columns = self._tiles(whole)
@@ -120,7 +122,7 @@ class Tiled(ComputeEngine):
             program["region_words"] = self._direction_bytes(whole) // 4
             self.reserve(gl.DIRECTIONS, self._direction_bytes(whole) * len(regions))
         if prune:
-            program["gain"] = max(0, self.scoring.maximum)
+            program["gain"], program["to_reach"] = max(0, self.scoring.maximum), to_reach
         self._describe(regions)
         cells = np.zeros((rows + 1, 4), np.int32)
         cells[rows, 0] = 0 if best else _NEVER_BEATEN

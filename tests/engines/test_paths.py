@@ -16,6 +16,7 @@ from test_engines import small_cases
 import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
+from glsw.engines.reference import rows
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.rows import best_end
@@ -317,6 +318,29 @@ def test_blocked_computes_regions_ahead_at_once(device, monkeypatch, mode):
     assert fills[0] > 2 * fills[1] > 2 * fills[2]
     assert most[:2] == (1, 9)
     assert most[2] > 9
+
+
+def test_blocked_knows_what_a_path_scores_at_kept_borders(device, monkeypatch):
+    able(device, "blocked")
+    scoring = Scoring.named("BLOSUM62", 12, 1)
+    seen, score_at = [], Blocked._score_at
+
+    def noted(self, kept, trace, known):
+        found = score_at(self, kept, trace, known)
+        seen.append((trace, found))
+        return found
+
+    monkeypatch.setattr(Blocked, "_score_at", noted)
+    batch = relatives(10, (700,))
+    for p in range(len(batch)):
+        seen.clear()
+        options = {"workgroup": 1, "columns": 4, "memory": 20_000}
+        Blocked(scoring, device, **options).paths(batch.select([p]))
+        h = [row.h for row in rows(*batch.pair(p), scoring)]
+        assert len(seen) > 3
+        for at, found in seen:
+            value = h[at.i][at.j]
+            assert found == value if at.gap == 0 else value - 40 < found < value, (p, at)
 
 
 # Hypothesis

@@ -23,7 +23,8 @@ class TwoTrackScoring(Scoring):
 
     The score of two positions is that of their first letters plus ``weight`` times that of their
     second letters, rounded once per entry of the second matrix to integer units of the first matrix
-    (halves to even numbers). Gap costs are those of the first.
+    (halves to even numbers). Gap costs are those of the first. :meth:`of` makes it; its other
+    parameters are those of `Scoring`.
 
     Parameters
     ----------
@@ -35,8 +36,6 @@ class TwoTrackScoring(Scoring):
         The pairs of letters.
     matrix : ndarray of int32, shape (A B, A B), read-only
         The scores of pairs of letters.
-    others
-        As of `Scoring`; :meth:`of` makes them.
 
     Examples
     --------

@@ -164,16 +164,17 @@ class Sensitivity(Workload):
         """Return the hits of each round of psiblast, or of the one of blastp."""
         run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
         words = [program, "-query", "q", "-db", "db", "-max_target_seqs", "5000"]
-        words += ["-evalue", str(_EVALUE), "-outfmt", "6 qseqid sseqid evalue"]
+        words += ["-evalue", str(_EVALUE), "-outfmt", "7 qseqid sseqid evalue"]
         words += ["-num_threads", str(self.setup.cores)]
         if program == "psiblast":
             words += ["-num_iterations", str(_ROUNDS), "-inclusion_ethresh", str(INCLUSION)]
         found: list[dict[str, Sequence[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
         for query in queries:
             write_records(folder / "q", [query])
-            parts = [text for text in run(words, folder).split("\n\n") if "\t" in text]
+            parts = run(words, folder).split("# Iteration: ")
+            parts = parts[1:] or parts
             for number, hits in enumerate(found):
-                hits.update(_best(parts[min(number, len(parts) - 1)].splitlines() if parts else []))
+                hits.update(_best(parts[min(number, len(parts) - 1)].splitlines()))
         return found
 
     def _ssearch36(self, folder: Path, queries: list[Record]) -> Sequence[Hits]:

@@ -54,7 +54,7 @@ bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark
 	$(BIN)/python -m bench report bench-results/this-device.ndjson bench/results/h100.ndjson \
 	--output bench-results; exit $$status
 
-readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md from bench/results
+readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md, docs/SENSITIVITY.md
 	$(BIN)/python -m bench readme
 
 site: $(VENV)/installed-docs ## build the documentation in build/site

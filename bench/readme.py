@@ -1,4 +1,4 @@
-"""``bench readme``: the tables of README.md and bench/README.md, made from bench/results.
+"""``bench readme``: tables of README.md and of other pages, and a picture, from bench/results.
 
 With ``--check`` nothing is written, and the exit status is 1 if a table differs.
 """
@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench import options, roofline
+from bench import curves, options, roofline
 from bench.claims import matches
 from bench.row import File, Row, rate_of, seconds_of, state
-from bench.table import gcups, number, seconds, size_text, where
+from bench.table import gcups, number, percent, seconds, size_text, where
+from bench.work.sensitivity import CURVE, ERRORS, FIRST
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -171,6 +172,14 @@ def limits() -> Iterator[str]:
         yield line(name, f"{own}, {limit.share:.0%}", reason, other)
 
 
+def relatives() -> Iterator[str]:
+    """Yield the lines of the table of what the programs of ``sensitivity`` find."""
+    wanted = [*FIRST, *(CURVE[ERRORS.index(errors)] for errors in (0.01, 0.1, 1.0, 10.0))]
+    yield head("", (f"{task}, {options}" for task, options in wanted))
+    for program, found in curves.shares_of(load("llvmpipe")).items():
+        yield line(program, *(percent(found.get(each)) for each in wanted))
+
+
 def two_devices() -> str:
     """Return how much faster two devices are than one."""
     rows = [row for row in load("2xh200") if row["task"] == "devices"]
@@ -193,7 +202,8 @@ def made() -> dict[str, str]:
         "programs on the processor of that machine:"
     )
     lines = [*headlines(), "", two_devices(), "", intro, "", *by_device()]
-    return {"README.md": "\n".join(lines), "bench/README.md": "\n".join(limits())}
+    tables = {"README.md": lines, "bench/README.md": limits(), "docs/SENSITIVITY.md": relatives()}
+    return {name: "\n".join(some) for name, some in tables.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -217,4 +227,7 @@ def _write(arguments: argparse.Namespace) -> int:
         elif new != text:
             print(f"bench readme: {name} differs: make readme-tables", file=sys.stderr)
             status = 1
+    if not arguments.check:
+        picture = ROOT / "docs" / "figures" / "sensitivity.png"
+        curves.draw(curves.shares_of(load("llvmpipe")), picture)
     return status

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from bench.curves import draw, shares_of
 from bench.work.sensitivity import CURVE, ERRORS, FIRST, Hits, _best, counted
 
 CLASSES = {
@@ -111,3 +114,12 @@ def test_generated_domains_are_counted_as_pair_by_pair(seed: int) -> None:
 def test_each_target_counts_once() -> None:
     lines = ["a\tb\t0.5", "a\tc\t0.1", "a\tb\t0.01", "Search has converged!", ""]
     assert _best(lines) == {"a": [("b", 0.01), ("c", 0.1)]}
+
+
+def test_curves_are_those_of_the_rows(tmp_path: Path) -> None:
+    row = {"workload": "sensitivity", "program": "glsw, 2 rounds", "rate": 0.25}
+    rows = [{**row, "task": task, "options": options} for task, options in (*FIRST, *CURVE[3:7])]
+    shares = shares_of([*rows, {**row, "workload": "pairs", "task": "scores"}])
+    assert shares == {"glsw, 2 rounds": dict.fromkeys((*FIRST, *CURVE[3:7]), 0.25)}
+    draw(shares, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")

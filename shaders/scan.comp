@@ -13,30 +13,29 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/block_borders.glsl"
 #include "lib/best.glsl"
 #include "lib/best_of_group.glsl"
-
-layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
-uniform int next_strip;  // of block 0
-uniform int first_block;
-uniform int rows;
-uniform int blocks;  // of the longest target
+#include "lib/candidates.glsl"
+#include "lib/scan_strips.glsl"
 
 void main() {
     int p = int(gl_WorkGroupID.y), block = first_block + int(gl_WorkGroupID.x), t = lane();
     Pair pair = pair_at(uint(p));
-    int first_row = (next_strip - block) * rows, end = min(first_row + rows, pair.query_length);
+    Part part = part_of(pair, p);
+    int strip = part.top + next_strip - block, first_row = strip * rows;
+    int end = min(first_row + rows, part.rows);
     int first = (block * WORKGROUP + t) * COLUMNS, inside = pair.target_length - first;
-    bool idle = first_row < 0 || first_row >= end || first - t * COLUMNS >= pair.target_length;
+    bool idle = next_strip < block || first_row >= end || first - t * COLUMNS >= part.columns;
     if (idle) return;
     load_scores();
 
-    int above = p * stride + block * (COLUMNS + 1) * WORKGROUP + t;
+    int above = p * stride + block * (COLUMNS + 1) * WORKGROUP + t + strip * kept_row;
     int beside = p * stride + column_left;
     int h[COLUMNS], f[COLUMNS], letters[COLUMNS];
-    int corner = load_row_above(pair, above, first, first_row == 0, h, f, letters);
+    int corner = load_row_above(pair, above - kept_row, first, first_row == 0, h, f, letters);
     ivec2 border = ivec2(border_cell().h, border_cell().e);
     ivec2 next_left = block == 0 ? border : borders[beside + first_row];
     int next_letter = query_letter(pair, first_row);
     Best best = NOTHING;
+    begin_words();
     for (int i = first_row; i < end; ++i) {
         ivec2 left = next_left;
         int letter = profiled(next_letter), ahead = min(i + 1, end - 1);
@@ -44,7 +43,8 @@ void main() {
         next_letter = query_letter(pair, ahead);
         // F and H' of the columns, and E behind them when no gap enters.
         Cell diagonal = upper_cell(corner, 0);
-        int e = border_cell().e, most = 0, at = 0;
+        int e = border_cell().e, most = 0, at = 0, over[COLUMNS];
+        Cell cells[COLUMNS];
         for (int c = 0; c < COLUMNS; ++c) {
             Cell up = upper_cell(h[c], f[c]);
             Cell here = begin(diagonal, up, score(letter, letters[c]));
@@ -54,6 +54,8 @@ void main() {
                 at = c;
             }
             e = extend_gap(finish(here, e).h, e);
+            cells[c] = here;
+            over[c] = h[c];
             h[c] = here.h;
             f[c] = here.f;
         }
@@ -63,13 +65,16 @@ void main() {
         e = left.y;
         for (int c = 0; c < COLUMNS; ++c) {
             h[c] = finish(upper_cell(h[c], 0), e).h;
+            note_cell(c, i, finish(cells[c], e), left.x, over[c]);
             e = extend_gap(h[c], e);
+            left.x = h[c];
         }
+        keep_words(pair, i - part.top * rows, first, i + 1 == end);
         if (t == WORKGROUP - 1) borders[beside + i] = ivec2(h[COLUMNS - 1], e);
     }
     for (int c = 0; c < COLUMNS; ++c) borders[above + c * WORKGROUP] = ivec2(h[c], f[c]);
     borders[above + COLUMNS * WORKGROUP].x = corner;
+    if (AGAIN == 1) return;
     best = best_of_group(best);
-    int part = p * blocks + block;
-    if (t == 0) candidate_cells[part] = stored(better(best_from(candidate_cells[part]), best));
+    if (t == 0) offer(p * blocks + block, best);
 }

@@ -11,7 +11,7 @@ layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = ROWS_BINDING) buffer Diagonals {
     ivec4 cells[];  // H, E, F, by pair and row
 };
-layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
+#include "lib/candidates.glsl"
 uniform int diagonal;
 uniform int first_row;  // on the diagonal of the longest target
 uniform int stride;     // rows of the longest query
@@ -34,7 +34,5 @@ void main() {
     int s = score(profiled(query_letter(pair, i)), target_letter(pair, j));
     Cell c = cell(left_cell(corner.x, 0), left_cell(left.x, left.y), upper_cell(up.x, up.z), s);
     cells[place(p, diagonal, i)] = ivec4(c.h, c.e, c.f, 0);
-    int part = int(p) * stride + i;
-    Best best = best_from(candidate_cells[part]);
-    if (c.m >= best.score) candidate_cells[part] = stored(better(best, c.m, i, j));
+    offer(int(p) * stride + i, c.m, i, j);
 }

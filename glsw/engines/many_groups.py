@@ -27,7 +27,7 @@ from glsw.scoring.scoring import Scoring
 
 ROWS = Binding("ROWS", gl.ROW_ABOVE.number)
 """The storage buffer of rows or diagonals of the tables."""
-CANDIDATES = Binding("CANDIDATES", gl.DIRECTIONS.number)
+CANDIDATES = Binding("CANDIDATES", gl.PATHS.number)
 """The storage buffer of candidates: the best cell of each row, column or block of a table."""
 _COLLECTORS = 64  # invocations in a work group of best.comp
 _MAX_CELLS_PER_STEP, _MAX_SOFTWARE_CELLS_PER_STEP = 2**28, 2**24
@@ -44,11 +44,14 @@ class Sizes(NamedTuple):
         Rows, columns or blocks of its table, each of which keeps its best cell.
     cells : int
         Cells computed in a step.
+    directions : int
+        Bytes of directions.
     """
 
     bytes: int
     candidates: int
     cells: int
+    directions: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,8 +174,9 @@ class ManyGroupsEngine(ComputeEngine):
         for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
             while len(part):
                 each = self.sizes(int(m[part[0]]), int(n[part].max()))
-                room = self._memory // (each.bytes + 16 * each.candidates)
-                block = info.limits["max_storage_block"] // max(each.bytes, 16 * each.candidates)
+                room = self._memory // (each.bytes + 16 * each.candidates + each.directions)
+                largest = max(each.bytes, 16 * each.candidates, each.directions)
+                block = info.limits["max_storage_block"] // largest
                 count = max(1, min(room, block, cells // each.cells, MAX_PAIRS_PER_DISPATCH))
                 yield part[:count]
                 part = part[count:]
@@ -180,14 +184,15 @@ class ManyGroupsEngine(ComputeEngine):
     def _prepare(self, chunk: Chunk) -> None:
         """Upload sequences and pairs, and make room."""
         batch = chunk.batch
-        size, candidates, _ = self.sizes(chunk.rows, chunk.columns)
+        size, candidates, _, directions = self.sizes(chunk.rows, chunk.columns)
         self.upload_sequences(batch)
         self.upload(gl.PAIRS, gl.pair_records(batch))
         self.reserve(ROWS, len(batch) * size)
         self.zero(CANDIDATES, len(batch) * candidates * 16)
         self.reserve(gl.BEST, len(batch) * 16)
         self.memory_used = max(
-            self.memory_used, len(batch) * (size + candidates * 16 + 16 + gl.PAIR.itemsize)
+            self.memory_used,
+            len(batch) * (size + candidates * 16 + directions + 16 + gl.PAIR.itemsize),
         )
 
     def dispatch(self, program: moderngl.ComputeShader, groups: int, pairs: int, /) -> None:

@@ -8,10 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.gl import Binding
+from glsw.engines import gl
+from glsw.engines.base import Progress, Ties, check_ties
+from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
+from glsw.paths import Paths
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import ranges
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")
@@ -19,6 +24,7 @@ _CARRIES = Binding("CARRIES", 6)
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1
+_TRACERS = 32  # invocations in a work group of traceback.comp
 # Of the fused form: as many columns as stay in registers, and so many rows that a dispatch costs
 # little, but blocks need not wait long for their left neighbours.
 _FEWEST_COLUMNS, _HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 4, 16, 32
@@ -44,6 +50,10 @@ class Scan(ManyGroupsEngine):
     Memory is linear in the lengths: per pair, 36 bytes a column in the first two forms, in the
     last about 8 a column and 8 a row.
 
+    For alignments, which always have the fused form, directions are written on the way and walked
+    on the device: nothing but the alignment comes back. Where they exceed the memory, the row above
+    each strip is kept, and directions are computed again, some strips at a time, from the end back.
+
     Parameters
     ----------
     form : str
@@ -65,7 +75,11 @@ class Scan(ManyGroupsEngine):
     """
 
     name = "scan"
-    capabilities = replace(ManyGroupsEngine.capabilities, workloads=("long pairs",))
+    capabilities = replace(
+        ManyGroupsEngine.capabilities,
+        tasks=("score", "ends", "alignment"),
+        workloads=("long pairs",),
+    )
     bindings = (*ManyGroupsEngine.bindings, _CARRIES)
 
     def __init__(
@@ -88,44 +102,129 @@ class Scan(ManyGroupsEngine):
         info = self.device.info
         self._form = form
         self._uniforms["farthest"] = _LARGEST // max(1, scoring.gap_extend)
-        if form == "fused":
-            self._group = workgroup or info.subgroup_size or (8 if info.software else 32)
-            # from_left.glsl: a gap across a whole block must stay inside int32.
-            farthest = (_LARGEST - scoring.gap_open) // max(1, scoring.gap_extend)
-            columns = columns or (_SOFTWARE_COLUMNS if info.software else _HARDWARE_COLUMNS)
-            self._columns = max(1, min(columns, farthest // self._group))
-            self._rows = rows
-            self._subgroups = 1 if self._group == info.subgroup_size else None
-        else:
-            self._group = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
+        self._block = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
+        self._group = workgroup or info.subgroup_size or (8 if info.software else 32)
+        # from_left.glsl: a gap across a whole block must stay inside int32.
+        farthest = (_LARGEST - scoring.gap_open) // max(1, scoring.gap_extend)
+        columns = columns or (_SOFTWARE_COLUMNS if info.software else _HARDWARE_COLUMNS)
+        self._columns = max(1, min(columns, farthest // self._group))
+        self._rows = rows
+        self._subgroups = 1 if self._group == info.subgroup_size else None
+        self._traces = False  # whether alignments are computed
 
     def sizes(self, rows: int, columns: int) -> Sizes:
         """Return bytes for rows, candidates (one per column or block), cells of a step."""
-        if self._form != "fused":
+        if self._form != "fused" and not self._traces:
             return Sizes(5 * 4 * columns, columns, columns)
-        shape = self._block_shape(columns)
-        above = shape.blocks * self._group * (shape.columns + 1)
-        return Sizes(8 * (above + rows), shape.blocks, min(rows, shape.rows) * columns)
+        shape = self._shape(rows, columns)
+        kept = shape.row * (shape.strips(rows) if shape.again(rows) else 1)
+        directions = self._traces * _bytes_of_directions(shape.rows * shape.spacing, columns)
+        cells = min(rows, shape.rows) * columns
+        return Sizes(8 * (kept + rows), shape.blocks, cells, directions)
+
+    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
+        """Return the bytes of the largest buffer of one pair."""
+        most = super().largest_buffer(m, n)
+        if not alignment:
+            return most
+        self._traces = True
+        sizes = self.sizes(m, n)
+        self._traces = False
+        return max(most, sizes.bytes, sizes.directions)
 
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps, and what dispatches one; see the forms."""
-        if self._form == "blocks":
-            return self._rows_in_blocks(chunk)
-        if self._form == "single-stage":
-            return self._rows_in_steps(chunk)
-        return self._strips(chunk)
+        if self._traces:
+            return self._strips(chunk)
+        forms = {"blocks": self._rows_in_blocks, "single-stage": self._rows_in_steps}
+        return forms.get(self._form, self._strips)(chunk)
 
-    def _block_shape(self, columns: int) -> _BlockShape:
-        """Return how the fused form cuts tables of so many columns."""
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths:
+        """Return the best local alignment of each pair, traced back on the device.
+
+        Parameters and errors as in `Engine.ends`.
+        """
+        check_ties(ties)
+        self.check(batch)
+        defines = {"ENDS": 1, "TIES_ANY": 1 if ties == "any" else None}
+        parts = []
+        self._traces = True
+        try:
+            for chosen in self._chunks(batch):
+                chunk = Chunk(batch.select(chosen), defines)
+                parts.append((chosen, self._paths_of(chunk, progress)))
+        finally:
+            self._traces = False
+        return Paths.merged((len(batch), 2), parts)
+
+    def _paths_of(self, chunk: Chunk, progress: Progress | None) -> Paths:
+        """Compute, trace back and read a chunk."""
+        shape = self._shape(chunk.rows, chunk.columns)
+        strips, again = shape.strips(chunk.rows), shape.again(chunk.rows)
+        blocks = -(-strips // shape.spacing)
+        loops = 1 + int((chunk.m + chunk.n).max()) // MAX_ROUNDS
+        records = gl.pair_records(chunk.batch)
+        directions = self.sizes(chunk.rows, chunk.columns).directions
+        records["directions"] = np.arange(len(records)) * (directions // 4)
+        runs = 2 * np.minimum(chunk.m, chunk.n) + 1 + blocks * loops
+        records["path"] = np.cumsum(runs) - runs
+        self._prepare(chunk)
+        self.upload(gl.PAIRS, records)
+        self.reserve(gl.DIRECTIONS, len(records) * directions)
+        self.reserve(gl.TRACES, 16 * len(records))
+        total, step = self._strips(chunk, DIRECTIONS=None if again else 1)
+        self._throttle.run(total, step, cells=chunk.batch.cells, progress=progress)
+        cells = self._collect(chunk)
+        self.reserve(gl.PATHS, 4 * int(runs.sum()))
+        for block in range(blocks + 1):
+            if block and again:
+                total, step = self._strips(chunk, DIRECTIONS=1, AGAIN=1)
+                self._throttle.run(total, step)
+                self.reserve(gl.PATHS, 0)  # candidates have its place
+            program = self.program(
+                "traceback.comp",
+                WORKGROUP=shape.rows // gl.ROWS,
+                ENDS=1,
+                DIRECTIONS=1,
+                ROW_MAJOR=1,
+                RESTART=int(block == 0),
+            )
+            program["pair_count"] = len(records)
+            if block:
+                program["spacing"] = shape.spacing
+            for _ in range(loops if block else 1):
+                self.dispatch(program, -(-len(records) // _TRACERS), 1)
+        self.device.check("tracing back")
+        counts = self.download(gl.TRACES, (np.uint32, 4), len(records))[:, 3].astype(np.int64)
+        words = self.download(gl.PATHS, np.uint32, int(runs.sum()))
+        paths = Paths.empty(self.ends_of(chunk.batch, cells), counts)
+        paths.runs[:] = words[ranges(records["path"], counts)]
+        return paths
+
+    def _shape(self, rows: int, columns: int) -> _Shape:
+        """Return how the fused form cuts tables of so many rows and columns."""
         each = min(self._columns, max(_FEWEST_COLUMNS, _power(-(-columns // self._group))))
         blocks = -(-columns // (self._group * each))
         several = _SOFTWARE_ROWS if self.device.info.software else _HARDWARE_ROWS
-        return _BlockShape(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))
+        shape = _Shape(each, blocks, self._rows or (several if blocks > 1 else _ROWS_ALONE))
+        shape = shape._replace(row=blocks * self._group * (each + 1))
+        if not self._traces:
+            return shape
+        room = min(self._memory, self.device.info.limits["max_storage_block"])
+        shape = shape._replace(rows=-(-shape.rows // gl.ROWS) * gl.ROWS)
+        if _bytes_of_directions(shape.rows * shape.strips(rows), columns) <= room // 2:
+            return shape._replace(spacing=shape.strips(rows))
+        while 8 * shape.row * shape.strips(rows) > room // 4 and shape.strips(rows) > 2:
+            shape = shape._replace(rows=2 * shape.rows)
+        spacing = room // 4 // _bytes_of_directions(shape.rows, columns)
+        return shape._replace(spacing=max(1, spacing))
 
     def _rows_in_blocks(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
-        blocks = -(-chunk.columns // self._group)
+        block = self._block
+        blocks = -(-chunk.columns // block)
         self.reserve(_CARRIES, 8 * len(chunk.batch) * blocks)
-        block = self._group
         sweep = self.program("scan_blocks.comp", WORKGROUP=block, **chunk.defines)
         carry = self.program("scan_carries.comp", WORKGROUP=min(block, _power(blocks)), BLOCK=block)
         sweep["stride"] = chunk.columns
@@ -140,9 +239,9 @@ class Scan(ManyGroupsEngine):
         return chunk.rows, step
 
     def _rows_in_steps(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
-        groups = -(-chunk.columns // self._group)
-        begin = self.program("scan_single.comp", WORKGROUP=self._group, **chunk.defines)
-        double = self.program("scan_step.comp", WORKGROUP=self._group)
+        groups = -(-chunk.columns // self._block)
+        begin = self.program("scan_single.comp", WORKGROUP=self._block, **chunk.defines)
+        double = self.program("scan_step.comp", WORKGROUP=self._block)
         begin["stride"] = double["stride"] = chunk.columns
         farthest = chunk.columns - 1
         if self.scoring.gap_extend:  # a longer gap costs more than any score
@@ -162,36 +261,63 @@ class Scan(ManyGroupsEngine):
 
         return chunk.rows, step
 
-    def _strips(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
-        shape = self._block_shape(chunk.columns)
+    def _strips(self, chunk: Chunk, **traced: int | None) -> tuple[int, Callable[[int], None]]:
+        """Return the steps of the fused form; with ``AGAIN`` of the strips that traces wait for."""
+        shape = self._shape(chunk.rows, chunk.columns)
+        again = traced.get("AGAIN", 0)
         program = self.program(
             "scan.comp",
             WORKGROUP=self._group,
             COLUMNS=shape.columns,
             NEAR=min(4, self._group - 1),
             SUBGROUPS=self._subgroups,
-            **chunk.defines,
+            **{"AGAIN": 0, **chunk.defines, **traced},
         )
         stride = self.sizes(chunk.rows, chunk.columns).bytes // 8
-        strips = -(-chunk.rows // shape.rows)
-        program["rows"], program["blocks"] = shape.rows, shape.blocks
+        strips = shape.strips(chunk.rows)
+        strips = min(strips, shape.spacing) if again else strips
+        kept_row = shape.row if self._traces and shape.again(chunk.rows) else 0
+        program["rows"], program["kept_row"] = shape.rows, kept_row
         program["stride"], program["column_left"] = stride, stride - chunk.rows
+        if again:
+            program["spacing"] = shape.spacing
+        else:
+            program["blocks"] = shape.blocks
 
         def step(k: int) -> None:
             first = max(0, k - strips + 1)
             program["next_strip"], program["first_block"] = k, first
-            pairs = _longer(chunk, (k - shape.blocks + 1) * shape.rows)
-            self.dispatch(program, min(k + 1, shape.blocks) - first, pairs)
+            row = 0 if again else (k - shape.blocks + 1) * shape.rows
+            self.dispatch(program, min(k + 1, shape.blocks) - first, _longer(chunk, row))
 
         return strips + shape.blocks - 1, step
 
 
-class _BlockShape(NamedTuple):
-    """How the fused form cuts tables: columns of an invocation, blocks, rows of a dispatch."""
+class _Shape(NamedTuple):
+    """How the fused form cuts tables.
+
+    Columns of an invocation, blocks, rows of a strip, which is a dispatch; strips whose directions
+    are kept at a time, and words of 8 bytes of the row above a strip.
+    """
 
     columns: int
     blocks: int
     rows: int
+    spacing: int = 0
+    row: int = 0
+
+    def strips(self, rows: int) -> int:
+        """Return the strips of so many rows."""
+        return -(-rows // self.rows)
+
+    def again(self, rows: int) -> bool:
+        """Whether directions are computed after the table, and rows are kept for them."""
+        return 0 < self.spacing < self.strips(rows)
+
+
+def _bytes_of_directions(rows: int, columns: int) -> int:
+    """Return the bytes of the directions of so many rows, a multiple of 8."""
+    return 4 * (rows // gl.ROWS) * columns
 
 
 def _power(count: int) -> int:

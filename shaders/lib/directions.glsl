@@ -1,12 +1,16 @@
 // Where H of a cell comes from, and whether the gap that leaves it begins there: 4 bits per cell,
 // read by traceback.comp and traceback.py. A word has the ROWS = 8 cells of one invocation in one
 // column; the words of an anti-diagonal of a strip lie side by side. Without DIRECTIONS nothing is
-// kept.
+// kept. With ROW_MAJOR (engine scan) the words of the same rows lie side by side, whatever the lane.
 // Needs recurrence.glsl and WORKGROUP.
 const uint STOP = 0u, LEFT = 1u, UP = 2u, DIAGONAL = 3u, SOURCE = 3u, E_CLOSES = 4u, F_CLOSES = 8u;
 
 uint direction_word(int strip, int columns, int lane, int column) {
+#ifdef ROW_MAJOR
+    return uint((strip * WORKGROUP + lane) * columns + column);
+#else
     return uint((strip * (columns + WORKGROUP - 1) + column + lane) * WORKGROUP + lane);
+#endif
 }
 
 // From the word of column 0 to that of another column.

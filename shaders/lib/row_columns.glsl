@@ -2,8 +2,7 @@
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl, best.glsl and gap_scan.glsl.
 #include "lib/rows.glsl"
-
-layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
+#include "lib/candidates.glsl"
 uniform int row;
 
 // P(j - 1) in the row above, see gap_scan.glsl; what includes this defines it.
@@ -20,8 +19,6 @@ Cell begin_column(uint p, Pair pair, int j) {
     Cell c = begin(above(p, j - 1), above(p, j), s);
     values[h_place(p, row, j)] = c.h;
     values[f_place(p, j)] = c.f;
-    int part = int(p) * stride + j;
-    Best best = best_from(candidate_cells[part]);
-    if (c.m >= best.score) candidate_cells[part] = stored(better(best, c.m, row, j));
+    offer(int(p) * stride + j, c.m, row, j);
     return c;
 }

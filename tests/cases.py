@@ -70,6 +70,11 @@ PATH_OPTIONS = {
         {"workgroup": 1, "columns": 8, "rows": 4, "memory": 5000},
         {"workgroup": 1, "columns": 8, "memory": 20_000, "ahead": 30},
     ),
+    "scan": (
+        {},
+        {"workgroup": 4, "columns": 3, "rows": 8, "memory": 3000},
+        {"form": "blocks", "workgroup": 2, "columns": 4, "rows": 5, "memory": 1000},
+    ),
 }
 # Options that make many chunks of few pairs.
 CHUNKED = {

@@ -16,6 +16,7 @@ from test_engines import small_cases
 import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
+from glsw.engines.scan import Scan
 from glsw.engines.reference import rows
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
@@ -45,12 +46,20 @@ KEPT = {
             ((False, 1), (True, 1), (False, 7), (True, 99)),
         )
     ],
+    "scan": [
+        {"workgroup": 4, "columns": 8, "rows": rows, "memory": memory}
+        for rows, memory in product((8, 40), (1, 40_000, 10**7))
+    ],
 }
 SHAPES = {
     "diagonal": [{"workgroup": workgroup} for workgroup in (1, 2, 4, 16)],
     "blocked": [
         {"workgroup": workgroup, "columns": columns, "rows": rows}
         for workgroup, columns, rows in ((1, 4, 8), (2, 8, 4), (1, 6, 8), (4, 32, 8), (8, 16, 2))
+    ],
+    "scan": [
+        {"workgroup": workgroup, "columns": columns, "rows": rows}
+        for workgroup, columns, rows in ((2, 4, 8), (8, 32, 24), (16, 1, 100))
     ],
 }
 
@@ -249,6 +258,19 @@ def test_auto_mixes_engines(device, monkeypatch):
 def test_too_little_memory(usual, memory):
     case = SOME[0].part(slice(100, None, 4))
     judge_paths(usual(case.scoring, memory=memory), case)
+
+
+@pytest.mark.parametrize("memory", [60_000, 100_000, 10**6])
+def test_scan_keeps_rows_where_directions_do_not_fit(device, memory):
+    able(device, "scan")
+    case = Case("relatives", SOME[0].scoring, relatives(4, (500,)))
+    engine = Scan(case.scoring, device, workgroup=8, columns=8, rows=16, memory=memory)
+    judge_paths(engine, case)
+    engine._traces = True
+    shape = engine._shape(*case.batch.lengths.max(axis=0).tolist())
+    again = shape.again(int(case.batch.query_lengths.max()))
+    assert again == (memory < 10**6)
+    assert engine.memory_used <= memory or again
 
 
 @pytest.mark.parametrize("memory", [40_000, 60_000, 100_000, 10**6])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar
 
 from bench import generated
@@ -16,6 +17,7 @@ from glsw.scoring.scoring import Scoring
 SCANS = [
     Entry(f"scan {form}", "scan", {"form": form}) for form in ("fused", "blocks", "single-stage")
 ]
+FUSED = (None, "fused")  # of which alignments are, also where scores have another form
 MIB = 2**20
 
 
@@ -28,6 +30,7 @@ class Long(Workload):
         **{"tiny": [500], "small": [4096], "medium": [16_384], "large": [32_768]}
     }
     scorings: ClassVar = {"DNA 5/-4, gaps 11, 1": Scoring.match_mismatch(5, -4, 11, 1)}
+    tasks: ClassVar = ["ends"]
 
     def entries(self) -> list[Entry]:
         return [*engines_for("long pairs", "scan"), *SCANS]
@@ -39,16 +42,20 @@ class Long(Workload):
                 fields = {"scoring": name, "sizes": (length, length), "count": 1}
                 make = partial(generated.unrelated_pair, length)
                 work = PairWork(self.setup, scoring, make, fields)
-                for entry in self.entries():
-                    if self.setup.wants(entry.engine):
-                        yield work.case(entry, "ends")
+                for task, entry in product(self.tasks, self.entries()):
+                    traces = "alignment" in entry.kind.capabilities.tasks
+                    known = task == "ends" or (traces and entry.words.get("form") in FUSED)
+                    if known and self.setup.wants(entry.engine):
+                        yield work.case(entry, task)
                 yield from work.rival_cases(1, ("plain", "simd"))
 
 
 class Lin2015(Long):
-    """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters."""
+    """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters; alignments."""
 
     name, weight, requires = "lin2015", 18, (4, 3)
+    text = "one pair of DNA, {0:,} x {1:,}: score and end, and the alignment"
+    tasks: ClassVar = ["ends", "paths"]
     lengths: ClassVar = {
         "tiny": [200],
         "small": [200, 1000, 4000],

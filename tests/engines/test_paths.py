@@ -16,8 +16,8 @@ from test_engines import small_cases
 import glsw.engines.choose
 from glsw.batch import Batch
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
-from glsw.engines.scan import Scan
 from glsw.engines.reference import rows
+from glsw.engines.scan import Scan
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.rows import best_end

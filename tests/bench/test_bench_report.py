@@ -135,8 +135,9 @@ def test_the_papers_are_decided(pages):
 
 
 def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs" / "figures").mkdir(parents=True)
     (tmp_path / "bench").mkdir()
-    for name in ("README.md", "bench/README.md"):
+    for name in ("README.md", "bench/README.md", "docs/SENSITIVITY.md"):
         text = (readme.ROOT / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(readme, "ROOT", tmp_path)
@@ -147,6 +148,7 @@ def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
     assert "make readme-tables" in capsys.readouterr().err
     assert readme.main([]) == 0
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
+    assert (tmp_path / "docs" / "figures" / "sensitivity.png").stat().st_size > 10_000
     (tmp_path / "README.md").write_text("nothing\n")
     assert readme.main([]) == 2
 

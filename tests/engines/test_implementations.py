@@ -191,10 +191,24 @@ OWN_PERMUTATIONS = {
         CAPPED=1,
     ),
     "traceback.comp": permutations(
-        LINEAR, SEPARATE, SPAN, SCORES, RESTART, **LANES, ENDS=1, DIRECTIONS=1
+        LINEAR,
+        [*SEPARATE, {"ROW_MAJOR": 1}],
+        SPAN,
+        SCORES,
+        RESTART,
+        **LANES,
+        ENDS=1,
+        DIRECTIONS=1,
     ),
     "scan.comp": permutations(
-        LINEAR, SCORES, TASKS, ({}, {"SUBGROUPS": 1}), **LANES, COLUMNS=16, NEAR=4
+        LINEAR,
+        SCORES,
+        TASKS,
+        ({}, {"SUBGROUPS": 1}),
+        ({"AGAIN": 0}, {"AGAIN": 0, "DIRECTIONS": 1}, {"AGAIN": 1, "DIRECTIONS": 1}),
+        **LANES,
+        COLUMNS=16,
+        NEAR=4,
     ),
     "scan_blocks.comp": permutations(LINEAR, SCORES, TASKS, **LANES),
     "scan_carries.comp": permutations(LINEAR, SCORES, **LANES, BLOCK=256),

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
 import tempfile
 from abc import ABC, abstractmethod
@@ -19,8 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache, partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal, TypeAlias
 
 import Bio
@@ -326,12 +328,19 @@ _kept: list[Callable[[], Scores]] = []
 
 
 def _keep(make: Callable[[], Competitor], path: Path) -> None:
-    """Prepare in a process the shares in a file."""
+    """Prepare in a process the shares in a file; end with the process that has started it."""
+    Thread(target=_end_with_parent, daemon=True).start()
     competitor, stack = make(), ExitStack()
     for share in pickle.loads(path.read_bytes()):
         prepared = stack.enter_context(competitor.prepared(share))
         _kept.append(partial(competitor.scores, prepared))
     atexit.register(stack.close)
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()  # which may have been killed
+    os._exit(1)
 
 
 def _ready() -> None:

@@ -1,8 +1,13 @@
 """Rows, files and the runner: what is wrong is reported, what is there is not measured again."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -323,3 +328,42 @@ def test_decisions():
         assert claims.decide(claim, rows).verdict == verdict
     assert claims.decide(claim, rows).by == "1.5 to 3 times"
     assert claims.decide(claim, []).verdict == "not measured"
+
+
+KILLED = """
+import multiprocessing, sys, time
+from functools import partial
+from bench.programs import Biopython, Processes
+from glsw.batch import Batch
+from glsw.scoring.scoring import Scoring
+if __name__ == "__main__":
+    scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    encode = scoring.alphabet.encode
+    batch = Batch.one_to_many(encode("ATCTC"), [encode("GTCTA")] * 8)
+    with Processes(partial(Biopython, scoring), 2).prepared(batch):
+        print(*(each.pid for each in multiprocessing.active_children()), flush=True)
+        time.sleep(600)
+"""
+
+
+def test_processes_end_with_a_killed_run(tmp_path):
+    (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, str(tmp_path / "killed.py")]
+    env = os.environ | {"PYTHONPATH": root}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True) as run:
+        pids = [int(pid) for pid in run.stdout.readline().split()]
+        assert len(pids) == 2
+        run.kill()
+    late = time.monotonic() + 60
+    while any(map(running, pids)):
+        assert time.monotonic() < late
+        time.sleep(0.1)
+
+
+def running(pid):
+    """Tell whether a process is there, and no zombie that nobody waits for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import moderngl
@@ -32,7 +32,6 @@ _NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64
 _SOFTWARE_WORKGROUP = 8
 _PAIRS_PER_DISPATCH, _SOFTWARE_PAIRS_PER_DISPATCH = 4096, 32
-_TRACERS = 32  # invocations in a work group of traceback.comp
 _MASKS = Binding("MASKS", gl.PATHS.number)  # traceback.comp needs no masks
 _NO_COLUMN = 2**31 - 1
 
@@ -141,9 +140,19 @@ class Diagonal(ComputeEngine):
             self._prepare(chunk)
             at_once = chunk.spacing >= chunk.strips
             self._fill(chunk, True, ties, directions=at_once, progress=progress)
-            self._trace(chunk, at_once, ties)
+            again = partial(self._fill, chunk, True, ties, directions=True, again=True)
+            self.trace_back(
+                len(chunk.chosen),
+                -(-chunk.strips // chunk.spacing),
+                chunk.spacing,
+                chunk.traces,
+                None if at_once else again,
+                WORKGROUP=chunk.workgroup,
+            )
             cells.put(chunk.chosen, self._best_cells(chunk))
-            counts[chunk.chosen], runs = self._download_paths(chunk)
+            counts[chunk.chosen], runs = self.download_paths(
+                chunk.pairs["path"], int(chunk.paths.sum()) // 4
+            )
             parts.append((chunk.chosen, runs))
         ends = self.ends_of(batch, cells)
         # Only from end to end can there be a path of gaps alone, which the device does not know.
@@ -272,37 +281,6 @@ class Diagonal(ComputeEngine):
 
     def _best_cells(self, chunk: _Chunk) -> BestCells:
         return gl.best_cells(self.download(gl.BEST, (np.int32, 4), len(chunk.chosen)))
-
-    def _trace(self, chunk: _Chunk, at_once: bool, ties: Ties) -> None:
-        """Trace back from the best cells; without all directions block by block."""
-        for block in range(-(-chunk.strips // chunk.spacing) + 1):
-            if block and not at_once:
-                self._fill(chunk, True, ties, directions=True, again=True)
-            self.reserve(gl.PATHS, 0)
-            # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
-            # branch by itself.
-            program = self.program(
-                "traceback.comp",
-                WORKGROUP=chunk.workgroup,
-                ENDS=1,
-                DIRECTIONS=1,
-                RESTART=int(block == 0),
-            )
-            program["pair_count"] = len(chunk.chosen)
-            if block:
-                program["spacing"] = chunk.spacing
-            for _ in range(chunk.traces if block else 1):
-                program.run(-(-len(chunk.chosen) // _TRACERS))
-                self.device.ctx.memory_barrier()
-        self.device.check("tracing back")
-
-    def _download_paths(
-        self, chunk: _Chunk
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-        """Return how many runs each path has, shape (N,), and the runs of all in turn."""
-        counts = self.download(gl.TRACES, (np.uint32, 4), len(chunk.chosen))[:, 3]
-        words = self.download(gl.PATHS, np.uint32, int(chunk.paths.sum()) // 4)
-        return counts.astype(np.int64), words[ranges(chunk.pairs["path"], counts)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import moderngl
@@ -18,7 +18,7 @@ from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, ranges
 
 
 class Binding(NamedTuple):
@@ -66,6 +66,7 @@ ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
 STEP = 2
 """Columns that an invocation computes between two barriers."""
+_TRACERS = 32  # invocations in a work group of traceback.comp
 
 PAIR = np.dtype(
     [
@@ -270,3 +271,50 @@ class ComputeEngine(Programs, Engine):
     def share_buffers(self, other: ComputeEngine) -> None:
         """Use the buffers of another engine too: only one of both computes at a time."""
         self._buffers, self._uploaded = other._buffers, other._uploaded
+
+    def trace_back(
+        self,
+        count: int,
+        blocks: int,
+        spacing: int,
+        loops: int,
+        again: Callable[[], None] | None,
+        **defines: int,
+    ) -> None:
+        """Trace back from the best cells of pairs; see traceback.comp.
+
+        Parameters
+        ----------
+        count, blocks, spacing : int
+            Pairs; blocks of strips whose directions are there at a time; strips of a block.
+        loops : int
+            Dispatches for a block.
+        again : callable, optional
+            Computes the directions of the block that each path is in.
+        """
+        for block in range(blocks + 1):
+            if block and again:
+                again()
+            self.reserve(PATHS)
+            # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
+            # branch by itself.
+            program = self.program(
+                "traceback.comp", ENDS=1, DIRECTIONS=1, RESTART=int(block == 0), **defines
+            )
+            program["pair_count"] = count
+            if block:
+                program["spacing"] = spacing
+            for _ in range(loops if block else 1):
+                program.run(-(-count // _TRACERS))
+                self.device.ctx.memory_barrier()
+        self.device.check("tracing back")
+
+    def download_paths(
+        self, places: npt.NDArray[np.uint32], size: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """Return how many runs each path has, shape (N,), and the runs of all in turn.
+
+        ``places`` says where each begins in a buffer of ``size`` runs.
+        """
+        counts = self.download(TRACES, (np.uint32, 4), len(places))[:, 3].astype(np.int64)
+        return counts, self.download(PATHS, np.uint32, size)[ranges(places, counts)]

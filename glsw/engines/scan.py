@@ -16,7 +16,6 @@ from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 from glsw.paths import Paths
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import ranges
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")
@@ -24,7 +23,6 @@ _CARRIES = Binding("CARRIES", 6)
 _BLOCK = 256
 """Columns of a block in the paper."""
 _LARGEST = 2**31 - 1
-_TRACERS = 32  # invocations in a work group of traceback.comp
 # Of the fused form: as many columns as stay in registers, and so many rows that a dispatch costs
 # little, but blocks need not wait long for their left neighbours.
 _FEWEST_COLUMNS, _HARDWARE_COLUMNS, _SOFTWARE_COLUMNS = 4, 16, 32
@@ -178,30 +176,23 @@ class Scan(ManyGroupsEngine):
         self._throttle.run(total, step, cells=chunk.batch.cells, progress=progress)
         cells = self._collect(chunk)
         self.reserve(gl.PATHS, 4 * int(runs.sum()))
-        for block in range(blocks + 1):
-            if block and again:
-                total, step = self._strips(chunk, DIRECTIONS=1, AGAIN=1)
-                self._throttle.run(total, step)
-                self.reserve(gl.PATHS, 0)  # candidates have its place
-            program = self.program(
-                "traceback.comp",
-                WORKGROUP=shape.rows // gl.ROWS,
-                ENDS=1,
-                DIRECTIONS=1,
-                ROW_MAJOR=1,
-                RESTART=int(block == 0),
-            )
-            program["pair_count"] = len(records)
-            if block:
-                program["spacing"] = shape.spacing
-            for _ in range(loops if block else 1):
-                self.dispatch(program, -(-len(records) // _TRACERS), 1)
-        self.device.check("tracing back")
-        counts = self.download(gl.TRACES, (np.uint32, 4), len(records))[:, 3].astype(np.int64)
-        words = self.download(gl.PATHS, np.uint32, int(runs.sum()))
+        self.trace_back(
+            len(records),
+            blocks,
+            shape.spacing,
+            loops,
+            self._directions_again(chunk) if again else None,
+            WORKGROUP=shape.rows // gl.ROWS,
+            ROW_MAJOR=1,
+        )
+        counts, found = self.download_paths(records["path"], int(runs.sum()))
         paths = Paths.empty(self.ends_of(chunk.batch, cells), counts)
-        paths.runs[:] = words[ranges(records["path"], counts)]
+        paths.runs[:] = found
         return paths
+
+    def _directions_again(self, chunk: Chunk) -> Callable[[], None]:
+        """Return what computes the directions of the strips that traces wait for."""
+        return lambda: self._throttle.run(*self._strips(chunk, DIRECTIONS=1, AGAIN=1))
 
     def _shape(self, rows: int, columns: int) -> _Shape:
         """Return how the fused form cuts tables of so many rows and columns."""

@@ -1,7 +1,7 @@
 // Where H of a cell comes from, and whether the gap that leaves it begins there: 4 bits per cell,
 // read by traceback.comp and traceback.py. A word has the ROWS = 8 cells of one invocation in one
 // column; the words of an anti-diagonal of a strip lie side by side. Without DIRECTIONS nothing is
-// kept. With ROW_MAJOR (engine scan) the words of the same rows lie side by side, whatever the lane.
+// kept. With ROW_MAJOR (engine scan) the words of the same rows lie side by side.
 // Needs recurrence.glsl and WORKGROUP.
 const uint STOP = 0u, LEFT = 1u, UP = 2u, DIAGONAL = 3u, SOURCE = 3u, E_CLOSES = 4u, F_CLOSES = 8u;
 

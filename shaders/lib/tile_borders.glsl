@@ -1,7 +1,8 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
-// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl, directions.glsl and lane.glsl, and qualifiers of buffers
-// that are read again, ROW_ABOVE_IS and KEPT_IS.
+// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl,
+// directions.glsl and lane.glsl, and qualifiers of buffers that are read again, ROW_ABOVE_IS and
+// KEPT_IS.
 layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from glsw.cli.signals import Served
 from glsw.engines import ENGINES
@@ -41,7 +42,8 @@ def executor_of(arguments: argparse.Namespace, database: str = "") -> Iterator[A
     from glsw.search.cluster import cluster
 
     served = True
-    with cluster(address, lambda: _fault(arguments, database)) as executor:
+    check = partial(_fault, arguments.engine, arguments.device, database)
+    with cluster(address, check) as executor:
         if executor is not None:
             served = False
             if arguments.device == "auto":  # of the workers; this process may have none
@@ -51,11 +53,11 @@ def executor_of(arguments: argparse.Namespace, database: str = "") -> Iterator[A
         raise Served
 
 
-def _fault(arguments: argparse.Namespace, database: str) -> str:
+def _fault(engine: str, device: int | str | None, database: str) -> str:
     """Return why this process cannot serve, or ""."""
-    scoring = Scoring.blast() if arguments.engine in ENGINES else Scoring3.sum_of_pairs()
+    scoring = Scoring.blast() if engine in ENGINES else Scoring3.sum_of_pairs()
     try:
-        EngineSpec(arguments.engine, scoring, arguments.device or "auto").make(quiet=True)
+        EngineSpec(engine, scoring, device or "auto").make(quiet=True)
         if database and is_database(database):
             Database.open(database)
     except Exception as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
     from queue import SimpleQueue
 
 Call: TypeAlias = "tuple[Callable[[], Any], Future[Any]]"
@@ -28,12 +29,17 @@ _BLOCKED = {signal.SIGINT, signal.SIGTERM}
 # in the other process
 
 
-def serve(pipe: Connection) -> None:
-    """Carry out the calls that come; leave Ctrl-C to the parent, and exit when it exits."""
+def follow_parent() -> None:
+    """Leave Ctrl-C to the parent, and exit when it exits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _BLOCKED)
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def serve(pipe: Connection) -> None:
+    """Carry out the calls that come."""
+    follow_parent()
     while True:
         try:
             todo = pipe.recv_bytes()
@@ -57,7 +63,7 @@ def _pickled_error(error: Exception) -> bytes:
         return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
 
 
-def _follow_parent() -> None:
+def _exit_with_parent() -> None:
     import multiprocessing
 
     if parent := multiprocessing.parent_process():
@@ -66,6 +72,24 @@ def _follow_parent() -> None:
 
 
 # in this process
+
+_starting = threading.Lock()
+
+
+def spawned(target: Callable[..., None], *arguments: Any) -> tuple[BaseProcess, Connection]:
+    """Start a process by "spawn", which calls the target with its end of a pipe first.
+
+    Return the process and this end. The process should begin with `follow_parent`.
+    """
+    import multiprocessing
+
+    spawn = multiprocessing.get_context("spawn")
+    mine, its = spawn.Pipe()
+    with _starting, signals_blocked():
+        process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
+        process.start()
+    its.close()
+    return process, mine
 
 
 @contextmanager

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from glsw.device.device import DeviceError
 from glsw.device.rank import assign
+from glsw.search.local_dask import local_cluster, quiet
 from glsw.search.pool import AnyExecutor
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ ADDRESSES = "tcp://HOST:PORT of a Dask scheduler, or its scheduler file; local:N
 
 
 @contextmanager
-def cluster(address: str, check: Callable[[], str] = lambda: "") -> Iterator[AnyExecutor | None]:
+def cluster(address: str, check: Callable[[], str] = str) -> Iterator[AnyExecutor | None]:
     """Return the workers of a cluster as an executor, for a ``with`` block.
 
     Parameters
@@ -33,7 +34,8 @@ def cluster(address: str, check: Callable[[], str] = lambda: "") -> Iterator[Any
         with the block; ``"mpi"`` for the ranks of an MPI job but the first.
     check : callable, optional
         Called on the other ranks of an MPI job; returns why this one can do nothing, or "". It is
-        left out then, with a warning.
+        left out then, with a warning. Also called by workers of this host when they start, so that
+        what it opens is open for their first tasks. It has to be one that can be pickled.
 
     Yields
     ------
@@ -53,36 +55,28 @@ def cluster(address: str, check: Callable[[], str] = lambda: "") -> Iterator[Any
         with _ranks(check) as ranks:
             yield ranks
     else:
-        with _dask(address) as client:
+        with _dask(address, check) as client:
             yield client
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[Client]:
+def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
     local = re.fullmatch(r"local:([1-9]\d*)", address)
     scheduler_file = address.endswith(".json")
     if not (local or scheduler_file or re.fullmatch(r"\w+://.+", address)):
         raise ValueError(f"cluster {address!r}: expected {ADDRESSES}")
-    try:
-        import distributed
-    except ImportError:
+    if find_spec("distributed") is None:
         raise ValueError(
             f"cluster {address!r} needs the package distributed: pip install glsw[dask]"
-        ) from None
-    dask: Any = distributed  # its classes have no types
-    for name in ("distributed", "tornado"):  # what they log, glsw says in a line
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    if local:
-        workers = dask.LocalCluster(
-            n_workers=int(local[1]),
-            threads_per_worker=1,
-            dashboard_address=":0",  # None stands for a port that may be in use
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
         )
-        with workers, dask.Client(workers) as client:
+    if local:
+        with local_cluster(int(local[1]), prepare) as client:
             yield client
         return
+    import distributed
+
+    dask: Any = distributed  # its classes have no types
+    quiet()
     try:
         client = dask.Client(**{"scheduler_file" if scheduler_file else "address": address})
     except (OSError, TimeoutError) as error:

@@ -22,7 +22,7 @@ from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.spec import EngineSpec
-from glsw.search.calls import Call, hand_over, serve, signals_blocked
+from glsw.search.calls import Call, hand_over, serve, spawned
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -171,7 +171,6 @@ class Workers(list[Worker]):
 SECONDS_BETWEEN_LOOKS = 1.0
 _LOOKS_AT_A_STOPPED_PROCESS = 10
 """After so many it is ended; after Ctrl-Z and `fg` parent and child do not go on at once."""
-_starting = threading.Lock()
 
 
 class DeviceProcess(Worker):
@@ -193,16 +192,10 @@ class DeviceProcess(Worker):
         self._start()
 
     def _start(self) -> None:
-        import multiprocessing
         from queue import SimpleQueue
 
-        spawn = multiprocessing.get_context("spawn")
-        mine, its = spawn.Pipe()
         self._parent = os.getpid()
-        with _starting, signals_blocked():
-            self._process = spawn.Process(target=serve, args=(its,), daemon=True)
-            self._process.start()
-        its.close()
+        self._process, mine = spawned(serve)
         self._closed = False
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         threading.Thread(target=hand_over, args=(mine, self._calls), daemon=True).start()

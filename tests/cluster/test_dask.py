@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import dask
 import distributed
 import pytest
-from dask_processes import Cluster
+from dask_processes import ENVIRONMENT, Cluster
 from program import ROOT
 
 import glsw
@@ -222,3 +227,30 @@ def test_local_workers_are_as_many_as_asked_for() -> None:
     with cluster_of("local:1") as client:
         assert isinstance(client, distributed.Client)
         assert len(client.ncores()) == 1
+
+
+def test_a_local_worker_that_dies_is_replaced(
+    many_tasks: None, queries: list[Record], database: Path, expected: dict[str, str]
+) -> None:
+    killed: list[int] = []
+    with cluster_of("local:1", partial(glsw.score, "HEAG", "HEAG", engine="cpu")) as client:
+
+        def progress(cells: int) -> None:
+            if not killed:
+                killed.extend(client.run(os.getpid).values())
+                os.kill(killed[0], signal.SIGKILL)
+
+        options = {"unknown": "X", "engine": "cpu", "executor": client, "progress": progress}
+        with pytest.warns(RuntimeWarning, match=" has no worker; waiting for one|it is gone; a p"):
+            assert written(glsw.search(queries, database, **options)) == expected
+        assert [*client.run(os.getpid).values()] != killed
+
+
+def test_local_workers_that_cannot_start(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from glsw.search.cluster import cluster\nwith cluster('local:1'): pass\n")
+    ended = subprocess.run(
+        [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert "a Dask worker of this host ended at its start; a script" in ended.stderr

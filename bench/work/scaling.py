@@ -93,11 +93,11 @@ def search(client: Any, queries: Sequences, residues: float, costs: Costs, part:
     offsets = np.linspace(0, residues, _TARGETS + 1).astype(np.int64)
     database: Any = _Database(offsets)
     spec = EngineSpec("reference", Scoring.blast())
-    engine: Any = SimpleNamespace(part=part)
+    engine: Any = SimpleNamespace(part=part, keeps_targets=False, cells_at_once=2**40)
     whole, ranking, tasks = slice(0, _TARGETS), Ranking(10, 1), itertools.count()
     SleepingTask.costs = costs
     workers = DaskWorkers(client, {}, spec)
-    cut = parallel_scan._PiecesByPace(workers, engine, queries, database, ranking, whole)
+    cut = parallel_scan._Pieces(workers, engine, queries, database, ranking, whole)
 
     def counted(worker: Any) -> Any:
         piece = cut(worker)

@@ -11,10 +11,9 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.engines import Engine, Progress
-from glsw.search.pool import AnyExecutor, EnginePool, counted, task_count
+from glsw.search.pool import AnyExecutor, EnginePool, counted
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import Part, ScanResult, added, max_pending, scan, shares
 from glsw.search.tasks import Pace, run_tasks
@@ -25,9 +24,9 @@ from glsw.statistics import ScoreHistogram
 
 _ALL = slice(None)
 _MAX_PENDING_QUERIES = 256  # that meet all parts before the first results are there
+_MAX_PENDING_HITS = 2**22  # of a task, if all are kept
 _RESIDUES_TOGETHER, _FEW_RESIDUES_TOGETHER = 4096, 512
 """Residues of queries that meet a part, so that their cells outweigh its upload, or need not."""
-_MIN_QUERIES_PER_DEVICE = 4  # for a task to be some queries and the whole database
 
 
 @dataclass(frozen=True)
@@ -97,13 +96,7 @@ def scan_database(
             parts = [parts[0].kept()]
         return scan(engine, queries, parts, ranking, progress)
     within = slice(start, stop)
-    if executor is None:
-        pieces = _equal_pieces(workers, engine, queries, database, ranking, within)
-
-        def cut(worker: Worker) -> _Piece | None:
-            return next(pieces, None)
-    else:
-        cut = _PiecesByPace(workers, engine, queries, database, ranking, within).__call__
+    cut = _Pieces(workers, engine, queries, database, ranking, within)
     return _scan_by(cut, workers, engine, queries, database, ranking, within, progress)
 
 
@@ -114,35 +107,8 @@ class _Piece(NamedTuple):
     targets: slice
 
 
-def _equal_pieces(
-    workers: Workers,
-    engine: Engine,
-    queries: Sequences,
-    database: Database,
-    ranking: Ranking,
-    within: slice,
-) -> Iterator[_Piece]:
-    """Yield pieces for devices of this host: parts of the database, or of the queries."""
-    total = int(database.offsets[within.stop] - database.offsets[within.start])
-    size = min(engine.part, max(total // task_count(workers), 1))
-    slices = list(database.parts(size, within)) or [within]
-    # Devices that can map the whole database share the queries, if there are enough of them.
-    enough = len(queries) >= _MIN_QUERIES_PER_DEVICE * len(workers)
-    if enough and database.path and total <= engine.part:
-        slices = [within]
-    most = engine.cells_at_once // max(1, total)
-    pending = len(queries) if len(slices) == 1 else _MAX_PENDING_QUERIES
-    at_once = max(1, max_pending(ranking, pending))
-    for first in range(0, len(queries), at_once):
-        stop = min(first + at_once, len(queries))
-        shared = [slice(first, stop)]
-        if len(slices) == 1:
-            shared = list(_shares(queries.offsets[first : stop + 1], most, len(workers), first))
-        yield from (_Piece(some, part) for some in shared for part in slices)
-
-
-class _PiecesByPace:
-    """Cuts pieces for workers of which little is known, of the size that their rates ask for.
+class _Pieces:
+    """Cuts pieces of the size that the rates of the workers ask for.
 
     If the engine has room for the whole database, queries meet all of it, or a few queries a part
     after the other while a task has no time for more: large parts keep engines busy. If it has not,
@@ -158,10 +124,13 @@ class _PiecesByPace:
         ranking: Ranking,
         within: slice,
     ) -> None:
-        self._pace, self._queries, self._within = Pace(workers), queries, within
+        self._pace, self._queries = Pace(workers, engine.cells_at_once), queries
+        self._within = within
         self._targets = database.offsets
         self._residues = int(self._targets[within.stop] - self._targets[within.start])
         self._pending = max(1, max_pending(ranking, min(len(queries), _MAX_PENDING_QUERIES)))
+        most = _MAX_PENDING_HITS // max(1, len(database))
+        self._pending_whole = max(most, max_pending(ranking, len(queries)))
         self._whole_fits = bool(database.path) and self._residues <= engine.part
         self._most = engine.part
         self._together = _FEW_RESIDUES_TOGETHER if engine.keeps_targets else _RESIDUES_TOGETHER
@@ -177,13 +146,15 @@ class _PiecesByPace:
         cells = self._pace.cells(worker, left)
         if self._target == last:
             first = self._some.stop
-            want = offsets[first] + cells // max(1, self._residues)
-            stop = int(np.searchsorted(offsets, want, "right")) - 1
-            if stop > first and self._whole_fits:
-                self._some = slice(first, min(stop, len(self._queries)))
-                return _Piece(self._some, self._within)
             stop = min(first + self._pending, len(self._queries))
             if self._whole_fits:
+                want = offsets[first] + cells // max(1, self._residues)
+                fitting = int(np.searchsorted(offsets, want, "right")) - 1
+                if 2 * cells >= self._residues_of(slice(first, first + 1)) * self._residues:
+                    fitting = max(fitting, first + 1)
+                if fitting > first:
+                    self._some = slice(first, min(fitting, first + self._pending_whole))
+                    return _Piece(self._some, self._within)
                 few = int(np.searchsorted(offsets, offsets[first] + self._together))
                 stop = min(stop, few)
             self._some = slice(first, stop)
@@ -272,32 +243,3 @@ class Merge:
             self.places or None,
             following,
         )
-
-
-def _shares(
-    offsets: npt.NDArray[np.int64], most: int, workers: int, first: int = 0
-) -> Iterator[slice]:
-    """Yield slices of queries, a task each: smaller ones near the end, so that all end together.
-
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (queries + 1,)
-        Of the residues of the queries.
-    most : int
-        The residues of a task, about.
-    workers : int
-    first : int
-        The number of the first of these queries.
-
-    Examples
-    --------
-    >>> [each.stop for each in _shares(np.arange(0, 1300, 100), 300, 2)]
-    [3, 5, 6, 7, 8, 9, 10, 11, 12]
-    """
-    start, count = 0, len(offsets) - 1
-    while start < count:
-        size = min(most, int(offsets[-1] - offsets[start]) // (2 * workers))
-        stop = int(np.searchsorted(offsets, offsets[start] + size, "right")) - 1
-        stop = min(count, max(start + 1, stop))
-        yield slice(first + start, first + stop)
-        start = stop

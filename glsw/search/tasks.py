@@ -22,10 +22,10 @@ ItemT = TypeVar("ItemT")
 Cutter: TypeAlias = Callable[[Worker], tuple[ItemT, Task[Any]] | None]
 """Returns what the next task of a worker stands for, and the task; None if there is no more."""
 
-_FIRST_CELLS = 2**28  # of a task while no rate is known
-_SECONDS_PER_TASK = 1.0
+_FIRST_SHARE = 16  # of the cells that an engine computes at once, while no rate is known
+_SECONDS_PER_TASK = 3.0  # between two of them a device waits for some hundredths of a second
 _TASKS_PER_SECOND = 100  # of all workers together: more would keep caller and scheduler busy
-_LEAST_SECONDS_PER_TASK = 0.05
+_LEAST_SECONDS_PER_TASK = 0.15
 
 
 def in_order(tasks: Sequence[Task[Any]]) -> Cutter[int]:
@@ -35,7 +35,7 @@ def in_order(tasks: Sequence[Task[Any]]) -> Cutter[int]:
 
 
 class Pace:
-    """Sizes of tasks in cells: a second each, less near the end, so that all end together.
+    """Sizes of tasks in cells: 3 seconds each, less near the end, so that all end together.
 
     With many workers tasks are longer: more than 100 per second would keep the caller busy.
 
@@ -43,21 +43,23 @@ class Pace:
     ----------
     workers : Workers
         Those that there are when a size is asked for; their rates are measured meanwhile.
+    at_once : int
+        Cells that their engines should compute at once, about, see `Engine.cells_at_once`.
 
     Examples
     --------
     >>> from glsw.search.workers import ThisProcess
     >>> workers = Workers([ThisProcess(None), ThisProcess(None)])
-    >>> pace = Pace(workers)
+    >>> pace = Pace(workers, 2**32)
     >>> pace.cells(workers[0], 10**12)
     268435456
     >>> workers[0].rate, workers[1].rate = 1e9, 3e9
     >>> [pace.cells(workers[0], cells) for cells in (10**12, 4 * 10**9, 10**6)]
-    [1000000000, 500000000, 50000000]
+    [3000000000, 500000000, 150000000]
     """
 
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, workers: Workers, at_once: int) -> None:
+        self._workers, self._first = workers, at_once // _FIRST_SHARE
 
     def cells(self, worker: Worker, left: int) -> int:
         """Return the size of the next task of a worker, given how many cells are left in all."""
@@ -65,12 +67,12 @@ class Pace:
         if usual is None:
             known = [each.rate for each in self._workers if each.rate]
             if not known:
-                return _FIRST_CELLS
+                return self._first
             usual = min(known)
         at_once = sum(each.concurrency for each in self._workers)
         size = max(_SECONDS_PER_TASK, at_once / _TASKS_PER_SECOND) * usual
         least = max(_LEAST_SECONDS_PER_TASK, at_once / (2 * _TASKS_PER_SECOND)) * usual
-        if left < 4 * size * at_once:
+        if at_once > 1 and left < 4 * size * at_once:
             rates = sum((each.rate or usual) * each.concurrency for each in self._workers)
             size = min(size, left * usual / (2 * max(rates, usual)))
         return int(max(size, least))

@@ -59,7 +59,7 @@ def pair(shared: Cluster) -> Cluster:
 @pytest.fixture
 def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks take a tenth of a second, and workers are looked for as often."""
-    monkeypatch.setattr(tasks, "_FIRST_CELLS", 2**23)
+    monkeypatch.setattr(tasks, "_FIRST_SHARE", 2**7)
     monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.1)
     monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.03)
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)

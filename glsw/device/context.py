@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import moderngl
 
@@ -122,7 +122,10 @@ def gl_function(
 
     ``arguments`` and ``result`` are types of ctypes. The context must be current at each call.
     """
-    return ctypes.CFUNCTYPE(result, *arguments)(ctx.mglo._context.load(symbol))
+    known = ctx.extra = ctx.extra or {}
+    if symbol not in known:
+        known[symbol] = ctypes.CFUNCTYPE(result, *arguments)(ctx.mglo._context.load(symbol))
+    return cast("Callable[..., Any]", known[symbol])
 
 
 def read_integer(ctx: moderngl.Context, code: int) -> int:

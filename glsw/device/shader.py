@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +49,7 @@ class ShaderError(Exception):
     """
 
 
+@cache
 def root() -> Path:
     """Return the folder of the shaders: in the package, or next to it in a checkout."""
     package = Path(__file__).resolve().parents[1]
@@ -284,7 +286,7 @@ def _expanded(
 def _read(name: str, asked_at: str, own: Path | None) -> str:
     folder = own if own is not None and (own / name).exists() else root()
     try:
-        return (folder / name).read_text(encoding="ascii")
+        return _kept(folder / name) if folder != own else _text(folder / name)
     except (FileNotFoundError, IsADirectoryError):
         there = [file.relative_to(folder).as_posix() for file in folder.rglob("*.*")]
         import difflib
@@ -297,3 +299,10 @@ def _read(name: str, asked_at: str, own: Path | None) -> str:
         raise ShaderError(f"{name}:{line}: only ASCII is portable GLSL") from None
     except OSError as error:
         raise ShaderError(f"{asked_at}{name}: {error.strerror or error}") from None
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="ascii")
+
+
+_kept = cache(_text)

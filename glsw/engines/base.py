@@ -192,6 +192,11 @@ class Engine(AnyEngine):
         return 2**30
 
     @property
+    def scan_rate(self) -> float | None:
+        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
+        return 0.0
+
+    @property
     def keeps_targets(self) -> bool:
         """Whether a part costs less if it is a part of sequences that were computed before."""
         return False

@@ -176,6 +176,11 @@ class Auto(Engine):
         return self._engine(scanner).cells_at_once if scanner else super().cells_at_once
 
     @property
+    def scan_rate(self) -> float | None:
+        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
+        return self._engine(self._scanner).scan_rate if self._scanner else 0.0
+
+    @property
     def targets_at_once(self) -> int | None:
         """Targets of all queries of a `scan` that keep it busy."""
         return self._engine(self._scanner).targets_at_once if self._scanner else None

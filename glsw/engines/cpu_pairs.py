@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ class _Texts:
         return self._letters[self._offsets[k] : self._offsets[k + 1]]
 
 
+@cache
 def is_installed() -> bool:
     """Return whether the library is installed."""
     return importlib.util.find_spec("parasail") is not None

@@ -16,6 +16,8 @@ SECONDS = 0.1
 SLICES_AT_ONCE = 2
 """Of `Throttle.overlapping`, side by side: each may take so many times `SECONDS`."""
 
+_LEAST_SECONDS = 1e-3  # of which a rate can be said
+
 
 class Throttle:
     """Queue as many passes or dispatches at once as take about `SECONDS`, as the last ones did.
@@ -30,11 +32,14 @@ class Throttle:
     ----------
     new : bool
         Whether nothing has been measured yet.
+    rate : float or None
+        Steps per second of the last overlapping slice; None before the second one.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
         self._device = device
         self._count, self.new = first, True
+        self.rate: float | None = None
 
     def run(
         self,
@@ -108,6 +113,8 @@ class Throttle:
                 fence.wait()
                 now = time.perf_counter()
                 ended.append((count, now - done))
+                if not self.new:  # the first one has waited for its program too
+                    self.rate = count / max(now - done, _LEAST_SECONDS)
                 counts, seconds = zip(*ended, strict=True)  # of several, because they overlap
                 self._learn(sum(counts) // len(ended), sum(seconds) / len(ended) / SLICES_AT_ONCE)
                 done = now

@@ -114,8 +114,8 @@ def _scanned(
                 if of_each:
                     yield queries[start : start + len(of_each)], of_each
                 raise
+            per_letter = ready[-1].seconds / max(1, letters)
             ready += islice(scans, ready[-1].following)
-            per_letter = (time.perf_counter() - now) / max(1, letters)
         own, ready = ready[: len(query.contexts)], ready[len(query.contexts) :]
         hits += sum(len(scan.hits) for scan in own)
         of_each.append(own)

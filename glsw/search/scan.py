@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from itertools import tee
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
 
 _MAX_PENDING_SCORES = 2**26  # of queries with one part of a database
+_FEW_QUERIES, _SECONDS_AT_ONCE = 64, 1.5
+_FIRST_CELLS = 2**42  # of few queries while the rate is not known
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 
 
@@ -114,16 +117,22 @@ def scan(
     there is room for the scores of.
     """
     residues = sum(int(part.lengths.sum()) for part in parts)
-    at_once = queries_at_once(engine, queries, residues)
     room = _MAX_PENDING_SCORES // max([1, *(len(part.numbers) for part in parts)])
-    if len(parts) > 1:
-        at_once = max_pending(ranking, max(at_once, room))
-    at_once = max(1, min(at_once, room))
-    starts = range(0, len(queries), at_once)
-    groups = [queries.part(slice(first, first + at_once)) for first in starts]
-    tasks = ((some, part.load()) for some in groups for part in parts)
+
+    def groups() -> Iterator[Sequences]:
+        first = 0
+        while first < len(queries):
+            at_once = queries_at_once(engine, queries.offsets[first:], residues)
+            if len(parts) > 1:
+                at_once = max_pending(ranking, max(at_once, room))
+            at_once = max(1, min(at_once, room))
+            yield queries.part(slice(first, first + at_once))
+            first += at_once
+
+    ours, theirs = tee(groups())  # a group is cut when the engine is ready for it
+    tasks = ((some, part.load()) for some in theirs for part in parts)
     scores_of_tasks = scan_windows(engine, tasks, progress=progress)
-    for some in groups:
+    for some in ours:
         start = time.perf_counter()
         hits = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
@@ -145,10 +154,24 @@ def scan(
             yield ScanResult(each, share, histogram=histogram, places=place or None, following=k)
 
 
-def queries_at_once(engine: Engine, queries: Sequences, residues: int) -> int:
-    """Return how many queries the engine should see together, given the residues of all targets."""
-    each = max(1, len(queries.residues) // max(1, len(queries))) * residues
-    return max(1, min(len(queries), engine.cells_at_once // max(1, each)))
+def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: int) -> int:
+    """Return how many of the next queries the engine should see together.
+
+    Few queries may take it a second: they share its lanes best if their lengths are similar.
+
+    Parameters
+    ----------
+    engine : Engine
+    offsets : ndarray of int64, shape (queries + 1,)
+        Of queries in their residues.
+    residues : int
+        Of all targets.
+    """
+    cells = (offsets[1:] - offsets[0]) * residues
+    many = int(np.searchsorted(cells, engine.cells_at_once, "right"))
+    rate = engine.scan_rate
+    most = _FIRST_CELLS if rate is None else rate * _SECONDS_AT_ONCE
+    return max(1, many, int(np.searchsorted(cells[:_FEW_QUERIES], most, "right")))
 
 
 def _places_of(

@@ -57,6 +57,7 @@ def test_root_prefers_the_package(tmp_path, monkeypatch):
     package = tmp_path / "site" / "glsw"
     package.mkdir(parents=True)
     monkeypatch.setattr(glsw.device.shader, "__file__", str(package / "device" / "shader.py"))
+    monkeypatch.setattr(glsw.device.shader, "root", glsw.device.shader.root.__wrapped__)
     with pytest.raises(ShaderError, match="no shader folder: neither"):
         glsw.device.shader.root()
     (tmp_path / "site" / "shaders").mkdir()

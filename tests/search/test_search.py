@@ -148,12 +148,30 @@ def test_queries_are_taken_as_the_engine_wants_them(
     results = small.search(QUERIES, TARGETS)
     next(results)
     next(results)
-    assert [lengths for lengths, _ in tasks_seen] == [[len(each) for each in QUERIES[:2]]]
+    lengths = [len(each) for each in QUERIES]
+    total = sum(map(len, TARGETS))
+    groups: list[list[int]] = [[]]
+    for length in lengths:
+        if groups[-1] and (sum(groups[-1]) + length) * total > Small.cells_at_once.fget(None):
+            groups.append([])
+        groups[-1].append(length)
+    seen = [lengths for lengths, _ in tasks_seen]
+    assert seen == groups[: len(seen)]
+    assert len(seen) < len(groups)
     list(results)
-    assert [len(lengths) for lengths, _ in tasks_seen] == [2] * (len(QUERIES) // 2) + [1] * (
-        len(QUERIES) % 2
-    )
-    assert all(part is tasks_seen[0][1] for _, part in tasks_seen)
+    assert [lengths for lengths, _ in tasks_seen] == groups
+
+
+def test_few_queries_are_taken_together_once_the_engine_is_known_to_be_fast(
+    small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Small, "part", 10**6)
+    slow = shown(small.search(QUERIES, TARGETS))
+    alone = len(tasks_seen)
+    monkeypatch.setattr(Small, "scan_rate", 1e9)
+    assert shown(small.search(QUERIES, TARGETS)) == slow
+    assert alone > 1
+    assert [len(lengths) for lengths, _ in tasks_seen[alone:]] == [len(QUERIES)]
 
 
 def test_progress_counts_all_cells(small: Aligner) -> None:

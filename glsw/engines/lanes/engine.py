@@ -129,6 +129,14 @@ class Lanes(PackingEngine):
         return _SOFTWARE_CELLS_AT_ONCE if self.on_software else _CELLS_AT_ONCE
 
     @property
+    def scan_rate(self) -> float | None:
+        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
+        if self.on_software:
+            return 0.0
+        rate = self._throttle.rate
+        return None if rate is None else rate * _CELLS_PER_PORTION
+
+    @property
     def targets_at_once(self) -> int | None:
         """Targets of all queries of a `scan` that keep it busy.
 
@@ -273,8 +281,9 @@ class Lanes(PackingEngine):
                     jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))
-        for _ in self.slices_of(jobs, ignore):
-            pass
+        if jobs:  # without them, nothing is to be waited for
+            for _ in self.slices_of(jobs, ignore):
+                pass
         for job, scores, found in zip(jobs, owners, self.scores_of(jobs), strict=True):
             scores[job.targets.positions] = found[0]
             self.forget(job.packed)

@@ -87,8 +87,9 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             part = work.part
             engine.meanwhile = lambda part=part: self._look_ahead(part)
             for _ in current.slices:
-                engine.do_meanwhile()
-            engine.do_meanwhile()  # unless something was computed
+                if engine.scan_rate is not None:  # it decides how many queries follow
+                    engine.do_meanwhile()
+            engine.do_meanwhile()
             following, prepared = self._next
             stored = self.download(work, current)
             if prepared:

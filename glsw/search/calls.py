@@ -11,7 +11,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -109,30 +109,51 @@ def signals_blocked() -> Iterator[None]:
 
 
 def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:
-    """Have a process carry out calls, until None comes; when it has died they are broken."""
-    with pipe:
-        while call := calls.get():
-            _carry_out(pipe, *call)
-            del call  # it may be large
+    """Have a process carry out calls, until None comes; when it has died they are broken.
+
+    They are sent at once, so that the next one is there when the process has answered.
+    """
+    from queue import SimpleQueue
+
+    sent: SimpleQueue[Future[Any] | None] = SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, sent), daemon=True).start()
+    while call := calls.get():
+        _send(pipe, *call, sent)
+        del call  # it may be large
+    sent.put(None)
 
 
-def _carry_out(pipe: Connection, todo: Callable[[], Any], answer: Future[Any]) -> None:
-    from concurrent.futures import BrokenExecutor
-
+def _send(
+    pipe: Connection, todo: Callable[[], Any], answer: Future[Any], sent: SimpleQueue[Any]
+) -> None:
     if not answer.set_running_or_notify_cancel():
         return
     try:
         data = pickle.dumps(todo)
-        try:
-            pipe.send_bytes(data)
-            data = pipe.recv_bytes()
-        except (EOFError, OSError) as error:
-            raise BrokenExecutor from error
-        succeeded, found = pickle.loads(data)
     except Exception as error:
         answer.set_exception(error)
         return
-    if succeeded:
-        answer.set_result(found)
-    else:
-        answer.set_exception(found)
+    with suppress(OSError):  # it has died, and there is no answer
+        pipe.send_bytes(data)
+    sent.put(answer)
+
+
+def _receive(pipe: Connection, sent: SimpleQueue[Future[Any] | None]) -> None:
+    """Give answers to the futures of the calls that were sent, until None comes."""
+    from concurrent.futures import BrokenExecutor
+
+    with pipe:
+        while answer := sent.get():
+            try:
+                try:
+                    data = pipe.recv_bytes()
+                except (EOFError, OSError) as error:
+                    raise BrokenExecutor from error
+                succeeded, found = pickle.loads(data)
+            except Exception as error:
+                answer.set_exception(error)
+                continue
+            if succeeded:
+                answer.set_result(found)
+            else:
+                answer.set_exception(found)

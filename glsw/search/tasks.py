@@ -9,6 +9,7 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -63,13 +64,13 @@ class Pace:
 
     def cells(self, worker: Worker, left: int) -> int:
         """Return the size of the next task of a worker, given how many cells are left in all."""
+        at_once = sum(each.concurrency for each in self._workers)
         usual = worker.rate
         if usual is None:
             known = [each.rate for each in self._workers if each.rate]
             if not known:
-                return self._first
+                return max(min(self._first, left // (2 * at_once)), self._first // 16)
             usual = min(known)
-        at_once = sum(each.concurrency for each in self._workers)
         size = max(_SECONDS_PER_TASK, at_once / _TASKS_PER_SECOND) * usual
         least = max(_LEAST_SECONDS_PER_TASK, at_once / (2 * _TASKS_PER_SECOND)) * usual
         if at_once > 1 and left < 4 * size * at_once:
@@ -122,8 +123,9 @@ def run_tasks(
     looked = time.monotonic()
     try:
         while more or again or running:
-            for worker in workers:
-                while busy[worker] < worker.slots and (more or again):
+            # Each worker gets a task before any gets one to wait.
+            for share, worker in product((0.5, 1.0), workers):
+                while busy[worker] < share * worker.slots and (more or again):
                     if again:
                         k, item, task = again.popleft()
                     elif (piece := cut(worker)) is None:

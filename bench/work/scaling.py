@@ -40,6 +40,14 @@ QUERIES = {20: 41752, 4403: 1353274}
 """Residues of the 20 standard queries, and of the proteins of E. coli K12."""
 _TARGETS = 2**20  # that a database is cut at
 _WORKERS_PER_PROCESS = 250
+_QUIET = {
+    "LOGGING__DISTRIBUTED": "error",
+    "WORKER__PROFILE__ENABLED": "False",
+    "ADMIN__TICK__INTERVAL": "10s",
+    "ADMIN__TICK__CYCLE": "10s",
+    "ADMIN__SYSTEM_MONITOR__INTERVAL": "60s",
+}
+"""Settings of Dask for many workers in a process: what each does in between is left out."""
 
 
 class Costs(NamedTuple):
@@ -120,8 +128,7 @@ async def serve(file: str, count: int) -> None:
     make: Any = Worker
     options = {"nthreads": 1, "memory_limit": 0, "dashboard": False}
     workers = [make(scheduler_file=file, **options) for _ in range(count)]
-    for worker in workers:
-        await worker
+    await asyncio.gather(*workers)
     await asyncio.gather(*(each.finished() for each in workers))
 
 
@@ -137,8 +144,7 @@ def cluster(devices: int) -> Iterator[Any]:
         scheduler += ["--dashboard-address", ":0", "--host", "127.0.0.1"]
         counts = [_WORKERS_PER_PROCESS] * (devices // _WORKERS_PER_PROCESS)
         counts += [devices % _WORKERS_PER_PROCESS] * bool(devices % _WORKERS_PER_PROCESS)
-        quiet = {**os.environ, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
-        quiet["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # as costly as the rest
+        quiet = {**os.environ, **{f"DASK_DISTRIBUTED__{name}": _QUIET[name] for name in _QUIET}}
         processes = []
         try:
             for words in (scheduler, *([__name__, str(file), str(count)] for count in counts)):

@@ -152,7 +152,9 @@ def test_queries_are_taken_as_the_engine_wants_them(
     total = sum(map(len, TARGETS))
     groups: list[list[int]] = [[]]
     for length in lengths:
-        if groups[-1] and (sum(groups[-1]) + length) * total > Small.cells_at_once.fget(None):
+        if groups[-1] and (sum(groups[-1]) + length) * total > vars(Small)["cells_at_once"].fget(
+            None
+        ):
             groups.append([])
         groups[-1].append(length)
     seen = [lengths for lengths, _ in tasks_seen]

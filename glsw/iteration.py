@@ -88,8 +88,8 @@ def iterate(
         The largest E-value of members.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
-        members. ``composition`` is for the first round: profiles have none. No ``skip`` and
-        ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
+        members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
+        of each target. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
 
     Returns
     -------
@@ -160,7 +160,6 @@ def rounds(
         if not new:
             return
         searched = profile = built
-        options.pop("composition", None)
 
 
 def _profile(aligner: Aligner, query: Record) -> Profile:

@@ -322,7 +322,8 @@ def search(
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
         matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
         the E-value, 10 unless given, are scored again, exactly, each with its own matrix; their
-        scores, alignments and E-values are those, and decide which hits are kept.
+        scores, alignments and E-values are those, and decide which hits are kept. With profiles
+        2 is as 1: each hit has the profile scaled for the composition of its target.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional

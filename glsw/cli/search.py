@@ -104,8 +104,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=COMPOSITIONS,
         default=0,
         help="score proteins with matrices for their compositions, as blastp's -comp_based_stats: "
-        "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; up to E-value 10 unless "
-        "--evalue is given (0)",
+        "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; profiles, also in rounds, "
+        "are scaled by both; up to E-value 10 unless --evalue is given (0)",
     )
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
     output = add_output(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.engines import Engine
 from glsw.engines.base import Ties
@@ -19,6 +18,7 @@ from glsw.search.ranking import target_numbers
 from glsw.search.rounds import FoundAlignments, align_hits
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
+from glsw.sequences.encoded import grouped
 from glsw.sequences.records import EncodedRecord
 from glsw.statistics.composition import rounded
 
@@ -35,7 +35,7 @@ def search_results(
     """
     contexts = [1 if limits.max_hsps == 1 else len(each.contexts) for each in hit_lists.queries]
     pairs = np.diff(hit_lists.offsets) * np.array(contexts, np.int64)
-    for chosen in _groups([pairs], [_MAX_PAIRS_PER_BATCH]):
+    for chosen in grouped([pairs], [_MAX_PAIRS_PER_BATCH]):
         yield _results(engine, hit_lists.part(chosen), database, limits, ties)
 
 
@@ -69,23 +69,6 @@ def _joined(names: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(filter(None, names)))
 
 
-def _groups(sizes: Sequence[npt.NDArray[np.int64]], bounds: Sequence[int]) -> Iterator[slice]:
-    """Yield slices of items while the sums of their sizes are within the bounds, or of one item.
-
-    >>> list(_groups([np.array([3, 1, 2, 9, 1])], [4]))
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None), slice(4, 5, None)]
-    """
-    start, count = 0, len(sizes[0])
-    ends = [np.cumsum(each) for each in sizes]
-    while start < count:
-        stop = min(
-            int(np.searchsorted(end, end[start] - each[start] + bound, "right"))
-            for end, each, bound in zip(ends, sizes, bounds, strict=True)
-        )
-        yield slice(start, stop := max(stop, start + 1))
-        start = stop
-
-
 def _table(
     engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
 ) -> tuple[HspTable, list[int]]:
@@ -94,7 +77,7 @@ def _table(
     sizes = pairs.sizes(best_only=limits.max_hsps == 1)
     bounds = _MAX_PAIRS_PER_BATCH, _MAX_RESIDUES_PER_BATCH
     found = FoundAlignments.concatenated(
-        [align_hits(engine, pairs, chosen, limits, ties) for chosen in _groups(sizes, bounds)]
+        [align_hits(engine, pairs, chosen, limits, ties) for chosen in grouped(sizes, bounds)]
     )
     hits = np.arange(len(hit_lists.hits))
     rank = hits - np.repeat(hit_lists.offsets[:-1], np.diff(hit_lists.offsets)) + 1

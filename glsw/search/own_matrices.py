@@ -1,14 +1,18 @@
-"""Pairs that have a matrix of their own each: their scores and alignments.
+"""Pairs that have scores of their own each, a matrix or a profile: their scores and alignments.
 
-On a device they are pairs of queries by position, for which each letter of each pair is a position.
+On a device they are pairs of queries by position, for which each letter of each pair is a position,
+and each position of each pair with a profile.
 On the host scores are computed in NumPy, row by row of many pairs together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, starmap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,80 +24,99 @@ from glsw.engines.spec import EngineSpec
 from glsw.mask import Mask
 from glsw.paths import Runs
 from glsw.rows import best_end
-from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
+from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring, letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import aligned
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, grouped
+from glsw.statistics.composition import scaled_profiles
 from glsw.traceback import trace
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should hold
+_MAX_SCORES_TOGETHER = 2**24  # of the matrices of pairs
 _PADDING = -(2**20)
 
+_Codes = npt.NDArray[Any]
 _Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnMatrices:
-    """The matrices of pairs, and their targets, of which letters may be masked.
+class OwnScores(ABC):
+    """The scores that pairs have of their own, and their targets, of which letters may be masked.
 
     Parameters
     ----------
-    matrices : ndarray of int16, shape (N, A, A)
-        In ``scale`` units per unit of the matrix as it is; rows are of the query's letter.
     targets : Sequences
         Of N pairs.
     scale : int
+        Units of scores per unit of the matrix as it is.
     """
 
-    matrices: npt.NDArray[np.int16]
     targets: Sequences
     scale: int
 
-    def part(self, chosen: slice) -> OwnMatrices:
-        """Return a slice of the pairs, of step 1."""
-        return OwnMatrices(self.matrices[chosen], self.targets.part(chosen), self.scale)
+    @abstractmethod
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return how many rows R the matrix of a pair has."""
 
-    def select(self, chosen: npt.NDArray[np.intp]) -> OwnMatrices:
+    @abstractmethod
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the rows that a query has in its matrices, and those of some pairs, (n, R, A)."""
+
+    def part(self, chosen: slice) -> Self:
+        """Return a slice of the pairs, of step 1."""
+        return self._with(self.targets.part(chosen), lambda name: getattr(self, name)[chosen])
+
+    def select(self, chosen: npt.NDArray[np.intp]) -> Self:
         """Return some of the pairs, in this order."""
-        return OwnMatrices(self.matrices[chosen], self.targets.select(chosen), self.scale)
+        return self._with(self.targets.select(chosen), lambda name: getattr(self, name)[chosen])
 
     @staticmethod
-    def concatenated(parts: Sequence[OwnMatrices]) -> OwnMatrices:
-        """Return the pairs of all parts, of which there is at least one."""
-        return OwnMatrices(
-            np.concatenate([each.matrices for each in parts]),
+    def concatenated(parts: Sequence[OwnScores]) -> OwnScores:
+        """Return the pairs of all parts, which are of one kind; there is at least one."""
+        return parts[0]._with(
             Sequences.concatenated([each.targets for each in parts]),
-            parts[0].scale,
+            lambda name: np.concatenate([getattr(each, name) for each in parts]),
         )
+
+    def _with(self, targets: Sequences, array: Callable[[str], Any]) -> Self:
+        """Return it with other targets, and other arrays given their names."""
+        names = [each.name for each in fields(self)[2:]]
+        return replace(self, targets=targets, **{name: array(name) for name in names})
 
     def scores(self, engine: Engine, queries: Sequences, owners: _Int64) -> _Int32:
         """Return the best score of each pair, in scaled units.
 
         ``owners`` says which query a pair has: pairs of a query are neighbours.
         """
+        found = [np.empty(0, np.int32)]
         if on_device(engine):
             numbers = np.arange(len(owners))
-            found = [
-                each.scores(batch)
-                for each, batch in self._groups(engine, [queries[k] for k in owners], numbers)
-            ]
-            return np.concatenate([np.empty(0, np.int32), *found])
+            groups = self._groups(engine, [queries[k] for k in owners], numbers)
+            return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
         scaled = self._scaled(engine.scoring)
         costs = scaled.gap_open, scaled.gap_extend
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
-        parts = [
-            own_scores(query, self.targets.part(some), self.matrices[some], *costs)
-            for query, some in zip(queries, starmap(slice, pairwise(bounds)), strict=True)
-        ]
-        return np.concatenate([np.empty(0, np.int32), *parts])
+        for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
+            each = self.height(engine.scoring, query) * scaled.matrix.shape[1]
+            step = max(1, _MAX_SCORES_TOGETHER // max(1, each))
+            for start in range(first, stop, step):
+                some = slice(start, min(stop, start + step))
+                rows, matrices = self.of(engine.scoring, query, np.arange(some.start, some.stop))
+                found.append(own_scores(rows, self.targets.part(some), matrices, *costs))
+        return np.concatenate(found)
 
     def aligned(
         self, engine: Engine, batch: Batch, numbers: _Int64, ties: Ties
     ) -> tuple[_Int32, Runs]:
         """Return the score of each pair, in scaled units, and the columns of its best alignment.
 
-        ``batch`` has the queries and masks, ``numbers`` says which matrix and target a pair has.
+        ``batch`` has the queries and masks, ``numbers`` says which scores and target a pair has.
         """
         queries = [batch.pair(p)[0] for p in range(len(batch))]
         if on_device(engine):
@@ -103,9 +126,9 @@ class OwnMatrices:
             return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
         scores, traces = [], []
         for p, number in enumerate(numbers.tolist()):
-            matrix = self.matrices[number].astype(np.int32)
-            own = replace(self._scaled(engine.scoring), matrix=matrix)
-            pair, mask = (queries[p], self.targets[number]), batch.mask(p)
+            rows, (matrix,) = self.of(engine.scoring, queries[p], numbers[p : p + 1])
+            own = replace(self._scaled(engine.scoring), matrix=matrix.astype(np.int32))
+            pair, mask = (rows, self.targets[number]), batch.mask(p)
             score, *end = best_end(*pair, own, mask)
             scores.append(score)
             traces.append(trace(*pair, own, *end, mask=mask)[0])
@@ -114,26 +137,87 @@ class OwnMatrices:
     def _groups(
         self,
         engine: Engine,
-        queries: Sequence[npt.NDArray[np.uint8]],
+        queries: Sequence[_Codes],
         numbers: _Int64,
         masks: Sequence[Mask] | None = None,
     ) -> Iterator[tuple[Engine, Batch]]:
-        """Yield pairs with an engine for them: each letter of each pair is a position."""
-        letters = self.matrices.shape[1]
-        for start in range(0, len(queries), MAX_POSITIONS // letters):
-            some = slice(start, start + MAX_POSITIONS // letters)
-            rows = self.matrices[numbers[some]].reshape(-1, letters).astype(np.int32)
-            scaled = self._scaled(engine.scoring)
-            positions = [query + np.uint16(letters * k) for k, query in enumerate(queries[some])]
+        """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
+        scaled = self._scaled(letter_scoring(engine.scoring))
+        heights = np.array([self.height(engine.scoring, query) for query in queries], np.int64)
+        for some in grouped([heights], [MAX_POSITIONS]):
+            pairs = [
+                self.of(engine.scoring, queries[p], numbers[p : p + 1])
+                for p in range(some.start, some.stop)
+            ]
+            matrix = np.concatenate([each for _, (each,) in pairs]).astype(np.int32)
+            before = np.cumsum(heights[some]) - heights[some]
+            positions: list[_Codes] = [
+                rows + np.uint16(first) for (rows, _), first in zip(pairs, before, strict=True)
+            ]
             batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
             batch = batch if masks is None else batch.masked(masks[some])
-            made = EngineSpec(engine.name, PositionalScoring.of(rows, scaled), engine.device)
+            made = EngineSpec(engine.name, PositionalScoring.of(matrix, scaled), engine.device)
             yield made.make(), batch
 
     def _scaled(self, scoring: Scoring) -> Scoring:
-        """Return a scoring whose gap costs are in units of the matrices."""
+        """Return a scoring whose gap costs are in units of the own scores."""
         opening, extension = self.scale * scoring.gap_open, self.scale * scoring.gap_extend
         return replace(scoring, gap_open=opening, gap_extend=extension)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMatrices(OwnScores):
+    """The matrices of pairs.
+
+    Parameters
+    ----------
+    targets, scale
+        As of `OwnScores`.
+    matrices : ndarray of int16, shape (N, A, A)
+        Rows are of the query's letter.
+    """
+
+    matrices: npt.NDArray[np.int16]
+
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return the letters of the alphabet."""
+        return len(scoring.matrix)
+
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the letters of the query, and the matrices."""
+        return query, self.matrices[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnProfiles(OwnScores):
+    """The profiles of pairs: their scores are the query's, multiplied.
+
+    Parameters
+    ----------
+    targets, scale
+        As of `OwnScores`.
+    rates : ndarray of float64, shape (N,)
+        Factors of scores, see `glsw.statistics.composition.profile_rates`.
+    frequencies : ndarray of float64, shape (N, 20)
+        Of the amino acids of the targets.
+    """
+
+    rates: npt.NDArray[np.float64]
+    frequencies: npt.NDArray[np.float64]
+
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return the positions of the query."""
+        return len(query)
+
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the positions, counted from 0, and the scores of each."""
+        rows, given = np.arange(len(query)).astype(np.uint16), scoring.matrix[query]
+        letters, rates = letter_scoring(scoring), self.rates[numbers]
+        return rows, scaled_profiles(letters, given, rates, self.frequencies[numbers])
 
 
 def on_device(engine: Engine) -> bool:
@@ -155,8 +239,8 @@ def own_scores(
     query : ndarray of uint8, shape (m,)
     targets : Sequences
         Of N pairs.
-    matrices : ndarray of int32, shape (N, A, A)
-        The matrix of each pair: rows are of the query's letter.
+    matrices : ndarray of int, shape (N, R, A)
+        The matrix of each pair; codes of the query are its rows.
     gap_open, gap_extend : int
         Costs of the first and of each further position of a gap.
 
@@ -190,22 +274,23 @@ def _together(
     gap_extend: int,
 ) -> _Int32:
     """Return the scores of pairs, the longest target first, whose columns are arrays."""
-    pairs, letters, _ = matrices.shape
+    pairs, rows, letters = matrices.shape
     width = int(targets.lengths[0])
     columns = np.full((pairs, width), letters)  # one letter more, behind the end
     columns[np.arange(width) < targets.lengths[:, np.newaxis]] = targets.residues
-    padded = np.full((pairs, letters, letters + 1), _PADDING, np.int32)
+    padded = np.full((pairs, rows, letters + 1), _PADDING, np.int32)
     padded[:, :, :letters] = matrices
-    profiles = {
-        letter: np.take_along_axis(padded[:, letter], columns, axis=1)
-        for letter in np.unique(query).tolist()
-    }
+
+    def profile(row: int) -> _Int32:
+        return np.take_along_axis(padded[:, row], columns, axis=1)
+
+    scores = cache(profile) if rows == letters else profile  # letters are met again
     h, f, e = np.zeros((3, pairs, width + 1), np.int32)
     ramp = gap_extend * np.arange(width + 1, dtype=np.int32)
     aligned, opened = np.empty((2, pairs, width), np.int32)
     best = np.zeros(pairs, np.int32)
-    for letter in query.tolist():
-        np.add(h[:, :-1], profiles[letter], out=aligned)
+    for row in query.tolist():
+        np.add(h[:, :-1], scores(row), out=aligned)
         np.maximum(best, aligned.max(axis=1), out=best)
         f -= gap_extend
         np.subtract(h[:, 1:], gap_open, out=opened)

@@ -1,5 +1,7 @@
 """Hits scored again, each with a matrix for the compositions of its two sequences.
 
+Of a profile, each has the profile scaled for the composition of its target.
+
 The first stage is the exact search with the matrix as it is. Its hits with at most 30 times the
 wanted E-value (`glsw.search.limits.RELAXED`) are scored again, exactly, each with its own matrix
 in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
@@ -19,16 +21,23 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Ties
+from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import aligned
 from glsw.search.limits import Limits
-from glsw.search.own_matrices import OwnMatrices
+from glsw.search.own_matrices import OwnMatrices, OwnProfiles, OwnScores
 from glsw.search.ranking import hits_of, scores_of, target_numbers
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.seg import Seg
-from glsw.statistics.composition import SCALE, Compositions, Rescaled, adjusted_matrices
+from glsw.statistics.composition import (
+    SCALE,
+    Compositions,
+    Rescaled,
+    adjusted_matrices,
+    profile_rates,
+)
 from glsw.statistics.published_constants import published
 
 _SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
@@ -57,7 +66,7 @@ def rescored(
     queries = Sequences.of([_codes(hits) for hits in each])
     counts = [len(some) for some in numbers]
     owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
-    scores = OwnMatrices.concatenated(pairs).scores(engine, queries, owners)
+    scores = OwnScores.concatenated(pairs).scores(engine, queries, owners)
     selected = [
         _selected(hits, some, own, scores[first:stop], limits)
         for hits, some, own, (first, stop) in zip(
@@ -75,14 +84,23 @@ def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
 
 def _pairs(
     engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
-) -> tuple[_Int64, OwnMatrices]:
-    """Return the targets of a query that are scored again, with their matrices."""
-    scoring, codes, numbers = engine.scoring, _codes(hits), target_numbers(hits.hits)
+) -> tuple[_Int64, OwnScores]:
+    """Return the targets of a query that are scored again, with their scores."""
+    scoring, codes = letter_scoring(engine.scoring), _codes(hits)
+    numbers = target_numbers(hits.hits)
     targets = database.select(database.rank[numbers].tolist())
-    near = _nearly_identical(engine, codes, targets, scores_of(hits.hits), ties)
+    near = _nearly_identical(engine, hits, targets, ties)
     masked = _masked(targets, near, scoring)
-    queries = Compositions.of(Sequences.of([codes]), scoring)
     compositions = Compositions.of(masked, scoring)
+    if engine.scoring.positional:
+        rows = engine.scoring.matrix[codes]
+        rows = rows[(rows != scoring.matrix[scoring.alphabet.encode("X")]).any(axis=1)]
+        known = np.flatnonzero((compositions.residues > 0) & (len(rows) > 0))
+        compositions = compositions.part(known)
+        rates = profile_rates(scoring, rows, compositions)
+        own = OwnProfiles(masked.select(known), SCALE, rates, compositions.frequencies)
+        return numbers[known], own
+    queries = Compositions.of(Sequences.of([codes]), scoring)
     known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
     matrices = np.empty((len(known), *scoring.matrix.shape), np.int16)
     for start in range(0, len(known), _MAX_MATRICES_TOGETHER):
@@ -90,11 +108,11 @@ def _pairs(
         same = queries.part(np.zeros(len(some), np.intp))
         made = adjusted_matrices(scoring, same, compositions.part(some), limits.composition)
         matrices[start : start + len(some)] = made
-    return numbers[known], OwnMatrices(matrices, masked.select(known), SCALE)
+    return numbers[known], OwnMatrices(masked.select(known), SCALE, matrices)
 
 
 def _selected(
-    hits: HitLists, numbers: _Int64, own: OwnMatrices, scores: npt.NDArray[np.int32], limits: Limits
+    hits: HitLists, numbers: _Int64, own: OwnScores, scores: npt.NDArray[np.int32], limits: Limits
 ) -> HitLists:
     """Return those hits of a query that are within the limits by their own scores."""
     assert limits.evalue is not None
@@ -132,15 +150,13 @@ def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -
 
 
 def _nearly_identical(
-    engine: Engine,
-    query: npt.NDArray[np.uint8],
-    targets: Sequences,
-    scores: _Int64,
-    ties: Ties,
+    engine: Engine, hits: HitLists, targets: Sequences, ties: Ties
 ) -> npt.NDArray[np.bool_]:
     """Return which targets are nearly identical with the query where they are aligned."""
     found = np.zeros(len(targets), bool)
-    constants = published(engine.scoring)
+    query, scores = _codes(hits), scores_of(hits.hits)
+    letters = hits.queries[0].contexts[0].record.codes if engine.scoring.positional else query
+    constants = published(letter_scoring(engine.scoring))
     assert constants
     per_column = _NEAR_BITS * math.log(2) / constants.lambda_
     shortest = min(len(query), _NEAR_LENGTH)
@@ -156,7 +172,7 @@ def _nearly_identical(
         if target < shortest or scores[k] < per_column * length:
             continue
         same = sum(
-            int(np.count_nonzero(some[p][j : j + n] == query[i : i + n]))
+            int(np.count_nonzero(some[p][j : j + n] == letters[i : i + n]))
             for (j, i), (n, rows) in zip(
                 coordinates.T[:-1].tolist(), np.diff(coordinates).T.tolist(), strict=True
             )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, least_score
-from glsw.search.own_matrices import OwnMatrices
+from glsw.search.own_matrices import OwnScores
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
@@ -51,8 +51,8 @@ class HitLists:
         The context with the best score of each hit.
     bits, evalues : ndarray of float64, shape (hits,)
         NaN if there are no statistics.
-    own : OwnMatrices, optional
-        The matrix of each hit, if it has one of its own; scores of hits are in its units.
+    own : OwnScores, optional
+        The scores that hits have of their own, if they have some; scores of hits are in its units.
     """
 
     queries: Sequence[Query]
@@ -63,7 +63,7 @@ class HitLists:
     contexts: npt.NDArray[np.int64]
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
-    own: OwnMatrices | None = None
+    own: OwnScores | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -99,7 +99,7 @@ class HitLists:
             np.concatenate([each.contexts for each in parts]),
             np.concatenate([each.bits for each in parts]),
             np.concatenate([each.evalues for each in parts]),
-            OwnMatrices.concatenated(own) if own else None,
+            OwnScores.concatenated(own) if own else None,
         )
 
 

@@ -219,3 +219,20 @@ def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
         raise TypeError(f"{name} must be an array of {np.dtype(dtypes[0])}, got {kind}")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+
+
+def grouped(sizes: Sequence[npt.NDArray[np.int64]], bounds: Sequence[int]) -> Iterator[slice]:
+    """Yield slices of items while the sums of their sizes are within the bounds, or of one item.
+
+    >>> list(grouped([np.array([3, 1, 2, 9, 1])], [4]))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None), slice(4, 5, None)]
+    """
+    start, count = 0, len(sizes[0])
+    ends = [np.cumsum(each) for each in sizes]
+    while start < count:
+        stop = min(
+            int(np.searchsorted(end, end[start] - each[start] + bound, "right"))
+            for end, each, bound in zip(ends, sizes, bounds, strict=True)
+        )
+        yield slice(start, stop := max(stop, start + 1))
+        start = stop

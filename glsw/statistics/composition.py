@@ -2,7 +2,8 @@
 
 Mode 1, composition-based statistics, scales a matrix so that lambda is the standard one for the
 two compositions (A. A. Schaffer et al. 2001, "Improving the accuracy of PSI-BLAST protein database
-searches with composition-based statistics and other refinements", Nucleic Acids Research 29).
+searches with composition-based statistics and other refinements", Nucleic Acids Research 29). It
+scales a profile so that lambda is the standard one for its positions and the target's composition.
 Mode 2, conditional compositional score matrix adjustment, gives most pairs a matrix of their own
 (Y.-K. Yu and S. F. Altschul 2005, "The construction of amino acid substitution matrices for the
 comparison of proteins with non-standard compositions", Bioinformatics 21), and scales the matrix of
@@ -20,6 +21,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.base import Statistics
@@ -121,12 +123,11 @@ def check_composition(scoring: Scoring, composition: int) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
-    if composition and scoring.positional:
-        raise ValueError(f"composition {composition} is for sequences, not for profiles")
-    if composition and not _is_blosum62(scoring):
+    letters = letter_scoring(scoring)
+    if composition and not _is_blosum62(letters):
         raise ValueError(
             f"composition {composition}: BLOSUM62 with published constants for local alignment "
-            f"expected, not {scoring.name}"
+            f"expected, not {letters.name}"
         )
 
 
@@ -183,10 +184,66 @@ def adjusted_matrices(
         standard = _log_ratios(blosum62_joint()[np.newaxis], *(2 * (_background()[np.newaxis],)))
         log_ratios[rest] = standard
         units = rounded(standard[0, :20, :20] * rates[0])
-        ratios = _lambdas(units, *(each[rest] for each in probabilities)) * rates[0]
+        p, q = (each[rest] for each in probabilities)
+        weights = p[:, :, np.newaxis] * q[:, np.newaxis, :]
+        ratios = _lambdas(units.ravel(), weights.reshape(len(p), -1)) * rates[0]
         rates[rest] *= np.clip(ratios, _LEAST_RATIO, 1)
     scores = log_ratios * rates[:, np.newaxis, np.newaxis]
     return _in_alphabet(scoring, scores, *probabilities)
+
+
+def profile_rates(
+    scoring: Scoring, scores: npt.NDArray[np.int32], targets: Compositions
+) -> _Floats:
+    """Return by what to multiply the scores of a profile for each target, at most 1: shape (N,).
+
+    It is the lambda of the profile's positions, each as frequent, and the target's composition,
+    compared with that of the matrix.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        That of letters, see `check_composition`.
+    scores : ndarray of int32, shape (m, A)
+    targets : Compositions
+        Of N targets; there is at least one amino acid in each.
+    """
+    if not len(targets.lengths):
+        return np.empty(0)
+    known = scores[:, codes_of(scoring.alphabet, AMINO_ACIDS)]
+    values, at = np.unique(known, return_inverse=True)
+    columns = np.arange(len(AMINO_ACIDS)) * len(values)
+    counts = np.bincount((at.reshape(known.shape) + columns).ravel(), minlength=20 * len(values))
+    weights = targets.frequencies @ (counts.reshape(len(AMINO_ACIDS), -1) / len(known))
+    found: _Floats = _lambdas(values, weights) / ungapped_lambda(scoring)
+    return np.clip(found, _LEAST_RATIO, 1)
+
+
+def scaled_profiles(
+    scoring: Scoring, scores: npt.NDArray[np.int32], rates: _Floats, frequencies: _Floats
+) -> npt.NDArray[np.int32]:
+    """Return the scores of a profile for each target, shape (N, m, A), in units of 1/32.
+
+    Letters that are neither amino acids, B, Z nor X keep their scores.
+
+    Parameters
+    ----------
+    scoring, scores
+        As of `profile_rates`.
+    rates : ndarray of float64, shape (N,)
+    frequencies : ndarray of float64, shape (N, 20)
+        Of the amino acids of the targets: X has the score that is expected of them.
+    """
+    alphabet = scoring.alphabet
+    made = np.repeat(SCALE * scores[np.newaxis].astype(np.int32), len(rates), axis=0)
+    letters = AMINO_ACIDS + "".join(letter for letter in "BZ" if letter in alphabet.letters)
+    codes = codes_of(alphabet, letters)
+    scaled = SCALE * rates[:, np.newaxis, np.newaxis] * scores[:, codes]
+    made[:, :, codes] = rounded(scaled)
+    expected = np.einsum("nij,nj->ni", scaled[:, :, : len(AMINO_ACIDS)], frequencies)
+    (wildcard,) = codes_of(alphabet, "X")
+    made[:, :, wildcard] = rounded(np.minimum(expected, _LARGEST_X))
+    return made
 
 
 def _is_blosum62(scoring: Scoring) -> bool:
@@ -250,25 +307,25 @@ def _log_ratios(joint: _Floats, rows: _Floats, columns: _Floats) -> _Floats:
     return found
 
 
-def _lambdas(units: _Int64, p: _Floats, q: _Floats) -> _Floats:
-    """Return the positive solutions of ``sum p q exp(lambda s) = 1``; 0 if there is none."""
-    weights = p[:, :, np.newaxis] * q[:, np.newaxis, :]
-    solvable = (np.sum(weights * units, axis=(1, 2)) < 0) & (
-        np.max(np.where(weights > 0, units, -1), axis=(1, 2)) > 0
-    )
+def _lambdas(units: npt.NDArray[np.integer], weights: _Floats) -> _Floats:
+    """Return the positive solutions of ``sum w exp(lambda s) = 1``; 0 if there is none.
+
+    ``units`` has the scores s, shape (S,), ``weights`` their probabilities w, shape (N, S).
+    """
+    solvable = (weights @ units < 0) & (np.max(np.where(weights > 0, units, -1), axis=1) > 0)
     weights = weights[solvable]
-    best = np.where(weights > 0, units, -1).reshape(len(weights), -1)
+    best = np.where(weights > 0, units, -1)
     at = best.argmax(axis=1)
     k = np.arange(len(weights))
     # At this rate the highest score alone makes the sum 1; Newton's method comes down from there.
-    rates = -np.log(weights.reshape(len(weights), -1)[k, at]) / best[k, at]
+    rates = -np.log(weights[k, at]) / best[k, at]
     for _ in range(100):
-        terms = weights * np.exp(rates[:, np.newaxis, np.newaxis] * units)
-        steps = (terms.sum(axis=(1, 2)) - 1) / np.sum(terms * units, axis=(1, 2))
+        terms = weights * np.exp(rates[:, np.newaxis] * units)
+        steps = (terms.sum(axis=1) - 1) / np.sum(terms * units, axis=1)
         rates -= steps
         if (np.abs(steps) <= 1e-13 * rates).all():
             break
-    found = np.zeros(len(p))
+    found = np.zeros(len(solvable))
     found[solvable] = rates
     return found
 

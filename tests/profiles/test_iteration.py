@@ -126,16 +126,6 @@ def test_a_profile_as_query(found: list[Round]) -> None:
     assert np.array_equal(rounds[0].profile.scores, profile.scores)
 
 
-def test_composition_is_for_the_first_round(found: list[Round]) -> None:
-    rounds = glsw.iterate(QUERY, family(), iterations=2, composition=2, top=None)
-    first = glsw.search(QUERY, family(), top=None, evalue=10, composition=2)
-    assert str(rounds[0].result) == str(first)
-    second = glsw.search(rounds[0].built, family(), top=None, evalue=10)
-    assert str(rounds[1].result) == str(second)
-    with pytest.raises(ValueError, match="for sequences, not for profiles"):
-        glsw.search(found[0].built, family(), composition=1)
-
-
 def test_errors() -> None:
     for options, message in (
         ({"iterations": 0}, "at least 1"),

@@ -13,6 +13,7 @@ uint direction_place(int j);
 #include "lib/mask.glsl"
 #include "lib/span.glsl"
 #include "lib/lane.glsl"
+#include "lib/best_of_step.glsl"
 #include "lib/windows.glsl"
 
 shared int to_beat;  // the best score of the work group so far, at least 1
@@ -21,6 +22,8 @@ shared int to_beat;  // the best score of the work group so far, at least 1
 // WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
 void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
     int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
+    Step aside;
+    aside.score = 0;
     if (t == 0) to_beat = max(best.score, 1);
     Windows windows = first_windows(pair, first, end, begin, lane);
     Forbidden next_forbidden = forbidden_from(pair, lane.row, first);
@@ -58,23 +61,14 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
                 if (t == WORKGROUP - 1 && j < end) below_strip(j, lane.below[c]);
                 keep(j < end, direction_place(j), words[c]);
             }
-            if (highest >= to_beat) {  // where the path of a long alignment is, at every step
-                // The best of these cells: the later of two equal ones is the better one.
-                int score = 0, place = 0;
-                for (int d = 0; d < ROWS + STEP - 1; ++d)
-                    for (int c = 0; c < STEP; ++c) {
-                        int r = d - c, each = c * ROWS + r;
-                        if (r < 0 || r >= ROWS) continue;
-                        if (r < lane.rows && first + at + c < end && ended[each] >= score) {
-                            score = ended[each];
-                            place = each;
-                        }
-                    }
-                int r = place % ROWS, j = first + at + place / ROWS;
-                best = better(best, score, lane.row + r, j);
-                atomicMax(to_beat, best.score);
+            if (highest >= to_beat) {
+                Step here = Step(highest, first + at, ended);
+                atomicMax(to_beat, take_step(best, aside, here, lane, end));
             }
         }
         barrier();
     }
+#ifdef ENDS
+    if (aside.score > 0) best = best_of_cells(best, aside, lane, end);
+#endif
 }

@@ -24,7 +24,7 @@ CHECKED := tests/sequences tests/scoring tests/output \
     tests/engines/test_engines3.py::test_first_look \
     tests/cli/test_cli.py::test_search_prints_what_the_library_finds \
     tests/cli/test_cli.py::test_bad_input_is_one_line_and_status_2
-PYTEST = LP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -37,7 +37,7 @@ check: lint typecheck ## lint, types and the quick tests, in less than a minute
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	$(PYTEST) $(CHECKED)
 
-# One software-rendering thread per pytest worker: together they fill the cores.
+# No software-rendering threads but the pytest workers: these fill the cores.
 test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh

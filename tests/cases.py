@@ -16,7 +16,8 @@ from glsw.batch import Batch
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometries
-from glsw.engines.reference import Reference, rows
+from glsw.engines.reference import Reference, alike, rows
+from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
@@ -93,23 +94,32 @@ class Case:
     name: str
     scoring: Scoring
     batch: Batch
+    whole: Case | None = None
+    numbers: np.ndarray | None = None
 
     @cached_property
     def expected(self):
+        if self.whole:
+            found = self.whole.expected
+            return Ends(found.score[self.numbers], found.end[self.numbers])
         return Reference(self.scoring).ends(self.batch)
 
     @cached_property
     def possible(self):
         """All ends (query_end, target_end) of best alignments, a set for each pair."""
-        return [self._possible(*self.batch.pair(p)) for p in range(len(self.batch))]
-
-    def _possible(self, query, target):
+        if self.whole:
+            return [self.whole.possible[p] for p in self.numbers]
         if not self.scoring.local:
-            return self._possible_from_end_to_end(query, target)
-        aligned = np.array([row.aligned for row in rows(query, target, self.scoring)])
-        if aligned.max() <= 0:
-            return {(0, 0)}
-        return set(map(tuple, np.argwhere(aligned == aligned.max()).tolist()))
+            pairs = map(self.batch.pair, range(len(self.batch)))
+            return [self._possible_from_end_to_end(*pair) for pair in pairs]
+        found = [{(0, 0)}] * len(self.batch)
+        for chosen, queries, targets in alike(self.batch):
+            aligned = [row.aligned for row in rows(queries, targets, self.scoring)]
+            for p, table in zip(chosen.tolist(), np.stack(aligned, axis=1), strict=True):
+                table = table[: self.batch.query_lengths[p] + 1, : self.batch.target_lengths[p] + 1]
+                if table.max() > 0:
+                    found[p] = set(map(tuple, np.argwhere(table == table.max()).tolist()))
+        return found
 
     def _possible_from_end_to_end(self, query, target):
         m, n = len(query), len(target)
@@ -123,6 +133,8 @@ class Case:
 
     def alignment(self, p, end):
         """Return the coordinates of the alignment of pair p that ends there, traced on the host."""
+        if self.whole:
+            return self.whole.alignment(int(self.numbers[p]), end)
         if (p, end) not in self._alignments:
             self._alignments[p, end] = trace(*self.batch.pair(p), self.scoring, *end)[0]
         return self._alignments[p, end]
@@ -132,7 +144,9 @@ class Case:
         return {}
 
     def part(self, indices):
-        return Case(self.name, self.scoring, self.batch.select(indices))
+        """Return some of the pairs; what is expected of them is computed for all, once."""
+        numbers = np.arange(len(self.batch))[indices]
+        return Case(self.name, self.scoring, self.batch.select(indices), self, numbers)
 
     def describe(self, p):
         query, target = self.batch.pair(p)

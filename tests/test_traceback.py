@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glsw import traceback
-from glsw.engines.reference import best_cell, fill, first_best_cell
+from glsw.engines.reference import best_cell, fill
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
@@ -119,8 +119,8 @@ def test_memory_does_not_matter(query, target, scoring, memory):
 def test_related_sequences(scoring, letters):
     rng = np.random.default_rng(letters)
     query, target = mutated(rng, letters, 200)
-    for cell in (best_cell, first_best_cell):
-        best, *end = cell(query, target, scoring)
+    for first in (False, True):
+        best, *end = best_cell(query, target, scoring, first=first)
         expected = walk_of_tables(query, target, scoring, tuple(end))
         for memory in (0, 1000, 10_000, 2**20):
             coordinates, score = trace(query, target, scoring, *end, memory=memory)

@@ -17,12 +17,15 @@ from glsw.scoring.scoring import Scoring
 MINUS_INFINITY = -(2**62)
 """Below every value of a table, and far enough from the end of int64 to subtract costs from it."""
 
+_MAX_CELLS_PER_ROW = 2**15
+"""Cells of one row of the tables of all pairs that are computed together."""
+
 _Int64 = npt.NDArray[np.int64]
 _Codes = npt.NDArray[np.uint8]
 
 
 class TableRow(NamedTuple):
-    """TableRow i of the tables, columns 0..n: int64 arrays of shape (n + 1,).
+    """TableRow i of the tables, columns 0..n: int64 arrays of shape (..., n + 1).
 
     ``aligned`` is H(i-1, j-1) + s(i, j), the best of the paths whose last column is the pair i, j.
     """
@@ -53,22 +56,46 @@ class Reference(Engine):
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
-        found = []
-        for p in range(len(batch)):
-            query, target = batch.pair(p)
-            cell = best_cell if ends and ties == "conventional" else first_best_cell
-            if not self.scoring.local:
-                cell = best_end_cell
-            score, i, j = cell(query, target, self.scoring, batch.mask(p))
-            origin = int(self.scoring.score_offset(len(query), len(target)))
-            found.append((score + origin, i, j))
-            progress(len(query) * len(target))
-        return BestCells.of(*np.array(found, np.int32).reshape(len(batch), 3).T)
+        found = np.zeros((3, len(batch)), np.int64)
+        for chosen, queries, targets in alike(batch):
+            lengths = batch.query_lengths[chosen], batch.target_lengths[chosen]
+            mask = None if batch.masks is None else batch.mask(int(chosen[0]))
+            first = ties == "any" or not ends
+            cells = best_cells(queries, targets, *lengths, self.scoring, mask, first=first)
+            found[:, chosen] = cells
+            found[0, chosen] += self.scoring.score_offset(*lengths)
+            progress(int((lengths[0] * lengths[1]).sum()))
+        return BestCells.of(*found.astype(np.int32))
 
     @property
     def cells_at_once(self) -> int:
         """Few cells, since each takes long."""
         return 2**20
+
+
+def alike(batch: Batch) -> Iterator[tuple[npt.NDArray[np.int64], _Codes, _Codes]]:
+    """Yield groups of pairs of similar lengths: their numbers, queries (p, m), targets (p, n).
+
+    Shorter sequences are filled up with zeros: no cell depends on letters behind it. A pair with a
+    mask is a group of its own.
+    """
+    lengths = np.stack([batch.query_lengths, batch.target_lengths], axis=1)
+    # Lengths between the same powers of 8: a row of ten short pairs takes as long as one.
+    _, group = np.unique(np.frexp(lengths)[1] // 3, axis=0, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    for chosen in np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1):
+        longest = int(lengths[chosen].max(initial=1))
+        most = 1 if batch.masks is not None else max(1, _MAX_CELLS_PER_ROW // longest)
+        for start in range(0, len(chosen), most):
+            part = chosen[start : start + most]
+            pairs = [batch.pair(p) for p in part.tolist()]
+            queries, targets = (
+                np.zeros((len(part), lengths[part, k].max()), pairs[0][k].dtype) for k in (0, 1)
+            )
+            for row, (query, target) in enumerate(pairs):
+                queries[row, : len(query)] = query
+                targets[row, : len(target)] = target
+            yield part, queries, targets
 
 
 def rows(
@@ -86,37 +113,45 @@ def rows(
     for a pair that the mask forbids. From end to end there is no 0 in the third equation, and H
     in row 0 and column 0 is what gaps at the left ends score; F has the costs of insertions.
 
+    E is computed as ``max over k < j of (max(0, H(i-1, k-1) + s(i, k), F(i, k)) - gap_open
+    - (j-k-1) gap_extend)``, a running maximum. This is the same, as a gap after a gap never pays:
+    ``gap_open >= gap_extend``.
+
     Parameters
     ----------
-    query : ndarray of uint8, shape (m,)
-    target : ndarray of uint8, shape (n,)
+    query : ndarray of uint8 or uint16, shape (..., m)
+    target : ndarray of uint8 or uint16, shape (..., n)
+        Several pairs have the same leading axes, and sequences of equal lengths.
     scoring : Scoring
     mask : Mask, optional
+        That of all pairs.
     """
     deletion, insertion = scoring.deletion, scoring.insertion
     matrix = scoring.matrix.astype(np.int64)
-    nothing = np.full(len(target) + 1, MINUS_INFINITY, np.int64)
-    floor, top, left = 0, np.zeros_like(nothing), np.zeros(len(query) + 1, np.int64)
+    (*pairs, m), n = query.shape, target.shape[-1]
+    nothing = np.full((*pairs, n + 1), MINUS_INFINITY, np.int64)
+    floor, top, left = 0, np.zeros_like(nothing), np.zeros(m + 1, np.int64)
     if scoring.end_gaps:
         floor = MINUS_INFINITY
-        top, left = (
-            scoring.end_gaps.above(range(len(nothing))),
-            scoring.end_gaps.left(range(len(left))),
-        )
+        top[...] = scoring.end_gaps.above(range(n + 1))
+        left = scoring.end_gaps.left(range(m + 1))
+    extended = np.arange(n) * deletion.extend
     above = TableRow(nothing, top, nothing, nothing)
     yield above
-    for i, letter in enumerate(query):
-        aligned, f = nothing.copy(), nothing.copy()
-        aligned[1:] = above.h[:-1] + matrix[letter, target]
+    for i in range(m):
+        aligned, f, e = nothing.copy(), nothing.copy(), nothing.copy()
+        aligned[..., 1:] = above.h[..., :-1] + matrix[query[..., i, None], target]
         if mask is not None:
-            aligned[mask[i] + 1] = MINUS_INFINITY
-        f[1:] = np.maximum(above.h[1:] - insertion.open, above.f[1:] - insertion.extend)
-        without_e = np.maximum(floor, np.maximum(aligned, f)).tolist()
-        h, e = [int(left[i + 1])], [MINUS_INFINITY]
-        for j in range(1, len(target) + 1):
-            e.append(max(h[j - 1] - deletion.open, e[j - 1] - deletion.extend))
-            h.append(max(without_e[j], e[j]))
-        above = TableRow(aligned, np.array(h, np.int64), np.array(e, np.int64), f)
+            aligned[..., mask[i] + 1] = MINUS_INFINITY
+        f[..., 1:] = np.maximum(
+            above.h[..., 1:] - insertion.open, above.f[..., 1:] - insertion.extend
+        )
+        h = np.maximum(floor, np.maximum(aligned, f))
+        h[..., 0] = left[i + 1]
+        best = np.maximum.accumulate(h[..., :-1] + extended, axis=-1)
+        e[..., 1:] = best - (deletion.open + extended)
+        h[..., 1:] = np.maximum(h[..., 1:], e[..., 1:])
+        above = TableRow(aligned, h, e, f)
         yield above
 
 
@@ -139,50 +174,70 @@ def fill(
     return h, e, f
 
 
-def best_cell(
-    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
-) -> tuple[int, int, int]:
+def best_cells(
+    queries: _Codes,
+    targets: _Codes,
+    m: npt.NDArray[np.integer],
+    n: npt.NDArray[np.integer],
+    scoring: Scoring,
+    mask: Mask | None = None,
+    *,
+    first: bool = False,
+) -> tuple[_Int64, _Int64, _Int64]:
     """Return score, i and j of the best pair to end with, by the conventional rule.
 
     Among pairs of equal score it is the one with the largest i + j, then with the smallest i;
     i and j count from 1, all three are 0 if no alignment scores more than 0.
+
+    From end to end it is the cell of the last row or column behind which an alignment only has a
+    gap, the cost of which is in the score.
+
+    Parameters
+    ----------
+    queries, targets : ndarray, shapes (p, longest m) and (p, longest n)
+    m, n : ndarray, shape (p,)
+        Their lengths.
+    scoring : Scoring
+    mask : Mask, optional
+        That of all pairs.
+    first : bool
+        Take the first of pairs of equal score, row by row; local alignments only.
     """
-    best = (0, 0, 0)
-    for i, row in enumerate(rows(query, target, scoring, mask)):
-        top = int(row.aligned.max())
-        if top > 0:
-            j = int(np.flatnonzero(row.aligned == top)[-1])
-            best = max(best, (top, i + j, -i))
-    score, diagonal, minus_i = best
-    return score, -minus_i, diagonal + minus_i
+    lengths, columns = n[:, None], np.arange(targets.shape[-1] + 1)
+    inside, gaps = columns <= lengths, scoring.end_gaps
+    best_i, best_j = np.zeros((2, len(queries)), np.int64)
+    score = np.full(len(queries), MINUS_INFINITY if gaps else 0, np.int64)
+    for i, row in enumerate(rows(queries, targets, scoring, mask)):
+        if gaps is None:
+            values, there = row.aligned, inside & (i <= m[:, None]) & (row.aligned > 0)
+        else:
+            behind = gaps.behind(np.maximum(m - i, 0)[:, None], np.maximum(lengths - columns, 0))
+            values = row.h + behind
+            there = inside & ((i == m[:, None]) | (i < m[:, None]) & (columns == lengths))
+        values = np.where(there, values, MINUS_INFINITY)
+        top = values.max(axis=1)
+        better = top > score
+        if first and gaps is None:
+            j = values.argmax(axis=1)
+        else:
+            j = columns[-1] - values[:, ::-1].argmax(axis=1)
+            better |= (top == score) & (i + j > best_i + best_j)
+        score, best_i, best_j = (
+            np.where(better, new, old) for new, old in ((top, score), (i, best_i), (j, best_j))
+        )
+    return score, best_i, best_j
 
 
-def first_best_cell(
-    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+def best_cell(
+    query: _Codes,
+    target: _Codes,
+    scoring: Scoring,
+    mask: Mask | None = None,
+    *,
+    first: bool = False,
 ) -> tuple[int, int, int]:
-    """Return what `best_cell` does, but among pairs of equal score the first, row by row."""
-    best = (0, 0, 0)
-    for i, row in enumerate(rows(query, target, scoring, mask)):
-        j = int(row.aligned.argmax())
-        if row.aligned[j] > best[0]:
-            best = int(row.aligned[j]), i, j
-    return best
-
-
-def best_end_cell(
-    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
-) -> tuple[int, int, int]:
-    """Return score, i and j of the cell behind which an alignment from end to end only has a gap.
-
-    It is one of the last row or column; what the gap behind it costs is in the score. Among cells
-    of equal score it is the one with the largest i + j, then with the smallest i.
-    """
-    assert scoring.end_gaps is not None
-    m, n = len(query), len(target)
-    best = []
-    for i, row in enumerate(rows(query, target, scoring, mask)):
-        for j in range(n + 1) if i == m else [n]:
-            score = int(row.h[j] + scoring.end_gaps.behind(m - i, n - j))
-            best.append((score, i + j, -i))
-    score, diagonal, minus_i = max(best)
-    return score, -minus_i, diagonal + minus_i
+    """Return score, i and j of the best cell of one pair, see `best_cells`."""
+    m, n = np.array([len(query)]), np.array([len(target)])
+    cells = best_cells(query[None], target[None], m, n, scoring, mask, first=first)
+    score, i, j = (int(each[0]) for each in cells)
+    return score, i, j

@@ -118,9 +118,9 @@ def best_end(h, words, scoring):
     return int(h[best]), best if h[best] > 0 or scoring.mode != "local" else (0, 0, 0)
 
 
-def path(words, scoring, forbidden=frozenset()):
+def path(words, scoring, forbidden=frozenset(), table=None):
     """Return score, end and columns of the best alignment, by the rules of `Engine3`."""
-    table = columns_table(words, scoring, forbidden)
+    table = table or columns_table(words, scoring, forbidden)
     h = heights(words, table, scoring)
     score, end = best_end(h, words, scoring)
     moves, cell, column = [], end, None

@@ -52,8 +52,8 @@ class Pace:
     >>> from glsw.search.workers import ThisProcess
     >>> workers = Workers([ThisProcess(None), ThisProcess(None)])
     >>> pace = Pace(workers, 2**32)
-    >>> pace.cells(workers[0], 10**12)
-    268435456
+    >>> [pace.cells(workers[0], cells) for cells in (10**12, 10**8)]
+    [268435456, 25000000]
     >>> workers[0].rate, workers[1].rate = 1e9, 3e9
     >>> [pace.cells(workers[0], cells) for cells in (10**12, 4 * 10**9, 10**6)]
     [3000000000, 500000000, 150000000]

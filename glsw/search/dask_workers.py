@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from glsw.device.device import DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.search.remote import WorkerError, remote_call, remote_spec
-from glsw.search.workers import Task, Worker, Workers
+from glsw.search.workers import Answer, Task, Worker, Workers
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _SECONDS_BETWEEN_LOOKS = 0.2  # while there is no worker
+_TASKS_TO_LEARN = 2
 _SECONDS_FOR_AN_ANSWER = 60  # of the scheduler, about its workers
 
 
@@ -50,7 +51,8 @@ class DaskWorker(Worker):
     ) -> None:
         self._executor, self._spec, self._check = executor, spec, check
         self.address, self.name = address, f"worker {address}"
-        self.concurrency, self.slots = threads, 2 * threads
+        self.concurrency = self.slots = threads
+        self._done = 0
         self.fault = ""
         """Why it can do nothing at all, once known."""
         self._running: set[Future[Any]] = set()
@@ -62,6 +64,16 @@ class DaskWorker(Worker):
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future
+
+    def measured(self, cells: int, answer: Answer[Any]) -> None:
+        """Learn from a task that is done; tasks may wait there once its rate is known.
+
+        Its first task says little about the rate: it opens the device and the database.
+        """
+        super().measured(cells, answer)
+        self._done += 1
+        if self._done == _TASKS_TO_LEARN:
+            self.slots = 2 * self.concurrency
 
     def failure(self, error: BaseException) -> str | None:
         """Return what failed if another worker may repeat the task; None for its own errors."""

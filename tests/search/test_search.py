@@ -20,7 +20,7 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
-from glsw.search import database_search, workers
+from glsw.search import database_search, tasks, workers
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -238,7 +238,12 @@ def two(device: Device) -> Iterator[Aligner]:
 
 
 @pytest.mark.parametrize("in_file", [False, True])
-def test_two_processes_find_the_same(two: Aligner, in_file: bool, indexed: Path) -> None:
+def test_two_processes_find_the_same(
+    two: Aligner, in_file: bool, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "_FIRST_SHARE", 2**26)  # tasks of a few cells
+    for worker in two._pool.workers():
+        worker.rate = None
     database = indexed / "db" if in_file else TARGETS
     one = Aligner(engine="diagonal", device=two.engine.device)
     done: list[int] = []

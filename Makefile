@@ -110,6 +110,7 @@ $(VENV)/installed-packaging: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[packaging]' hatchling
 	@touch $@ $(VENV)/installed
 
+# Most of these files are never imported: Python compiles those that are.
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/installed

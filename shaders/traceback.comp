@@ -1,8 +1,9 @@
 #version 430
 // Traceback on the GPU, one invocation per pair (Aymone 2022, section IV; Lin et al. 2015, section
 // 1.4): from the end cell along the direction bits; runs of equal moves come back, the last one
-// first. A trace pauses above the block of strips whose directions are there, and goes on when those
-// of the next block are.
+// first. A trace waits above the block of strips whose directions are there, until those of the
+// next block are. TURN: PLACE puts the traces at the best cells, BEGIN is the first dispatch with
+// the directions of a block, CONTINUE one that goes on where a loop ended before the block did.
 layout(local_size_x = 32) in;
 #include "lib/pairs.glsl"
 #include "lib/recurrence.glsl"
@@ -13,6 +14,7 @@ layout(local_size_x = 32) in;
 layout(std430, binding = BEST_BINDING) readonly buffer BestCells { ivec4 best_cells[]; };
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };
 uniform int pair_count;
+const int PLACE = 0, BEGIN = 1, CONTINUE = 2;
 
 Trace trace_from(Best best) {
     if (best.score <= 0) return Trace(0, 0, OVER, 0u);
@@ -23,11 +25,10 @@ void main() {
     uint p = gl_GlobalInvocationID.x;
     if (p >= uint(pair_count)) return;
     Pair pair = pair_at(p);
-    if (RESTART == 1) {  // only put the traces at the best cells
-        traces[p] = trace_from(best_from(best_cells[p]));
-        return;
-    }
+    if (TURN == PLACE) traces[p] = trace_from(best_from(best_cells[p]));
     Trace trace = traces[p];
+    if (TURN == PLACE || (TURN == CONTINUE && trace.gap >= WAITS)) return;
+    trace.gap &= WAITS - 1u;
     int top = first_strip(trace) * WORKGROUP * ROWS;
     uint move = STOP, run = 0u;
     while (trace.gap != OVER && trace.i > top && trace.j > 0) {
@@ -44,5 +45,6 @@ void main() {
         if (move != STOP) run += 1u;
     }
     if (run > 0u) paths[pair.path + trace.runs++] = run << 2 | move;
+    if (trace.gap != OVER && trace.i <= top) trace.gap |= WAITS;
     traces[p] = trace;
 }

@@ -288,7 +288,7 @@ class ComputeEngine(Programs, Engine):
         count, blocks, spacing : int
             Pairs; blocks of strips whose directions are there at a time; strips of a block.
         loops : int
-            Dispatches for a block.
+            Dispatches for a block on software renderers, which end long loops.
         again : callable, optional
             Computes the directions of the block that each path is in.
         """
@@ -296,15 +296,14 @@ class ComputeEngine(Programs, Engine):
             if block and again:
                 again()
             self.reserve(PATHS)
-            # RESTART, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides a
-            # branch by itself.
-            program = self.program(
-                "traceback.comp", ENDS=1, DIRECTIONS=1, RESTART=int(block == 0), **defines
-            )
-            program["pair_count"] = count
-            if block:
-                program["spacing"] = spacing
-            for _ in range(loops if block else 1):
+            for k in range(loops if block and self.device.info.software else 1):
+                # TURN, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides
+                # a branch by itself.
+                turn = min(k, 1) + 1 if block else 0
+                program = self.program("traceback.comp", ENDS=1, DIRECTIONS=1, TURN=turn, **defines)
+                program["pair_count"] = count
+                if block:
+                    program["spacing"] = spacing
                 program.run(-(-count // _TRACERS))
                 self.device.ctx.memory_barrier()
         self.device.check("tracing back")

@@ -1,13 +1,13 @@
 // Where the tracebacks of the pairs are: i residues of the query and j of the target are still
 // ahead, in H or in the gap `gap` (UP or LEFT), or the trace is over (`gap` is OVER). Directions
-// are there for a block of `spacing` strips at a time.
+// are there for a block of `spacing` strips at a time; a trace that WAITS has left it.
 // Needs directions.glsl, and ROWS and WORKGROUP or STRIP_ROWS, the rows of a strip.
 #ifndef STRIP_ROWS
 #define STRIP_ROWS (WORKGROUP * ROWS)
 #endif
 struct Trace { int i, j; uint gap, runs; };
 
-const uint OVER = DIAGONAL;
+const uint OVER = DIAGONAL, WAITS = 4u;  // WAITS is added to the gap
 
 layout(std430, binding = TRACES_BINDING) buffer Traces { Trace traces[]; };
 uniform int spacing;

@@ -124,7 +124,7 @@ SCORES = (
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
-AGAIN, RESTART = ([{name: flag} for flag in (0, 1)] for name in ("AGAIN", "RESTART"))
+AGAIN, TURN = ([{name: k} for k in range(most)] for name, most in (("AGAIN", 2), ("TURN", 3)))
 PRUNE = ({}, {"PRUNE": 1})
 NUMBERS, QUERY_PROFILES = (
     [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 5))
@@ -195,7 +195,7 @@ OWN_PERMUTATIONS = {
         [*SEPARATE, {"ROW_MAJOR": 1}],
         SPAN,
         SCORES,
-        RESTART,
+        TURN,
         **LANES,
         ENDS=1,
         DIRECTIONS=1,

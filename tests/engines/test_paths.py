@@ -271,6 +271,16 @@ def test_scan_keeps_rows_where_directions_do_not_fit(device, memory):
     assert engine.memory_used <= memory or again
 
 
+@pytest.mark.parametrize("name", ["diagonal", "scan"])
+def test_a_trace_of_several_dispatches_leaves_each_block_once(device, monkeypatch, name):
+    able(device, name)
+    monkeypatch.setattr(f"glsw.engines.{name}.MAX_ROUNDS", 400)  # lengths of 1000: three of them
+    case = Case("relatives", SOME[0].scoring, relatives(4, (500,)))
+    words = {"diagonal": {"workgroup": 8}, "scan": {"workgroup": 8, "columns": 8, "rows": 16}}
+    engine = ENGINES[name](case.scoring, device, memory=60_000, **words[name])
+    judge_paths(engine, case)
+
+
 @pytest.mark.parametrize("memory", [40_000, 60_000, 100_000, 10**6])
 def test_diagonal_stays_under_its_memory(device, memory):
     able(device, "diagonal")

@@ -96,7 +96,7 @@ class Work(ABC):
         if isinstance(found, Paths):
             again = self.path_scores(found)
             checks.append(compare(again, cells[:, 0], "scores of the alignments"))
-            if ties == "conventional":
+            if ties == "conventional" and checks[-1] and checks[-1].passed:
                 checks.append(self.check_paths(found, right))
         check = reduce(both, filter(None, checks))
         if check.passed and self.first is None:

@@ -11,7 +11,9 @@ uniform float tile_size;  // in pixels
 uniform ivec2 first;      // column and row of the block's first tile
 out vec4 colour;
 
-float depth(int score) { return sqrt(clamp((float(score) - scale.x) / (scale.y - scale.x), 0.0, 1.0)); }
+float depth(int score) {
+    return sqrt(clamp((float(score) - scale.x) / (scale.y - scale.x), 0.0, 1.0));
+}
 
 void main() {
     vec2 place = vec2(gl_FragCoord.x, height - gl_FragCoord.y) - origin;

@@ -1,6 +1,5 @@
 // The state of an invocation in a sweep: ROWS rows of the query, and of the table the last column
-// of
-// them that it has computed, what is above and left of the next one, and its last row.
+// that it has computed of them, what is above and left of the next one, and its last row.
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl, span.glsl, ROWS and STEP.
 struct Lane {
     int row, rows, letters[ROWS];  // rows of the table from row on

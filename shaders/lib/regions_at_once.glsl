@@ -16,7 +16,8 @@ void find_parts(int region) {
 void keep_borders(Lane lane, int tile_column, int first, int end) {
     int t = int(gl_LocalInvocationIndex);
     if (tile_row == 0)
-        for (int j = first + t; j < end; j += WORKGROUP) kept[kept_at + j] = to_keep(above_strip(j));
+        for (int j = first + t; j < end; j += WORKGROUP)
+            kept[kept_at + j] = to_keep(above_strip(j));
     if (tile_column == 0)
         for (int r = 0; r < ROWS; ++r)
             kept[kept_column(0) + lane.row + r] = to_keep(ivec2(lane.h[r], lane.e[r]));

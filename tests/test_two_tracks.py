@@ -198,6 +198,9 @@ def test_what_two_tracks_exclude() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             glsw.search(query, [query], scoring=BOTH, **options)  # type: ignore[call-overload]
+    nothing = TwoTrackScoring.of(BLOSUM62, Scoring.from_array(MATRIX, STRUCTURE, 1, 1), 0)
+    with pytest.raises(ValueError, match="composition 2"):
+        glsw.search(query, [query], scoring=nothing, composition=2)
     with pytest.raises(ValueError, match="an iterated search has no two tracks"):
         list(glsw.iterate(query, [query], scoring=BOTH))
     with pytest.raises(ValueError, match="query: two letters per position expected, got 3 letters"):

@@ -123,7 +123,7 @@ def check_composition(scoring: Scoring, composition: int) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
-    letters = letter_scoring(scoring)
+    letters = letter_scoring(scoring) if scoring.positional else scoring
     if composition and not _is_blosum62(letters):
         raise ValueError(
             f"composition {composition}: BLOSUM62 with published constants for local alignment "

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.positional import letter_scoring
+from glsw.scoring.positional import PositionalScoring, letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.base import Statistics
@@ -123,7 +123,7 @@ def check_composition(scoring: Scoring, composition: int) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
-    letters = letter_scoring(scoring) if scoring.positional else scoring
+    letters = letter_scoring(scoring) if isinstance(scoring, PositionalScoring) else scoring
     if composition and not _is_blosum62(letters):
         raise ValueError(
             f"composition {composition}: BLOSUM62 with published constants for local alignment "

@@ -13,7 +13,7 @@ import numpy as np
 from bench import generated
 from bench.commands import write_records
 from bench.measure import Check
-from bench.programs import ParasailPairs
+from bench.programs import ParasailPairs, Scores
 from bench.work.base import spread
 from glsw.batch import Batch
 from glsw.engines import Reference
@@ -25,6 +25,7 @@ from glsw.sequences.records import Record, read
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
+_PIECE = 10**5  # letters of a genome of which libraries compute alignments
 
 
 class Journey(NamedTuple):
@@ -43,6 +44,10 @@ class Journey(NamedTuple):
     @property
     def strands(self) -> int:
         return 2 if self.dna and self.verb == "search" else 1
+
+    @property
+    def scoring(self) -> Scoring:
+        return Scoring.nucleotide() if self.dna else Scoring.blast()
 
 
 class Program(NamedTuple):
@@ -214,7 +219,7 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
     The part holds the targets that were found and others at equal distances; none of these may
     have a higher score than what was found has.
     """
-    scoring = Scoring.nucleotide() if journey.dna else Scoring.blast()
+    scoring = journey.scoring
     exact = ParasailPairs.available(scoring)
     judge: Any = ParasailPairs(scoring) if exact else Reference(scoring)
     score = judge.scores_of if exact else judge.scores
@@ -245,3 +250,37 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
             wrong += 1
             first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
     return Check(judge.name, pairs, wrong, first)
+
+
+class Cells:
+    """The cells of a journey, of which libraries get a part; parasail judges.
+
+    A part has one query of usual length and evenly spaced targets, or, of DNA, as many queries as
+    there are cells for and the beginning of the first target.
+    """
+
+    judge = ParasailPairs.name
+
+    def __init__(self, journey: Journey, queries: Path, targets: Path) -> None:
+        self._scoring, self._dna = journey.scoring, journey.dna
+        self._queries, self._targets = records(queries), records(targets)
+        letters = sum(map(len, self._queries)) * sum(map(len, self._targets))
+        self.cells = letters * journey.strands
+
+    def cut(self, cells: float) -> tuple[Batch, Scores]:
+        """Return pairs with about this number of cells, and their scores."""
+        encode = self._scoring.alphabet.encode
+        query = sorted(self._queries, key=len)[len(self._queries) // 2]
+        if self._dna:
+            target = self._targets[0].letters[: min(_PIECE, max(1, int(cells) // len(query)))]
+            count = max(1, int(cells) // (len(query) * len(target)))
+            chosen = [self._queries[k] for k in spread(len(self._queries), count)]
+            pairs = [[encode(each.letters) for each in chosen], [encode(target)] * len(chosen)]
+            batch = Batch.pairwise(*pairs)
+        else:
+            letters = sum(map(len, self._targets))
+            count = max(1, int(cells * len(self._targets) / (letters * len(query))))
+            chosen = [self._targets[k] for k in spread(len(self._targets), count)]
+            targets = [encode(each.letters) for each in chosen]
+            batch = Batch.one_to_many(encode(query.letters), targets)
+        return batch, ParasailPairs(self._scoring).scores_of(batch)

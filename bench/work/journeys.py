@@ -2,7 +2,8 @@
 
 Seconds are from the start of a process to its end, the output written. Each command is run once
 and judged, then timed. Programs that are not exact have no rate in cells, but ``recall``: the part
-of our hits up to E-value 0.001 that they list.
+of our hits up to E-value 0.001 that they list. Libraries are timed with the cells alone, in memory:
+no file is read or written, and nothing is ranked or aligned.
 """
 
 from __future__ import annotations
@@ -21,15 +22,18 @@ from pathlib import Path
 from typing import Any
 
 import glsw
+from bench import rivals
 from bench.commands import version_of
 from bench.measure import Check, Measurement, Spread
 from bench.row import impersonal
-from bench.work.base import Case, Told, Workload
+from bench.work.base import Case, Told, Workload, rival_cases
 from bench.work.journey_inputs import (
     JOURNEYS,
     PROGRAMS,
+    Cells,
     Hit,
     Inputs,
+    Journey,
     command_line,
     hits,
     judged,
@@ -42,6 +46,8 @@ SIGNIFICANT = 1e-3
 
 LIMIT, REPEATS = 300.0, 3
 """Seconds after which a command is stopped; times that it is timed."""
+
+_LIBRARIES = {"pyopal", "parasail"}
 
 
 class Journeys(Workload):
@@ -57,17 +63,32 @@ class Journeys(Workload):
 
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
-        rivals = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
+        others = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
         for name, journey in JOURNEYS.items():
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
             start = partial(self._start, name, "glsw")
             yield Case("glsw", start, "command", version=glsw.__version__, **fields)
-            for program, rival in rivals.items():
+            for program, rival in others.items():
                 if journey.query and rival.dna == journey.dna:
                     words = {"ours": False, "cores": self.setup.cores, **fields}
                     version = version_of(program, rival.version)
                     start = partial(self._start, name, program)
                     yield Case(program, start, "command", version=version, **words)
+            if journey.query:
+                yield from rival_cases(
+                    self._libraries(journey), partial(self._cells, name), {}, **fields
+                )
+
+    def _libraries(self, journey: Journey) -> rivals.Programs:
+        """Return the libraries that compute the cells of a journey alone, on all cores."""
+        found = {each: self.setup.rivals[each] for each in _LIBRARIES & {*self.setup.rivals}}
+        made = rivals.aligning if journey.dna else rivals.searching
+        programs = made(found, journey.scoring, self.setup.cores)
+        return [(each, cores) for each, cores in programs if cores == self.setup.cores]
+
+    def _cells(self, name: str) -> Cells:
+        journey = JOURNEYS[name]
+        return Cells(journey, *(self.inputs.path(each) for each in (journey.query, journey.target)))
 
     def _start(self, name: str, program: str, seconds: float) -> Told:
         """Index the target, run and check a command, time it.

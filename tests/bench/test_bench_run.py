@@ -18,7 +18,8 @@ from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Told, Workload
-from glsw.engines import Diagonal
+from bench.work.journey_inputs import JOURNEYS, Cells, Inputs, records
+from glsw.engines import Diagonal, Reference
 
 HEADER = {
     **{"schema": 3, "licence": "CC0-1.0", "device": None, "cpu": "x", "cores": 1, "os": "Linux"},
@@ -367,3 +368,17 @@ def running(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize(("name", "strands"), [("reads-lambda", 2), ("query", 1)])
+def test_libraries_get_a_part_of_the_cells_of_a_journey(tmp_path, name, strands):
+    pytest.importorskip("parasail")
+    journey, inputs = JOURNEYS[name], Inputs(tmp_path, None, quick=True)
+    paths = [inputs.path(each) for each in (journey.query, journey.target)]
+    letters = [sum(map(len, records(path))) for path in paths]
+    cells = Cells(journey, *paths)
+    assert cells.cells == letters[0] * letters[1] * strands
+    for wanted in (10**6, 10**7):
+        batch, scores = cells.cut(wanted)
+        assert wanted / 2 < batch.cells < 2 * wanted
+        assert scores.tolist() == Reference(journey.scoring).scores(batch).tolist()

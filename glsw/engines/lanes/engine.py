@@ -131,10 +131,8 @@ class Lanes(PackingEngine):
     @property
     def scan_rate(self) -> float | None:
         """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        if self.on_software:
-            return 0.0
-        rate = self._throttle.rate
-        return None if rate is None else rate * _CELLS_PER_PORTION
+        rate = 0.0 if self.on_software else self._throttle.rate
+        return rate and rate * _CELLS_PER_PORTION
 
     @property
     def targets_at_once(self) -> int | None:
@@ -281,9 +279,8 @@ class Lanes(PackingEngine):
                     jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
                     owners.append(scores)
             left.append(np.concatenate(leaving))
-        if jobs:  # without them, nothing is to be waited for
-            for _ in self.slices_of(jobs, ignore):
-                pass
+        for _ in self.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for
+            pass
         for job, scores, found in zip(jobs, owners, self.scores_of(jobs), strict=True):
             scores[job.targets.positions] = found[0]
             self.forget(job.packed)

@@ -95,7 +95,7 @@ class Journeys(Workload):
 
         Another program that fails is left out; ours is wrong.
         """
-        journey, ours = JOURNEYS[name], program == "glsw"
+        journey, ours, info = JOURNEYS[name], program == "glsw", self.device.info
         sizes = [
             sum(map(len, records(self.inputs.path(each)))) if each else 0
             for each in (journey.query, journey.target)
@@ -104,7 +104,7 @@ class Journeys(Workload):
             *(journey, program),
             cores=self.setup.cores,
             engine=(self.setup.engines or ["auto"])[0],
-            device=self.device.info.index,
+            device="" if info.software else f" --device {info.index}",  # as users without a GPU
         )
         output = self.setup.folder / f"out.{program}"
         facts: dict[str, Any] = {"note": command}

@@ -94,6 +94,8 @@ def local_cluster(count: int, prepare: Callable[[], object]) -> Iterator[Client]
                     distributed.fire_and_forget(future)  # type: ignore[no-untyped-call]
                 yield client
         finally:
+            for worker in workers:  # they leave their devices side by side
+                worker.kill()
             for worker in workers:
                 worker.close()
 
@@ -142,9 +144,13 @@ class _LocalWorker:
                 self.replaced += 1
                 self._start()
 
-    def close(self) -> None:
-        """End the process."""
+    def kill(self) -> None:
+        """Have the process end."""
         with self._lock:
             self._ends = True
             self._process.kill()
+
+    def close(self) -> None:
+        """End the process."""
+        self.kill()
         self._process.join()

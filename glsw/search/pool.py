@@ -222,7 +222,9 @@ class PoolUser:
         return self._pool.devices
 
 
-def _close(processes: Iterable[DeviceProcess]) -> None:
+def _close(processes: Sequence[DeviceProcess]) -> None:
+    for process in processes:  # they leave their devices side by side
+        process.kill()
     for process in processes:
         process.close()
 

@@ -26,7 +26,8 @@ Cutter: TypeAlias = Callable[[Worker], tuple[ItemT, Task[Any]] | None]
 _FIRST_SHARE = 16  # of the cells that an engine computes at once, while no rate is known
 _SECONDS_PER_TASK = 3.0  # between two of them a device waits for some hundredths of a second
 _TASKS_PER_SECOND = 100  # of all workers together: more would keep caller and scheduler busy
-_LEAST_SECONDS_PER_TASK = 0.15
+_LEAST_SECONDS_PER_TASK = 0.25
+_ROUNDS = 1.5  # near the end a worker gets its share of what is left, divided by this
 
 
 def in_order(tasks: Sequence[Task[Any]]) -> Cutter[int]:
@@ -56,7 +57,7 @@ class Pace:
     [268435456, 25000000]
     >>> workers[0].rate, workers[1].rate = 1e9, 3e9
     >>> [pace.cells(workers[0], cells) for cells in (10**12, 4 * 10**9, 10**6)]
-    [3000000000, 500000000, 150000000]
+    [3000000000, 666666666, 250000000]
     """
 
     def __init__(self, workers: Workers, at_once: int) -> None:
@@ -75,7 +76,7 @@ class Pace:
         least = max(_LEAST_SECONDS_PER_TASK, at_once / (2 * _TASKS_PER_SECOND)) * usual
         if at_once > 1 and left < 4 * size * at_once:
             rates = sum((each.rate or usual) * each.concurrency for each in self._workers)
-            size = min(size, left * usual / (2 * max(rates, usual)))
+            size = min(size, left * usual / (_ROUNDS * max(rates, usual)))
         return int(max(size, least))
 
 

@@ -262,11 +262,16 @@ class DeviceProcess(Worker):
         """How its process ended, for messages."""
         return "its process was stopped by a signal" if self._was_stopped else super().end
 
-    def close(self) -> None:
-        """End the process, even during a task; safe to repeat."""
+    def kill(self) -> None:
+        """Have the process end, even during a task; `close` waits until it has."""
         if os.getpid() == self._parent:
             self._closed = True
             self._process.kill()
+
+    def close(self) -> None:
+        """End the process, even during a task; safe to repeat."""
+        self.kill()
+        if os.getpid() == self._parent:
             self._process.join()
             self._calls.put(None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,12 @@ class Piece(NamedTuple):
 
 
 def pieces(
-    queries: Sequences, targets: Sequences, residues: int, *, symmetric: bool
+    queries: Sequences,
+    targets: Sequences,
+    residues: int,
+    *,
+    symmetric: bool,
+    halves: bool = False,
 ) -> Iterator[Piece]:
     """Yield pieces that have every pair, of symmetric ones every pair in one order at least.
 
@@ -60,6 +66,9 @@ def pieces(
     symmetric : bool
         Whether the queries are the targets too, and of two orders of a pair one is enough: that
         with the lesser number first. Near the diagonal a piece may have both.
+    halves : bool
+        Whether squares on the diagonal are computed once for each pair, see `Engine.halves`: then
+        these are larger, as a tile of scores.
 
     Examples
     --------
@@ -68,16 +77,31 @@ def pieces(
     [(slice(0, 1, None), 0), (slice(1, 2, None), 1)]
     """
     every = slice(0, len(queries))
+    halves = halves and symmetric
     for part in targets.parts(max(1, residues)):
-        for start in range(part.start, part.stop, _MAX_TARGETS):
-            some = slice(start, min(start + _MAX_TARGETS, part.stop))
+        most = isqrt(_MAX_SCORES) if halves else _MAX_TARGETS
+        step = _equal_step(part.stop - part.start, most)
+        for start in range(part.start, part.stop, step):
+            some = slice(start, min(start + step, part.stop))
             if not symmetric:
                 yield Piece(every, some)
                 continue
             if start:
                 yield Piece(slice(0, start), some)
+            if halves:
+                yield Piece(some, some)
+                continue
             for first, stop in pairwise(_equal_cuts(targets, some, _steps(targets, some))):
                 yield Piece(slice(first, stop), slice(first, some.stop))
+
+
+def _equal_step(count: int, most: int) -> int:
+    """Return the size of as few parts of about equal size as have at most so many.
+
+    >>> _equal_step(10, 4), _equal_step(0, 4)
+    (4, 1)
+    """
+    return max(1, -(-count // max(1, -(-count // most))))
 
 
 def _steps(sequences: Sequences, part: slice) -> int:
@@ -159,14 +183,18 @@ def score_matrix(
         raise ValueError(f"out has the shape {found.shape}, {shape} expected")
     if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
         raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
-    every = list(pieces(queries, others, engine.part, symmetric=symmetric))
+    halves = engine.halves and not workers
+    every = list(pieces(queries, others, engine.part, symmetric=symmetric, halves=halves))
     if workers:
         every = pieces_of_workers(every, queries, others, workers)
     tiles = [tile for each in every for tile in each.tiles()]
     for tile, scores in _scores_of(tiles, engine, queries, others, workers, progress):
         values = engine.scoring.in_matrix_units(scores)
+        if out is None and values.shape == shape:  # all in one tile
+            found = values
+            continue
         found[tile.queries, tile.targets] = values
-        if symmetric:
+        if symmetric and tile.queries != tile.targets:
             found[tile.targets, tile.queries] = values.T
     return found
 
@@ -182,7 +210,12 @@ def _scores_of(
     """Yield each tile and its scores, in any order if there are workers."""
     part = Parts(targets)
     if not workers:
-        tasks = ((queries.part(each.queries), part.of(each.targets)) for each in tiles)
+        own = queries is targets  # then a square on the diagonal is of one object
+        sides = (
+            (each, part if own and each.queries == each.targets else Parts(queries))
+            for each in tiles
+        )
+        tasks = ((of.of(each.queries), part.of(each.targets)) for each, of in sides)
         yield from zip(tiles, engine.scan_each(tasks, progress=progress), strict=True)
         return
     blocks = [_Block(queries.part(each.queries), part.of(each.targets)) for each in tiles]

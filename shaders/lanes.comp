@@ -28,13 +28,13 @@ void main() {
     int longest = slots[group * chains + first_in_step() / CHAIN].words;
     int steps = longest + CHAIN - 1;
     uint before = group_borders[group] - first_border + gl_WorkGroupID.y * border_stride;
-    uint border = first_border_word(before, lane() / CHAIN);
+    uint border = first_border_word(before, lane() / CHAIN), first_strip = 0u;
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
-    uint first_strip = 0u;
     for (uint s = 0u; s < strip_count; ++s) {
         load_query_profile(slot, int(gl_WorkGroupID.y * strip_count + s));
         uvec4 strip = query_profile_head();
+        if (group < int(strip.z)) break;  // their pairs are computed with the other order
         if (s == 0u) first_strip = strip.x;
         bool has_above = strip.x > 0u && t == 0;
         bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;

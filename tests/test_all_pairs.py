@@ -1,5 +1,7 @@
 """Score matrices: every sequence against every sequence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import GENERAL
@@ -9,6 +11,9 @@ from glsw import all_pairs
 from glsw.all_pairs import score_matrix
 from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
 from glsw.engines.lanes import engine as lanes_module
+from glsw.engines.lanes import high_scores
+from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes.geometry import Geometries
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -59,9 +64,14 @@ def test_separate_costs_and_ends_decide_about_symmetry():
     assert not UNEVEN.symmetric
 
 
+def limited_floats(monkeypatch):
+    for module in (lanes_module, high_scores):
+        monkeypatch.setattr(module, "LIMIT", 40)
+
+
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     """They are repeated: a few by a work group each, many together, and large ones alone."""
-    monkeypatch.setattr(lanes_module, "LIMIT", 40)
+    limited_floats(monkeypatch)
     own = sequences([60] * 20 + [50] * 3)
     own = own.select([0] * 20 + [20, 21, 22])
     expected = score_matrix(Reference(BLOSUM62), own, own)
@@ -70,7 +80,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
         engine_of(Lanes, BLOSUM62, device, number="f32"),
     ):
         np.testing.assert_array_equal(score_matrix(engine, own), expected)
-    monkeypatch.setattr(lanes_module, "_MIN_LARGE_PAIR_CELLS", 1000)
+    monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", 1000)
     monkeypatch.setattr(choose, "LARGE_REST", 1000)
     np.testing.assert_array_equal(score_matrix(engine, own), expected)
 
@@ -83,6 +93,38 @@ def test_queries_that_overlap(device, monkeypatch):
     for number in ("int32", "f32"):
         engine = Lanes(BLOSUM62, device, number=number)
         np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+@pytest.mark.parametrize("options", [{"workgroup": 1}, {"workgroup": 4, "chain": 2, "rows": 8}])
+@pytest.mark.parametrize("case", ["", "long", "high", "tiles"])
+def test_work_groups_of_targets_before_a_query_are_left_out(
+    device, monkeypatch, number, options, case
+):
+    """On hardware: the pairs of longer targets are computed with these as queries."""
+    monkeypatch.setattr(Lanes, "on_software", False)
+    if case == "long":
+        monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 30)
+        monkeypatch.setattr(lanes_targets, "_TARGETS_IN_FLIGHT", 2**10)
+        monkeypatch.setattr(lanes_targets, "MAX_TARGET_LENGTH", 55)
+        monkeypatch.setattr(lanes_module, "MAX_TARGET_LENGTH", 55)
+    if case == "high":
+        limited_floats(monkeypatch)
+    if case == "tiles":
+        monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
+    engine = engine_of(Lanes, BLOSUM62, device, number=number, **options)
+    lanes = engine._engines[Lanes]
+    info = replace(device.info, software=False, subgroup_size=32 if case == "long" else 0)
+    assert lanes.halves
+    monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart
+    lanes.geometries = Geometries(BLOSUM62, replace(info, subgroup_size=0), number, **options)
+    own, reported = sequences(LENGTHS), []
+    expected = score_matrix(Reference(BLOSUM62), own, own)
+    found = score_matrix(engine, own, progress=reported.append)
+    np.testing.assert_array_equal(found, expected)
+    residues = int(own.lengths.sum())
+    assert residues**2 / 2 <= sum(reported) < 0.85 * residues**2
+    assert not Lanes(UNEVEN, device).halves
 
 
 def test_in_units_of_the_matrix_and_from_files(tmp_path):

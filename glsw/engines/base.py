@@ -202,6 +202,11 @@ class Engine(AnyEngine):
         return False
 
     @property
+    def halves(self) -> bool:
+        """Whether a task of `scan_each` whose queries are its targets costs half of another."""
+        return False
+
+    @property
     def targets_at_once(self) -> int | None:
         """Targets of all queries of a `scan` that keep it busy; None if it cuts no long ones."""
         return None

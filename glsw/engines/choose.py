@@ -170,10 +170,14 @@ class Auto(Engine):
         return self._engine(self._scanner).keeps_targets if self._scanner else False
 
     @property
+    def halves(self) -> bool:
+        """Whether a task whose queries are its targets costs half of another."""
+        return self._engine(self._scanner).halves if self._scanner else False
+
+    @property
     def cells_at_once(self) -> int:
         """Cells that `scan` should compute before it yields."""
-        scanner = self._scanner
-        return self._engine(scanner).cells_at_once if scanner else super().cells_at_once
+        return self._engine(self._scanner).cells_at_once if self._scanner else super().cells_at_once
 
     @property
     def scan_rate(self) -> float | None:
@@ -195,11 +199,9 @@ class Auto(Engine):
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local scores of each task, see `Engine.scan_each`."""
         scanner, tasks = self._scanning(tasks)
-        if scanner is None:
-            yield from super().scan_each(tasks, progress=progress)
-            return
-        for found in scanner.scan_each(tasks, progress=progress):
-            self.memory_used = max(self.memory_used, scanner.memory_used)
+        scan = scanner.scan_each if scanner else super().scan_each
+        for found in scan(tasks, progress=progress):
+            self.memory_used = max(self.memory_used, scanner.memory_used if scanner else 0)
             yield found
 
     def passing(
@@ -329,8 +331,9 @@ class Auto(Engine):
             if not align and self.device.info.software:
                 names.append(Fragment.name)
             if not (align or ends) and self._scanner:
-                within = self._scanner is not Lanes or n <= MAX_TARGET_LENGTH
-                names += [self._scanner.name] * within
+                names += [self._scanner.name] * (
+                    self._scanner is not Lanes or n <= MAX_TARGET_LENGTH
+                )
         if len(names) == 1:
             return names[0]
         mean_m, mean_n = batch.lengths.mean(axis=0).tolist()

@@ -3,8 +3,8 @@
 // block; 2 shared memory; 3 the storage buffer; 4 nowhere, see query_of_pairs.glsl. A word has the
 // scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
-// shared memory serves at once never meet in a bank. Before them stand the number of the strip and
-// of all strips.
+// shared memory serves at once never meet in a bank. Before them stand the number of the strip, of
+// all strips, and of the first work group of targets that is needed.
 // With TWO_TRACKS a score is the sum of two of them.
 // Needs number.glsl, chain.glsl, columns.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 uniform uint strip_count;  // of a query, in this dispatch

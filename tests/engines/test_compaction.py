@@ -5,7 +5,7 @@ import pytest
 
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
-from glsw.engines.lanes import compaction
+from glsw.engines.lanes import compaction, high_scores
 from glsw.engines.lanes import engine as lanes_module
 from glsw.engines.lanes import targets as targets_module
 from glsw.engines.lanes.jobs import Job
@@ -83,7 +83,7 @@ def test_more_pass_than_there_is_room_for(device, monkeypatch):
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     """They pass on the device, and are computed again."""
-    for module in (lanes_module, compaction):
+    for module in (lanes_module, high_scores, compaction):
         monkeypatch.setattr(module, "LIMIT", 20)
     monkeypatch.setattr("glsw.engines.lanes.pairs.LIMIT", 20)
     check(Lanes(BLOSUM62, device, number="f32"), tiles())

@@ -11,7 +11,7 @@ from glsw.batch import Batch
 from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import geometry
+from glsw.engines.lanes import geometry, high_scores
 from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
@@ -97,9 +97,9 @@ def test_queries_of_similar_length_share_lanes(device):
 @pytest.mark.parametrize("few", [0, 100])
 @pytest.mark.parametrize("large", [1, 2**40])
 def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
-    monkeypatch.setattr(lanes, "_MIN_LARGE_PAIR_CELLS", large)
+    monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", large)
     monkeypatch.setattr(choose, "LARGE_REST", large)
-    monkeypatch.setattr(lanes, "_MAX_PAIRS_LEFT_TO_REST", few)
+    monkeypatch.setattr(high_scores, "_MAX_PAIRS_LEFT_TO_REST", few)
     rng = np.random.default_rng(5)
     query = rng.integers(0, 20, 900).astype(np.uint8)
     # Scores below, at and above 2048, and far above.

@@ -16,6 +16,7 @@ from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes.compaction import BINDINGS as COMPACTION
 from glsw.engines.lanes.compaction import Selecting
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
+from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_pairs
@@ -40,16 +41,12 @@ from glsw.sequences.encoded import Sequences, offsets_of
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
 _FIRST_PORTIONS = 2**8  # that show how many a slice of time takes
 _MAX_BORDER_BYTES = 2**31  # of all slices of time that the device has
-_MIN_LARGE_PAIR_CELLS = 2**22
-_MAX_PAIRS_LEFT_TO_REST = 16  # per query and share
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
+_FROM_THE_FIRST = np.zeros(1, np.intp)
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
-
-_Query = npt.NDArray[np.uint8]
-_Scores = npt.NDArray[np.int32]
 
 
 class Lanes(PackingEngine):
@@ -203,20 +200,35 @@ class Lanes(PackingEngine):
         return (each.all(self) for each in Selecting(self, tiles, progress or ignore).run())
 
     @property
-    def on_software(self) -> bool:
-        """Whether the renderer runs on the CPU."""
-        return self.device.info.software
+    def halves(self) -> bool:
+        """Whether a task of `scan_each` whose queries are its targets costs half of another."""
+        return self.scoring.symmetric and not self.on_software
 
     def round_of(
-        self, groups: Sequence[Sequence[_Query]], targets: SortedTargets, progress: Progress
+        self,
+        groups: Sequence[Sequence[Query]],
+        targets: SortedTargets,
+        progress: Progress,
+        needed: npt.NDArray[np.intp] | None = None,
     ) -> Round:
-        """Make the jobs of groups of queries, whose work overlaps."""
+        """Make the jobs of groups of queries, whose work overlaps.
+
+        ``needed`` is what `SortedTargets.first_needed` returns; targets before score 0.
+        """
         jobs: list[Job] = []
         owners: list[list[int]] = []
+        first, before = np.zeros(len(groups), np.intp), 0
+        lengths = [list(map(len, queries)) for queries in groups]
         for share, long in targets.shares:
-            for numbers, geometry in self.geometries.stacks(groups, long):
+            if needed is not None:
+                first = np.maximum(needed - before, 0)
+            before += len(share.order)
+            for every, geometry in self.geometries.stacks(lengths, long):
+                numbers = [k for k in every if first[k] < len(share.order)]
+                if not numbers:
+                    continue
                 packed = self.pack(share, geometry)
-                strips = geometry.strips(max(len(each) for each in groups[numbers[0]]))
+                strips = geometry.strips(max(lengths[numbers[0]]))
                 profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
                 size = max(profile, 4 * packed.results(geometry), columns * geometry.border)
@@ -224,7 +236,7 @@ class Lanes(PackingEngine):
                 for start in range(0, len(numbers), most):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
-                    jobs.append(self._job(stack, share, geometry))
+                    jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
 
     def queue_ahead(self, following: Round) -> None:
@@ -232,7 +244,7 @@ class Lanes(PackingEngine):
         for _ in islice(following.slices, _SLICES_AHEAD):
             self._ahead = True
 
-    def finish(self, done: Round, stored: list[_Scores], rows: Sequence[Sequence[_Scores]]) -> None:
+    def finish(self, done: Round, stored: list[Scores], rows: Sequence[Sequence[Scores]]) -> None:
         """Put the scores of a round into a row of zeros for each query of its groups.
 
         ``stored`` is what `scores_of` returns for its jobs.
@@ -247,74 +259,29 @@ class Lanes(PackingEngine):
             for query, row in zip(queries, several, strict=True)
             if len(query)
         ]
-        if self.geometries.number != INT32:
-            self._repeat(every, done.targets)
-        self._leave(every, [done.targets.beyond] * len(every), done.targets, done.progress)
+        if self.geometries.number != INT32 and any(each.max(initial=0) >= LIMIT for each in stored):
+            repeat(self, every, done.targets)
+        leave(self, every, [done.targets.beyond] * len(every), done.targets, done.progress)
 
-    def _repeat(self, rows: Sequence[tuple[_Query, _Scores]], targets: SortedTargets) -> None:
-        """Compute scores again that are too high for floats, and put them in place.
-
-        Pairs for `rest` are collected over all queries, so that it computes them together.
-        """
-        jobs, owners = [], []
-        left: list[npt.NDArray[np.intp]] = []
-        most = 0 if self.rest is None else _MAX_PAIRS_LEFT_TO_REST
-        limits = np.array([len(query) for query, _ in rows], np.int64) * self.scoring.maximum
-        rows = [rows[k] for k in np.flatnonzero(limits >= LIMIT).tolist()]
-        for query, scores in rows:
-            if scores.max(initial=0) < LIMIT:
-                left.append(np.empty(0, np.intp))
-                continue
-            leaving = [np.empty(0, np.intp)]
-            for share, long in targets.shares:
-                high = np.flatnonzero(scores[share.positions] >= LIMIT)
-                # A long pair alone would keep one lane busy, and the rest of the device idle.
-                large = (len(query) * share.lengths[high] >= _MIN_LARGE_PAIR_CELLS).sum()
-                kept = 0 if large > most else int(large)
-                kept = len(high) if len(high) - kept <= most else kept
-                leaving.append(share.order[high[:kept]])
-                if kept < len(high):
-                    geometry = self.geometries.of(len(query), INT32, 1, long)
-                    self.upload_letters(targets.sequences)
-                    jobs.append(self._job([[query]], share.only(high[kept:]), geometry))
-                    owners.append(scores)
-            left.append(np.concatenate(leaving))
-        for _ in self.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for
-            pass
-        for job, scores, found in zip(jobs, owners, self.scores_of(jobs), strict=True):
-            scores[job.targets.positions] = found[0]
-            self.forget(job.packed)
-        self._leave(rows, left, targets, ignore)
-
-    def _leave(
+    def job(
         self,
-        rows: Sequence[tuple[_Query, _Scores]],
-        left: Sequence[npt.NDArray[np.intp]],
-        targets: SortedTargets,
-        progress: Progress,
-    ) -> None:
-        """Have `rest` compute some pairs of each query, and put their scores in place."""
-        counts = [len(each) for each in left]
-        if self.rest is None or not sum(counts):
-            return
-        which = targets.which[np.concatenate(left)]
-        # These sequences alone, so that no other engine uploads a whole part.
-        batch = Batch.indexed(
-            Sequences.of([query for query, _ in rows]),
-            Sequences.of([targets.sequences[int(k)] for k in which]),
-            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
-            np.arange(len(which), dtype=np.int32),
-        )
-        found = np.split(self.rest(batch, progress), np.cumsum(counts)[:-1])
-        for (_, scores), positions, part in zip(rows, left, found, strict=True):
-            scores[positions] = part
+        groups: Sequence[Sequence[Query]],
+        share: Targets,
+        geometry: Geometry,
+        first: npt.NDArray[np.intp] = _FROM_THE_FIRST,
+    ) -> Job:
+        """Upload the query profiles, and make room for the scores.
 
-    def _job(self, groups: Sequence[Sequence[_Query]], share: Targets, geometry: Geometry) -> Job:
-        """Upload the query profiles, and make room for the scores."""
+        ``first`` is the first target that each group needs, perhaps of a work group after those
+        that it does not need.
+        """
         packed = self.pack(share, geometry)
-        words = make_query_profile(groups, self.scoring, geometry)
         border_columns = packed.border_columns(geometry)
-        letters = sum(len(query) for queries in groups for query in queries)
+        first = first // geometry.group
+        words = make_query_profile(groups, self.scoring, geometry, first)
+        letters = np.array([sum(map(len, queries)) for queries in groups], np.int64)
+        columns = np.diff(border_columns)
+        met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
         return Job(
             queries=len(groups[0]),
             groups=len(groups),
@@ -324,8 +291,8 @@ class Lanes(PackingEngine):
             strips=len(words) // len(groups),
             strip_size=4 * words.shape[1],
             border_columns=border_columns,
-            cells=border_columns * geometry.targets * letters,
-            useful=int(share.lengths.sum()) * letters,
+            cells=offsets_of(columns * geometry.targets * met),
+            useful=int(letters @ share.residues_from[first * geometry.group]),
             profile=self.buffer_of(words if geometry.at_once else apart(words), pooled=True),
             borders=self.buffer_of(border_columns.astype(np.uint32), pooled=True),
             scores=self.buffer(4 * packed.results(geometry) * len(groups), pooled=True),
@@ -355,7 +322,7 @@ class Lanes(PackingEngine):
             yield
         self._ahead = False
 
-    def scores_of(self, jobs: Sequence[Job]) -> list[_Scores]:
+    def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
         if not jobs:
             return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -289,15 +289,16 @@ class Geometries:
         return self._pairing[m, less]
 
     def stacks(
-        self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]], long: bool
+        self, groups: Iterable[Sequence[int]], long: bool
     ) -> Iterator[tuple[list[int], Geometry]]:
         """Yield the numbers of groups that one dispatch can take, and how it computes them.
 
-        Those are groups of as many strips; empty ones are left out.
+        Groups are lengths of one or two queries. Those of a dispatch are of as many strips; empty
+        ones are left out.
         """
         together: dict[tuple[Geometry, int], list[int]] = {}
         for k, queries in enumerate(groups):
-            longest = max(map(len, queries))
+            longest = max(queries)
             geometry = self.of(longest, self.number, len(queries), long)
             if geometry.at_once and longest:
                 together.setdefault((geometry, geometry.strips(longest)), []).append(k)
@@ -305,7 +306,7 @@ class Geometries:
                 yield [k], geometry
         yield from ((numbers, geometry) for (geometry, _), numbers in together.items())
 
-    def stacked(self, groups: Sequence[Sequence[npt.NDArray[np.uint8]]]) -> int:
+    def stacked(self, groups: Sequence[Sequence[int]]) -> int:
         """Return a power of two: about how many groups one dispatch takes, if it takes all."""
         sizes = [len(numbers) for numbers, _ in self.stacks(groups, False)]
         alone = len(sizes) * 2 > len(groups)

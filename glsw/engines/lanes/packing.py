@@ -51,6 +51,11 @@ class PackingEngine(ComputeEngine):
         self.pool = Buffers(self.device)
         self.meanwhile: Callable[[], None] | None = None
 
+    @property
+    def on_software(self) -> bool:
+        """Whether the renderer runs on the CPU."""
+        return self.device.info.software
+
     def do_meanwhile(self) -> None:
         """Do once what should be done while the device is busy."""
         work, self.meanwhile = self.meanwhile, None
@@ -115,7 +120,7 @@ class PackingEngine(ComputeEngine):
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
         """Have the residues in words of columns, unless they are there from the last query."""
         # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
-        alternating = geometry.group if self.device.info.software else 0
+        alternating = geometry.group if self.on_software else 0
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
         key = targets, geometry.targets, geometry.step, alternating, chains
         if key not in self.packed_targets:

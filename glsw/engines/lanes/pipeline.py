@@ -21,6 +21,7 @@ _MAX_SCORE_BYTES = 2**28
 _MAX_QUERY_GROUPS = 1024
 _FIRST_QUERY_GROUPS = 128  # so that the device has work soon
 _MAX_SMALL_PART = 2**24  # residues of a part that may lie on the device beside the one before
+_MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
 
@@ -125,18 +126,30 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         engine.device.activate()
         every = np.arange(len(work.part), dtype=np.int32)
         targets = engine.targets_of(work.part, every, work.stacked)
-        return engine.round_of(_codes(work.queries, work.groups), targets, self._progress)
+        codes = _codes(work.queries, work.groups)
+        needed = targets.first_needed(work.groups) if self.halved(work) else None
+        return engine.round_of(codes, targets, self._progress, needed)
+
+    def halved(self, work: Work[FoundT]) -> bool:
+        """Tell whether each pair is computed in one order only."""
+        return False
 
     def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
         last, stacked, count = None, 1, _FIRST_QUERY_GROUPS
         for queries, part in tasks:
             self._engine.check_lengths(queries, part)
             found = self.room(queries, part)
-            groups = list(self._engine.geometries.together(queries.lengths))
+            groups, lengths = (
+                list(self._engine.geometries.together(queries.lengths)),
+                queries.lengths.tolist(),
+            )
             most = min(_MAX_SCORE_BYTES // (8 * max(1, len(part))), _MAX_QUERY_GROUPS)
             most = 1 if self._engine.on_software else max(1, most)
             if part is not last:
-                stacked = self._engine.geometries.stacked(_codes(queries, groups[:most]))
+                some = groups[:most]
+                stacked = self._engine.geometries.stacked(
+                    [[lengths[q] for q in each] for each in some]
+                )
                 last = part
             start = 0
             while True:
@@ -170,6 +183,28 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         """Put the scores in place."""
         rows = [[work.found[q] for q in numbers] for numbers in work.groups]
         self._engine.finish(done, stored, rows)
+        if work.last and self.halved(work):
+            mirror(work.found)
+
+    def halved(self, work: Work[npt.NDArray[np.int32]]) -> bool:
+        """Tell whether the queries are the targets, and the order of a pair makes no difference."""
+        return work.queries is work.part and self._engine.halves
+
+
+def mirror(scores: npt.NDArray[np.int32]) -> None:
+    """Give each pair the higher one of its two scores, in a square matrix.
+
+    >>> scores = np.array([[7, 3], [0, 5]], np.int32)
+    >>> mirror(scores)
+    >>> scores.tolist()
+    [[7, 3], [3, 5]]
+    """
+    for i in range(0, len(scores), _MIRRORED):
+        rows = slice(i, i + _MIRRORED)
+        for j in range(0, i + 1, _MIRRORED):
+            columns = slice(j, j + _MIRRORED)
+            higher = np.maximum(scores[rows, columns], scores[columns, rows].T)
+            scores[rows, columns], scores[columns, rows] = higher, higher.T
 
 
 def _codes(queries: Sequences, groups: list[list[int]]) -> list[list[npt.NDArray[np.uint8]]]:

@@ -25,7 +25,10 @@ PADDING = -(2**30)
 
 
 def query_profile(
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]], scoring: Scoring, geometry: Geometry
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    scoring: Scoring,
+    geometry: Geometry,
+    first: npt.ArrayLike = 0,
 ) -> npt.NDArray[np.uint32]:
     """Return the profiles as query_profile.glsl reads them, shape (strips, words of 4 bytes).
 
@@ -35,11 +38,14 @@ def query_profile(
         Each of ``geometry.queries``; if there are several groups, they have as many strips.
     scoring : Scoring
     geometry : Geometry
+    first : ndarray of int, shape (groups,), or int
+        The first work group of targets that meets each group.
     """
     letters, strips = profile_letters(scoring), geometry.strips(max(map(len, groups[0])))
     words = np.zeros((len(groups) * strips, geometry.size(letters) // 4), np.uint32)
     words[:, 0] = np.tile(np.arange(strips), len(groups))
     words[:, 1] = strips
+    words.reshape(len(groups), strips, -1)[:, :, 2] = np.reshape(first, (-1, 1))
     rows = _rows(groups, strips * geometry.strip)
     if geometry.profile_memory == COMPARE:
         codes = rows[:, 0]

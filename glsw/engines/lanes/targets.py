@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,6 +54,11 @@ class Targets:
         order = self.order
         ascending = len(order) > 0 and bool((np.diff(order) == 1).all())
         return slice(int(order[0]), int(order[-1]) + 1) if ascending else order
+
+    @cached_property
+    def residues_from(self) -> npt.NDArray[np.int64]:
+        """Residues of each and those behind it, and 0 behind all, shape (N + 1,)."""
+        return offsets_of(self.lengths[::-1])[::-1]
 
     def only(self, chosen: npt.NDArray[np.intp] | slice) -> Targets:
         """Return these of them."""
@@ -109,6 +115,17 @@ class SortedTargets:
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(sequences, which, shares, np.flatnonzero(every > MAX_TARGET_LENGTH), queries)
+
+    def first_needed(self, groups: Sequence[Sequence[int]]) -> npt.NDArray[np.intp]:
+        """Return the place of the first target, of all shares, that groups need, shape (groups,).
+
+        Groups have numbers of targets, which are queries too. With a target before its own place a
+        query need not be compared, because that one is compared with it.
+        """
+        place = np.zeros(len(self.which), np.intp)  # 0 of those that are in no share
+        order = np.concatenate([share.order for share, _ in self.shares] or [place[:0]])
+        place[order] = np.arange(len(order))
+        return np.array([place[numbers].min() for numbers in groups], np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,15 @@ import numpy as np
 from glsw.engines import Engine, Progress
 from glsw.search.pool import AnyExecutor, EnginePool, counted
 from glsw.search.ranking import RankedHits, Ranking
-from glsw.search.scan import Part, ScanResult, added, max_pending, scan, shares
+from glsw.search.scan import (
+    Part,
+    ScanResult,
+    added,
+    begun_small,
+    max_pending,
+    scan,
+    shares,
+)
 from glsw.search.tasks import Pace, run_tasks
 from glsw.search.workers import UserExecutor, Worker, Workers
 from glsw.sequences.database import Database
@@ -91,7 +99,10 @@ def scan_database(
     start, stop, _ = within.indices(len(database))
     workers = pool.workers(executor)
     if not workers or start == stop:
-        parts = [Part.of(database, each) for each in database.parts(engine.part, within)]
+        slices = list(database.parts(engine.part, within))
+        if len(slices) == 1:
+            slices = begun_small(engine, queries, database.offsets, slices[0])
+        parts = [Part.of(database, each) for each in slices]
         if len(parts) == 1:
             parts = [parts[0].kept()]
         return scan(engine, queries, parts, ranking, progress)

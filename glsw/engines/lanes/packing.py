@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import moderngl
@@ -27,6 +27,8 @@ from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
 
 _USUAL_CHAINS_PER_WORKGROUP = 64
+_BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
+_NOTHING = object()
 
 
 class PackingEngine(ComputeEngine):
@@ -49,18 +51,16 @@ class PackingEngine(ComputeEngine):
             self._defines["LETTERS"] = profile_letters(scoring)
         self.packings = 0  # how often targets were packed anew
         self.pool = Buffers(self.device)
-        self.meanwhile: Callable[[], None] | None = None
+        self.meanwhile: Iterator[None] = iter(())
 
     @property
     def on_software(self) -> bool:
         """Whether the renderer runs on the CPU."""
         return self.device.info.software
 
-    def do_meanwhile(self) -> None:
-        """Do once what should be done while the device is busy."""
-        work, self.meanwhile = self.meanwhile, None
-        if work is not None:
-            work()
+    def do_meanwhile(self) -> bool:
+        """Do a step of what should be done while the device is busy; False if there is none."""
+        return next(self.meanwhile, _NOTHING) is None
 
     def targets_of(
         self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
@@ -110,11 +110,13 @@ class PackingEngine(ComputeEngine):
             packed.release()
         self._packed_before.clear()
 
-    def prefetch(self, sequences: Sequences) -> None:
-        """Begin to upload residues beside those that are being computed."""
-        buffer = self.buffer(-(-sequences.residues.nbytes // 4) * 4)
-        if len(sequences.residues):
-            buffer.write(np.ascontiguousarray(sequences.residues))
+    def prefetch(self, sequences: Sequences) -> Iterator[None]:
+        """Upload residues beside those that are being computed, in some steps."""
+        content = np.ascontiguousarray(sequences.residues)
+        buffer = self.buffer(-(-content.nbytes // 4) * 4)
+        for start in range(0, content.nbytes, _BYTES_PER_STEP):
+            buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
+            yield
         self._spare = sequences, buffer
 
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:

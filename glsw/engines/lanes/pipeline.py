@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MAX_SCORE_BYTES = 2**28
 _MAX_QUERY_GROUPS = 1024
 _FIRST_QUERY_GROUPS = 128  # so that the device has work soon
-_MAX_SMALL_PART = 2**24  # residues of a part that may lie on the device beside the one before
+_MAX_SMALL_PART = 2**25  # residues of a part that may lie on the device beside another one
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
@@ -86,11 +86,12 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         current = self._begin(work) if work else None
         while work and current:
             part = work.part
-            engine.meanwhile = lambda part=part: self._look_ahead(part)
+            engine.meanwhile = self._look_ahead(part)
             for _ in current.slices:
                 if engine.scan_rate is not None:  # it decides how many queries follow
                     engine.do_meanwhile()
-            engine.do_meanwhile()
+            while engine.do_meanwhile():
+                pass
             following, prepared = self._next
             stored = self.download(work, current)
             if prepared:
@@ -108,17 +109,19 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
                 current = self._begin(following)
             work = following
 
-    def _look_ahead(self, part: Sequences) -> None:
-        """Prepare the next queries, or upload the residues of their targets."""
+    def _look_ahead(self, part: Sequences) -> Iterator[None]:
+        """Prepare the next queries, or upload the residues of their targets, in some steps."""
         following = next(self._works, None)
-        prepared = None
-        if following and (
-            following.part is part or len(following.part.residues) <= _MAX_SMALL_PART
-        ):
-            prepared = self._begin(following)
-        elif following:
-            self._engine.prefetch(following.part)
-        self._next = following, prepared
+        self._next = following, None
+        if not following:
+            return
+        same = following.part is part
+        large = len(following.part.residues) > _MAX_SMALL_PART
+        if large and not same:
+            yield from self._engine.prefetch(following.part)
+        if same or not large or len(part.residues) <= _MAX_SMALL_PART:
+            yield
+            self._next = following, self._begin(following)
 
     def _begin(self, work: Work[FoundT]) -> Round:
         """Make the jobs of some queries; nothing is queued yet but the packing of targets."""

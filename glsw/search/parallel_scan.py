@@ -100,9 +100,10 @@ def scan_database(
     workers = pool.workers(executor)
     if not workers or start == stop:
         slices = list(database.parts(engine.part, within))
-        if len(slices) == 1:
+        if fits := len(slices) == 1:
             slices = begun_small(engine, queries, database.offsets, slices[0])
-        parts = [Part.of(database, each) for each in slices]
+        all_at_once = fits and stop - start == len(database)
+        parts = [Part.of(database, each, loads_all=all_at_once) for each in slices]
         if len(parts) == 1:
             parts = [parts[0].kept()]
         return scan(engine, queries, parts, ranking, progress)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -240,7 +240,7 @@ class Batch:
     def lengths(self) -> npt.NDArray[np.int64]:
         """Residues of the sequences of each pair or triple, shape (N, k)."""
         columns = zip(self.sequences, self.index.T, strict=True)
-        return np.stack([sequences.lengths[column] for sequences, column in columns]).T
+        return np.stack([sequences.lengths[run_or_all(column)] for sequences, column in columns]).T
 
     @property
     def cells(self) -> int:
@@ -367,6 +367,19 @@ class Batch:
                 raise ValueError(
                     f"a mask forbids column {mask.columns.max()}, the target has {n} residues"
                 )
+
+
+def run_or_all(numbers: npt.NDArray[Any]) -> slice | npt.NDArray[Any]:
+    """Return numbers for indexing, as a slice if each is the one before plus 1.
+
+    >>> run_or_all(np.array([3, 4, 5])), run_or_all(np.array([3, 5]))
+    (slice(3, 6, None), array([3, 5]))
+    """
+    if not len(numbers) or int(numbers[-1]) - int(numbers[0]) != len(numbers) - 1:
+        return numbers
+    if not (numbers[1:] - numbers[:-1] == 1).all():
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
 
 
 def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences:

@@ -43,7 +43,14 @@ def score_pairs(
         Called with the number of cells finished since the last call.
     """
     found = np.empty(len(batch), np.int32)
-    for chunk, scores in _computed(engine, batch, workers, progress, _Scores):
+    if workers:
+        for chunk, scores in _computed(engine, batch, workers, progress, _Scores):
+            found[chunk] = scores
+        return found
+    engine.check(batch)
+    every = list(chunks(batch))
+    some = (_compact(batch, chunk) for chunk in every)
+    for chunk, scores in zip(every, engine.scores_each(some, progress=progress), strict=True):
         found[chunk] = scores
     return found
 
@@ -94,8 +101,12 @@ def index_of(pairs: Index | None, queries: int, targets: int) -> npt.NDArray[np.
                 f"{queries} queries and {targets} targets do not pair up: equal numbers, or one "
                 "sequence, or pairs, are needed"
             )
-        each = np.arange(0 if 0 in (queries, targets) else max(queries, targets))
-        return np.stack([each % max(1, queries), each % max(1, targets)], axis=1).astype(np.int32)
+        count = 0 if 0 in (queries, targets) else max(queries, targets)
+        each = np.arange(count, dtype=np.int32)
+        if queries == targets:
+            return np.broadcast_to(each[:, None], (count, 2))  # not copied
+        none = np.zeros_like(each)
+        return np.stack([each if queries > 1 else none, each if targets > 1 else none], axis=1)
     index = np.asarray(pairs)
     if isinstance(pairs, tuple) and index.ndim == 2 and len(index) == 2:
         index = index.T
@@ -129,8 +140,12 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
     """
     if not len(batch):
         return
-    cells = np.cumsum(batch.lengths.prod(axis=1), dtype=np.float64)
-    residues = np.cumsum(batch.lengths.sum(axis=1))
+    m, n = batch.query_lengths, batch.target_lengths
+    if m.min() == m.max() and n.min() == n.max():
+        yield from _equal_chunks(len(batch), int(m[0]), int(n[0]), count)
+        return
+    cells = np.cumsum(m * n, dtype=np.float64)
+    residues = np.cumsum(m + n)
     most = min(_MAX_CELLS, cells[-1] / count)
     start = 0
     while start < len(batch):
@@ -144,6 +159,14 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
         )
         yield slice(start, stop := max(stop, start + 1))
         start = stop
+
+
+def _equal_chunks(pairs: int, m: int, n: int, count: int) -> Iterator[slice]:
+    """Yield `chunks` of pairs of m and n letters."""
+    within = min(_MAX_RESIDUES // max(1, m + n), _MAX_CELLS // max(1, m * n))
+    step = max(1, min(_MAX_PAIRS, within, -(-pairs // count)))
+    for start in range(0, pairs, step):
+        yield slice(start, min(start + step, pairs))
 
 
 @dataclass(frozen=True)
@@ -195,7 +218,7 @@ def _compact(batch: Batch, chunk: slice) -> Batch:
     if (chunk.start, chunk.stop) == (0, len(batch)):
         return batch
     some = batch.select(chunk)
-    first, last = some.index.min(axis=0), some.index.max(axis=0)
+    first, last = (np.array([of(column) for column in some.index.T]) for of in (np.min, np.max))
     if batch.sequences[0] is batch.sequences[1]:
         first, last = np.full(2, first.min()), np.full(2, last.max())
     if (last - first >= _MAX_RANGE_PER_PAIR * len(some)).any():
@@ -204,4 +227,8 @@ def _compact(batch: Batch, chunk: slice) -> Batch:
         sequences: sequences.part(slice(a, b + 1))
         for sequences, a, b in zip(batch.sequences, first.tolist(), last.tolist(), strict=True)
     }
-    return Batch(tuple(parts[each] for each in batch.sequences), some.index - first)
+    if np.shares_memory(*some.index.T[:, :1]):  # a view, see `index_of`
+        index = np.broadcast_to((some.index[:, 0] - first[0])[:, None], some.index.shape)
+    else:
+        index = some.index - first
+    return Batch(tuple(parts[each] for each in batch.sequences), index)

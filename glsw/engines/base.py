@@ -181,6 +181,15 @@ class Engine(AnyEngine):
         self.check(batch)
         return self.finished(batch, self.best(batch, False, progress or ignore)).score
 
+    def scores_each(
+        self, batches: Iterable[Batch], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the scores of each batch; the next one may be asked for while one is computed.
+
+        Otherwise as `scores`.
+        """
+        return (self.scores(batch, progress=progress) for batch in batches)
+
     @property
     def part(self) -> int:
         """Residues that a part of a database may have, so that `scan` fits the memory."""

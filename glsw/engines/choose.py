@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
-from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,26 +24,22 @@ from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.pairs import computes_own_queries
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
 from glsw.engines.scan import Scan
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.scanning import ScanningRouter
 from glsw.engines.windowed import Windowed
 from glsw.engines.windows import longest_spans, shortest_cut
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
-from glsw.sequences.encoded import Sequences
 
-MANY, SOFTWARE_MANY = 2048, 8
-"""Pairs of a scan from which they fill the lanes of a device."""
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
 _KINDS: dict[str, type[Engine]] = {
     kind.name: kind for kind in (Diagonal, Blocked, Scan, Fragment, Lanes)
 }
 _WINDOWS = Windowed.name
-TaskT = TypeVar("TaskT", bound="tuple[Sequences, Sequences] | Tile")
 
 
-class Auto(Engine):
+class Auto(ScanningRouter):
     """Choose for every pair; the results are the same, whatever is chosen.
 
     Pairs of similar size go to the engine that `glsw.engines.costs` expects to be the fastest for
@@ -159,76 +153,6 @@ class Auto(Engine):
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
 
-    @property
-    def part(self) -> int:
-        """Residues that a part of a database may have."""
-        return self._engine(self._scanner).part if self._scanner else super().part
-
-    @property
-    def keeps_targets(self) -> bool:
-        """Whether a part costs less if it is a part of sequences that were computed before."""
-        return self._engine(self._scanner).keeps_targets if self._scanner else False
-
-    @property
-    def halves(self) -> bool:
-        """Whether a task whose queries are its targets costs half of another."""
-        return self._engine(self._scanner).halves if self._scanner else False
-
-    @property
-    def cells_at_once(self) -> int:
-        """Cells that `scan` should compute before it yields."""
-        return self._engine(self._scanner).cells_at_once if self._scanner else super().cells_at_once
-
-    @property
-    def scan_rate(self) -> float | None:
-        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        return self._engine(self._scanner).scan_rate if self._scanner else 0.0
-
-    @property
-    def targets_at_once(self) -> int | None:
-        """Targets of all queries of a `scan` that keep it busy."""
-        return self._engine(self._scanner).targets_at_once if self._scanner else None
-
-    @property
-    def mixes_queries(self) -> bool:
-        """Whether few targets keep it busy if many queries are compared with them."""
-        return self._engine(self._scanner).mixes_queries if self._scanner else super().mixes_queries
-
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local scores of each task, see `Engine.scan_each`."""
-        scanner, tasks = self._scanning(tasks)
-        scan = scanner.scan_each if scanner else super().scan_each
-        for found in scan(tasks, progress=progress):
-            self.memory_used = max(self.memory_used, scanner.memory_used if scanner else 0)
-            yield found
-
-    def passing(
-        self, tiles: Iterable[Tile], *, progress: Progress | None = None
-    ) -> Iterator[Passing]:
-        """Yield the pairs of each tile that pass, see `Engine.passing`."""
-        scanner, tiles = self._scanning(tiles)
-        if scanner is None:
-            yield from super().passing(tiles, progress=progress)
-            return
-        for found in scanner.passing(tiles, progress=progress):
-            self.memory_used = max(self.memory_used, scanner.memory_used)
-            yield found
-
-    def _scanning(self, tasks: Iterable[TaskT]) -> tuple[Engine | None, Iterable[TaskT]]:
-        """Return the engine for tasks with so many targets as the first, None for few; and all."""
-        remaining = iter(tasks)
-        first = next(remaining, None)
-        if first is None:
-            return None, ()
-        queries, part, *_ = first
-        together = 1 if self.device.info.software else len(queries)
-        few = len(part) * together < self._many
-        if not self._scanner or (few and not self._scans_all):
-            return None, chain([first], remaining)
-        return self._use(self._scanner), chain([first], remaining)
-
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
@@ -243,10 +167,6 @@ class Auto(Engine):
                 parts.append((chosen, part))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return Paths.merged(batch.index.shape, parts)
-
-    @property
-    def _many(self) -> int:
-        return SOFTWARE_MANY if self.device.info.software else MANY
 
     @property
     def _windowed(self) -> Engine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, prof
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
-from glsw.engines.lanes.pairs import computes_own_queries, scores_of_pairs
+from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.query_profile import query_profile as make_query_profile
 from glsw.engines.lanes.targets import (
@@ -168,15 +168,18 @@ class Lanes(PackingEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1)).tolist()
+        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
         if self._own_queries and computes_own_queries(len(batch), len(used)):
             short = batch.target_lengths <= MAX_TARGET_LENGTH
-            some = batch if short.all() else batch.select(np.flatnonzero(short))
+            if short.all():
+                scores = scores_of_pairs(self, batch, self.geometries.number, progress)
+                return BestCells(scores, found.cell)
+            some = batch.select(np.flatnonzero(short))
             found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
             if len(some) < len(batch) and self.rest is not None:
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
-        for q in used:
+        for q in used.tolist():
             chosen = np.flatnonzero(batch.query_index == q)
             targets = self.targets_of(batch.targets, batch.target_index[chosen])
             done = self.round_of([[batch.queries[q]]], targets, progress)
@@ -186,6 +189,24 @@ class Lanes(PackingEngine):
             self.finish(done, self.scores_of(done.jobs), [[scores]])
             found.score[chosen] = scores
         return found
+
+    def scores_each(
+        self, batches: Iterable[Batch], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the scores of batches, see `Engine.scores_each`."""
+        for together, some in groupby(batches, self._has_own_queries):
+            if together:
+                yield from scores_of_each(self, some, progress or ignore)
+            else:
+                yield from super().scores_each(some, progress=progress)
+
+    def _has_own_queries(self, batch: Batch) -> bool:
+        """Check a batch, and tell whether all its pairs are computed together."""
+        self.check(batch)
+        queries = np.count_nonzero(np.bincount(batch.query_index, minlength=1))
+        if not self._own_queries or not computes_own_queries(len(batch), int(queries)):
+            return False
+        return int(batch.target_lengths.max()) <= MAX_TARGET_LENGTH
 
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None

@@ -73,9 +73,10 @@ class Job:
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """What it alone takes on the device beside its targets."""
-        own = self.profile if self.own_queries is None else self.own_queries
-        return own, self.borders, self.scores
+        """What it alone takes on the device: the targets too if each has its own query."""
+        if self.own_queries is not None:
+            return self.own_queries, *self.packed.buffers, self.borders, self.scores
+        return self.profile, self.borders, self.scores
 
     def bind(self) -> None:
         """Bind its buffers, but for the profile."""

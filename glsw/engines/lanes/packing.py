@@ -126,32 +126,50 @@ class PackingEngine(ComputeEngine):
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
         key = targets, geometry.targets, geometry.step, alternating, chains
         if key not in self.packed_targets:
-            count = len(targets.order)
-            lanes = -(-count // (geometry.targets * chains)) * chains
-            order = np.arange(lanes * geometry.targets)
-            if alternating:
-                order = zigzag(order, alternating)
-            places = np.zeros((len(order), 2), np.uint32)
-            places[order < count, 0] = targets.first[order[order < count]]
-            places[order < count, 1] = targets.lengths[order[order < count]]
-            words = -(-places[:: geometry.targets, 1].astype(np.int64) // geometry.step)
-            first = np.cumsum(words + 1) - (words + 1)
-            self.packed_targets[key] = packed = PackedTargets(
-                self.buffer_of(np.stack([first, words], axis=1).astype(np.uint32)),
-                self.buffer(4 * self.tracks * int((words + 1).sum())),
-                words * geometry.step,
-                order if alternating else None,
-            )
-            packed.bind()
-            self.upload(TARGETS, places)
-            self.reserve(LETTERS, 0)
-            defines = geometry.defines | {"WORKGROUP": 32} | NO_SCORES | _NO_ROWS
-            program = self.program("lanes_columns.comp", **defines)
-            for start in range(0, lanes, MAX_GROUPS_PER_DISPATCH):
-                program["first_slot"] = start
-                program.run(min(MAX_GROUPS_PER_DISPATCH, lanes - start))
-            self.device.check("packing targets")
+            letters = self.reserve(LETTERS, 0)
+            made, places = self.packed(targets, geometry, letters, pooled=False)
+            self.packed_targets[key] = made
+            self.pool.give([places])
         return self.packed_targets[key]
+
+    def packed(
+        self, targets: Targets, geometry: Geometry, letters: moderngl.Buffer, *, pooled: bool
+    ) -> tuple[PackedTargets, moderngl.Buffer]:
+        """Have residues, of this buffer, in words of columns, and return their pooled places too.
+
+        With ``pooled`` buffers go to the pool when they are no longer used, else they are released.
+        """
+        alternating = geometry.group if self.on_software else 0
+        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
+        count = len(targets.order)
+        lanes = -(-count // (geometry.targets * chains)) * chains
+        places = np.zeros((lanes * geometry.targets, 2), np.uint32)
+        places[:count, 0], places[:count, 1] = targets.first, targets.lengths
+        order = None
+        if alternating:  # the longest next to the shortest
+            order = zigzag(np.arange(len(places)), alternating)
+            places = places[order]
+        words = -(-places[:: geometry.targets, 1].astype(np.int64) // geometry.step)
+        ends = np.cumsum(words + 1)
+        made = PackedTargets(
+            self.buffer_of(
+                np.stack([ends - words - 1, words], axis=1).astype(np.uint32), pooled=pooled
+            ),
+            self.buffer(4 * self.tracks * int(ends[-1]), pooled=pooled),
+            words * geometry.step,
+            order,
+        )
+        made.bind()
+        stored = self.buffer_of(places, pooled=True)
+        stored.bind_to_storage_buffer(TARGETS.number)
+        letters.bind_to_storage_buffer(LETTERS.number)
+        defines = geometry.defines | {"WORKGROUP": 32} | NO_SCORES | _NO_ROWS
+        program = self.program("lanes_columns.comp", **defines)
+        for start in range(0, lanes, MAX_GROUPS_PER_DISPATCH):
+            program["first_slot"] = start
+            program.run(min(MAX_GROUPS_PER_DISPATCH, lanes - start))
+        self.device.check("packing targets")
+        return made, stored
 
     def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Note what the device holds at present: these buffers and the engine's own."""
@@ -166,7 +184,7 @@ class PackingEngine(ComputeEngine):
         return dict.fromkeys(self._defines)
 
     def buffer_of(
-        self, content: npt.NDArray[np.uint32], *, pooled: bool = False
+        self, content: npt.NDArray[np.unsignedinteger], *, pooled: bool = False
     ) -> moderngl.Buffer:
         """Return a buffer with this content, see `buffer`."""
         buffer = self.buffer(content.nbytes, pooled=pooled)

@@ -8,17 +8,18 @@ group have equal work.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.batch import Batch, run_or_all
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
-from glsw.engines.lanes.targets import QUERY_LETTERS, QUERY_PROFILE, Targets
+from glsw.engines.lanes.targets import QUERY_PROFILE, Targets
 
 if TYPE_CHECKING:
     import moderngl
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
 _USUAL_LETTERS = 20
 _CODES = 256
+_SHORT_KEYS = 2**15
 
 
 def computes_own_queries(pairs: int, queries: int) -> bool:
@@ -39,7 +41,26 @@ def computes_own_queries(pairs: int, queries: int) -> bool:
 def scores_of_pairs(
     engine: Lanes, batch: Batch, number: int, progress: Progress
 ) -> npt.NDArray[np.int32]:
-    """Return the best local score of each pair, shape (N,).
+    """Return the best local score of each pair, shape (N,), see `OwnQueries`."""
+    return OwnQueries(engine, batch, number, progress).begun().scores()
+
+
+def scores_of_each(
+    engine: Lanes, batches: Iterable[Batch], progress: Progress
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield the scores of batches; one is uploaded while the device computes the one before."""
+    current: OwnQueries | None = None
+    for batch in batches:
+        prepared = OwnQueries(engine, batch, engine.geometries.number, progress)
+        if current is not None:
+            yield current.scores()
+        current = prepared.begun()
+    if current is not None:
+        yield current.scores()
+
+
+class OwnQueries:
+    """Pairs that are computed together, with buffers of their own on the device.
 
     Parameters
     ----------
@@ -51,30 +72,85 @@ def scores_of_pairs(
     progress : callable
         As in `Engine.best`.
     """
-    found = np.zeros(len(batch), np.int32)
-    codes = _used_codes(batch)
-    engine.upload_letters(batch.targets)
-    engine.upload(QUERY_LETTERS, batch.queries.residues)
-    query_letters = engine.reserve(QUERY_LETTERS)
-    tables: dict[int, moderngl.Buffer] = {}
-    jobs = []
-    for geometry, strips, pairs in _kinds(engine, batch, number, len(codes)):
-        if geometry.word_rows not in tables:
-            words = _letter_scores(engine, codes, number, geometry.word_rows)
-            tables[geometry.word_rows] = engine.buffer_of(words, pooled=True)
-        table = tables[geometry.word_rows]
-        jobs.append(_job(engine, batch, pairs, geometry, strips, table, query_letters))
-    for _ in engine.slices_of(jobs, progress):
-        engine.do_meanwhile()
-    for job, scores in zip(jobs, engine.scores_of(jobs), strict=True):
-        found[job.targets.order] = scores[0]
-        engine.forget(job.packed)
-    engine.pool.give(tables.values())
-    if number != INT32:
-        high = np.flatnonzero(found >= LIMIT)
-        if len(high):
-            found[high] = scores_of_pairs(engine, batch.select(high), INT32, ignore)
-    return found
+
+    def __init__(self, engine: Lanes, batch: Batch, number: int, progress: Progress) -> None:
+        self._engine, self._batch, self._number, self._progress = engine, batch, number, progress
+        self._slices: Iterator[None] = iter(())
+        codes = _used_codes(batch)
+        self._letters = {
+            sequences: engine.buffer_of(sequences.residues, pooled=True)
+            for sequences in dict.fromkeys(batch.sequences)
+        }
+        self._others = list(self._letters.values())
+        tables: dict[int, moderngl.Buffer] = {}
+        self._jobs = []
+        for geometry, strips, pairs in _kinds(engine, batch, number, len(codes)):
+            if geometry.word_rows not in tables:
+                words = _letter_scores(engine, codes, number, geometry.word_rows)
+                tables[geometry.word_rows] = engine.buffer_of(words, pooled=True)
+            self._jobs.append(self._job(pairs, geometry, strips, tables[geometry.word_rows]))
+        self._others += tables.values()
+
+    def begun(self) -> OwnQueries:
+        """Queue the first slice of time, and return this."""
+        self._slices = self._engine.slices_of(self._jobs, self._progress)
+        next(self._slices, None)
+        return self
+
+    def scores(self) -> npt.NDArray[np.int32]:
+        """Return the best local score of each pair, shape (N,), when the device has done all."""
+        engine = self._engine
+        for _ in self._slices:
+            pass
+        found = np.zeros(len(self._batch), np.int32)
+        for job, scores in zip(self._jobs, engine.scores_of(self._jobs), strict=True):
+            found[job.targets.positions] = scores[0]
+        engine.pool.give(self._others)
+        if self._number != INT32 and found.max(initial=0) >= LIMIT:
+            high = np.flatnonzero(found >= LIMIT)
+            again = self._batch.select(high).compact()
+            found[high] = scores_of_pairs(engine, again, INT32, ignore)
+        return found
+
+    def _job(
+        self,
+        pairs: npt.NDArray[np.intp],
+        geometry: Geometry,
+        strips: int,
+        table: moderngl.Buffer,
+    ) -> Job:
+        """Pack the targets of pairs, tell the device their queries, and make room for scores."""
+        engine, batch = self._engine, self._batch
+        every = run_or_all(pairs)
+        numbers = [run_or_all(column[every]) for column in batch.index.T]
+        targets = batch.targets
+        chosen = Targets(pairs, targets.offsets[:-1][numbers[1]], targets.lengths[numbers[1]])
+        table.bind_to_storage_buffer(QUERY_PROFILE.number)
+        packed, places = engine.packed(chosen, geometry, self._letters[targets], pooled=True)
+        self._others.append(places)
+        lengths = batch.queries.lengths[numbers[0]]
+        own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
+        own[: len(pairs), 0], own[: len(pairs), 1] = batch.queries.offsets[:-1][numbers[0]], lengths
+        if packed.order is not None:
+            own = own[packed.order]
+        border_columns = packed.border_columns(geometry)
+        return Job(
+            queries=1,
+            groups=1,
+            targets=chosen,
+            geometry=geometry,
+            packed=packed,
+            strips=strips,
+            strip_size=0,
+            border_columns=border_columns,
+            cells=border_columns * geometry.targets * strips * geometry.strip,
+            useful=int(lengths @ chosen.lengths),
+            profile=table,
+            borders=engine.buffer_of(border_columns.astype(np.uint32), pooled=True),
+            scores=engine.buffer(4 * packed.results(geometry), pooled=True),
+            own_queries=engine.buffer_of(own, pooled=True),
+            query_letters=self._letters[batch.queries],
+        )
 
 
 def _used_codes(batch: Batch) -> list[int]:
@@ -117,51 +193,19 @@ def _kinds(
         if length:
             geometry = engine.geometries.of_pairs(length, number, letters)
             kind_of[length] = kinds.setdefault((geometry, geometry.strips(length)), len(kinds))
+    if len(kinds) == 1 and n.min() == n.max():
+        ((geometry, strips),) = kinds
+        some = np.arange(len(m)) if (kind_of[m] == 0).all() else np.flatnonzero(m)
+        return [(geometry, strips, some)]
     kind = np.where(n > 0, kind_of[m], -1)
     longest = int(n.max(initial=0)) + 1
-    order = np.argsort(kind * longest + (longest - 1 - n))
+    keys = kind * longest + (longest - 1 - n)
+    if longest * len(kinds) < _SHORT_KEYS:  # sorted by digits
+        order = np.argsort((keys + longest).astype(np.uint16), kind="stable")
+    else:
+        order = np.argsort(keys)
     bounds = np.searchsorted(kind[order], np.arange(len(kinds) + 1))
     return [
         (geometry, strips, order[bounds[k] : bounds[k + 1]])
         for (geometry, strips), k in kinds.items()
     ]
-
-
-def _job(
-    engine: Lanes,
-    batch: Batch,
-    pairs: npt.NDArray[np.intp],
-    geometry: Geometry,
-    strips: int,
-    table: moderngl.Buffer,
-    query_letters: moderngl.Buffer,
-) -> Job:
-    """Pack the targets of pairs, tell the device their queries, and make room for the scores."""
-    queries, targets = batch.queries, batch.targets
-    which = batch.target_index[pairs]
-    chosen = Targets(pairs, targets.offsets[which], targets.lengths[which])
-    table.bind_to_storage_buffer(QUERY_PROFILE.number)
-    packed = engine.pack(chosen, geometry)
-    which = batch.query_index[pairs]
-    own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
-    own[: len(pairs), 0], own[: len(pairs), 1] = queries.offsets[which], queries.lengths[which]
-    if packed.order is not None:
-        own = own[packed.order]
-    border_columns = packed.border_columns(geometry)
-    return Job(
-        queries=1,
-        groups=1,
-        targets=chosen,
-        geometry=geometry,
-        packed=packed,
-        strips=strips,
-        strip_size=0,
-        border_columns=border_columns,
-        cells=border_columns * geometry.targets * strips * geometry.strip,
-        useful=int(queries.lengths[which] @ chosen.lengths),
-        profile=table,
-        borders=engine.buffer_of(border_columns.astype(np.uint32), pooled=True),
-        scores=engine.buffer(4 * packed.results(geometry), pooled=True),
-        own_queries=engine.buffer_of(own, pooled=True),
-        query_letters=query_letters,
-    )

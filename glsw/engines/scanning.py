@@ -1,0 +1,133 @@
+"""Base of engine ``auto``: what it leaves to the one engine for queries with many targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.base import Engine, Progress
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.tiles import Passing, Tile
+from glsw.sequences.encoded import Sequences
+
+MANY, SOFTWARE_MANY = 2048, 8
+"""Pairs of a scan from which they fill the lanes of a device."""
+TaskT = TypeVar("TaskT", bound="tuple[Sequences, Sequences] | Tile")
+
+
+class ScanningRouter(Engine):
+    """Forwards scans to an engine, if there is one, and arbitrary pairs in turn to ``lanes``."""
+
+    _scanner: type[Engine] | None
+    _scans_all: bool
+
+    def _engine(self, kind: type[Engine]) -> Engine:
+        """Return the one instance of an engine, made when it is first needed."""
+        raise NotImplementedError
+
+    def _use(self, kind: type[Engine]) -> Engine:
+        """Return an engine, and note its name for the results."""
+        raise NotImplementedError
+
+    def _choices(
+        self, batch: Batch, *, ends: bool, align: bool
+    ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
+        """Return the engines to use, and the pairs of each."""
+        raise NotImplementedError
+
+    @property
+    def part(self) -> int:
+        """Residues that a part of a database may have."""
+        return self._engine(self._scanner).part if self._scanner else super().part
+
+    @property
+    def keeps_targets(self) -> bool:
+        """Whether a part costs less if it is a part of sequences that were computed before."""
+        return self._engine(self._scanner).keeps_targets if self._scanner else False
+
+    @property
+    def halves(self) -> bool:
+        """Whether a task whose queries are its targets costs half of another."""
+        return self._engine(self._scanner).halves if self._scanner else False
+
+    @property
+    def cells_at_once(self) -> int:
+        """Cells that `scan` should compute before it yields."""
+        return self._engine(self._scanner).cells_at_once if self._scanner else super().cells_at_once
+
+    @property
+    def scan_rate(self) -> float | None:
+        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
+        return self._engine(self._scanner).scan_rate if self._scanner else 0.0
+
+    @property
+    def targets_at_once(self) -> int | None:
+        """Targets of all queries of a `scan` that keep it busy."""
+        return self._engine(self._scanner).targets_at_once if self._scanner else None
+
+    @property
+    def mixes_queries(self) -> bool:
+        """Whether few targets keep it busy if many queries are compared with them."""
+        return self._engine(self._scanner).mixes_queries if self._scanner else super().mixes_queries
+
+    def scores_each(
+        self, batches: Iterable[Batch], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the scores of batches, see `Engine.scores_each`."""
+        for lanes, some in groupby(batches, self._lanes_alone):
+            scores_each = lanes.scores_each if lanes else super().scores_each
+            for found in scores_each(some, progress=progress):
+                self.memory_used = max(self.memory_used, lanes.memory_used if lanes else 0)
+                yield found
+
+    def _lanes_alone(self, batch: Batch) -> Engine | None:
+        """Return engine ``lanes`` if it computes all pairs of a batch together."""
+        if self.device.info.software or self._scanner is not Lanes or batch.masks is not None:
+            return None
+        self.check(batch)
+        choices = self._choices(batch, ends=False, align=False)
+        return choices[0][0] if [isinstance(each, Lanes) for each, _ in choices] == [True] else None
+
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the best local scores of each task, see `Engine.scan_each`."""
+        scanner, tasks = self._scanning(tasks)
+        scan = scanner.scan_each if scanner else super().scan_each
+        for found in scan(tasks, progress=progress):
+            self.memory_used = max(self.memory_used, scanner.memory_used if scanner else 0)
+            yield found
+
+    def passing(
+        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+    ) -> Iterator[Passing]:
+        """Yield the pairs of each tile that pass, see `Engine.passing`."""
+        scanner, tiles = self._scanning(tiles)
+        if scanner is None:
+            yield from super().passing(tiles, progress=progress)
+            return
+        for found in scanner.passing(tiles, progress=progress):
+            self.memory_used = max(self.memory_used, scanner.memory_used)
+            yield found
+
+    def _scanning(self, tasks: Iterable[TaskT]) -> tuple[Engine | None, Iterable[TaskT]]:
+        """Return the engine for tasks with so many targets as the first, None for few; and all."""
+        remaining = iter(tasks)
+        first = next(remaining, None)
+        if first is None:
+            return None, ()
+        queries, part, *_ = first
+        together = 1 if self.device.info.software else len(queries)
+        few = len(part) * together < self._many
+        if not self._scanner or (few and not self._scans_all):
+            return None, chain([first], remaining)
+        return self._use(self._scanner), chain([first], remaining)
+
+    @property
+    def _many(self) -> int:
+        return SOFTWARE_MANY if self.device.info.software else MANY

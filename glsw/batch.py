@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.mask import Mask
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, run_or_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +239,31 @@ class Batch:
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Residues of the sequences of each pair or triple, shape (N, k)."""
-        columns = zip(self.sequences, self.index.T, strict=True)
-        return np.stack([sequences.lengths[run_or_all(column)] for sequences, column in columns]).T
+        columns = zip(self.sequences, self.runs, strict=True)
+        return np.stack([sequences.lengths[column] for sequences, column in columns]).T
+
+    @cached_property
+    def runs(self) -> tuple[slice | npt.NDArray[np.int32], ...]:
+        """The columns of the index, those as slices that are ascending and without gaps."""
+        if self.index.strides[1] == 0:  # all the same
+            return (run_or_all(self.index[:, 0]),) * self.k
+        return tuple(map(run_or_all, self.index.T))
+
+    @cached_property
+    def distinct(self) -> tuple[int, ...]:
+        """How many different sequences there are of each column of the index."""
+        return tuple(
+            len(self) if isinstance(run, slice) else int(np.count_nonzero(np.bincount(run)))
+            for run in self.runs
+        )
+
+    @cached_property
+    def extent(self) -> npt.NDArray[np.int64]:
+        """Shortest and longest lengths in each column of the index, shape (2, k), 0 of none."""
+        if not len(self):
+            return np.zeros((2, self.k), np.int64)
+        columns = self.lengths.T
+        return np.array([[each.min() for each in columns], [each.max() for each in columns]])
 
     @property
     def cells(self) -> int:
@@ -367,19 +390,6 @@ class Batch:
                 raise ValueError(
                     f"a mask forbids column {mask.columns.max()}, the target has {n} residues"
                 )
-
-
-def run_or_all(numbers: npt.NDArray[Any]) -> slice | npt.NDArray[Any]:
-    """Return numbers for indexing, as a slice if each is the one before plus 1.
-
-    >>> run_or_all(np.array([3, 4, 5])), run_or_all(np.array([3, 5]))
-    (slice(3, 6, None), array([3, 5]))
-    """
-    if not len(numbers) or int(numbers[-1]) - int(numbers[0]) != len(numbers) - 1:
-        return numbers
-    if not (numbers[1:] - numbers[:-1] == 1).all():
-        return numbers
-    return slice(int(numbers[0]), int(numbers[-1]) + 1)
 
 
 def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences:

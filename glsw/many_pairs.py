@@ -141,7 +141,7 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
     if not len(batch):
         return
     m, n = batch.query_lengths, batch.target_lengths
-    if m.min() == m.max() and n.min() == n.max():
+    if (batch.extent[0] == batch.extent[1]).all():
         yield from _equal_chunks(len(batch), int(m[0]), int(n[0]), count)
         return
     cells = np.cumsum(m * n, dtype=np.float64)
@@ -217,18 +217,17 @@ def _compact(batch: Batch, chunk: slice) -> Batch:
     """Return some pairs, and few other sequences; neighbours are not copied."""
     if (chunk.start, chunk.stop) == (0, len(batch)):
         return batch
-    some = batch.select(chunk)
-    first, last = (np.array([of(column) for column in some.index.T]) for of in (np.min, np.max))
+    some = batch.index[chunk]
+    first, last = (np.array([of(column) for column in some.T]) for of in (np.min, np.max))
     if batch.sequences[0] is batch.sequences[1]:
         first, last = np.full(2, first.min()), np.full(2, last.max())
     if (last - first >= _MAX_RANGE_PER_PAIR * len(some)).any():
-        return some.compact()
+        return batch.select(chunk).compact()
     parts = {
         sequences: sequences.part(slice(a, b + 1))
         for sequences, a, b in zip(batch.sequences, first.tolist(), last.tolist(), strict=True)
     }
-    if np.shares_memory(*some.index.T[:, :1]):  # a view, see `index_of`
-        index = np.broadcast_to((some.index[:, 0] - first[0])[:, None], some.index.shape)
-    else:
-        index = some.index - first
+    same = some.strides[1] == 0  # see `index_of`
+    index = some[:, : 2 - same] - first[: 2 - same].astype(np.int32)
+    index = np.broadcast_to(index, some.shape) if same else index
     return Batch(tuple(parts[each] for each in batch.sequences), index)

@@ -324,7 +324,7 @@ class Engine(AnyEngine):
             what = "" if self.scoring.local else " in global and semi-global alignments"
             raise ValueError(f"engine {self.name!r} takes no masks{what}")
         if len(batch):
-            self.scoring.check(int(batch.query_lengths.max()), int(batch.target_lengths.max()))
+            self.scoring.check(*batch.extent[1].tolist())
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the engine computes such pairs with masks."""

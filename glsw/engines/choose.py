@@ -239,7 +239,7 @@ class Auto(ScanningRouter):
 
     def _cheapest(self, batch: Batch, *, ends: bool, align: bool) -> str:
         """Return the engine that costs least for pairs of about one size."""
-        m, n = (int(each) for each in batch.lengths.max(axis=0))
+        m, n = batch.extent[1].tolist()
         windows = [_WINDOWS] if self._cuts(batch) else []
         if self._scanner and self._scans_all and not ends and batch.masks is None:
             return [*windows, self._scanner.name][0]
@@ -256,8 +256,7 @@ class Auto(ScanningRouter):
                 )
         if len(names) == 1:
             return names[0]
-        mean_m, mean_n = batch.lengths.mean(axis=0).tolist()
-        queries, targets = (int((np.bincount(column) > 0).sum()) for column in batch.index.T)
+        (mean_m, mean_n), (queries, targets) = batch.lengths.mean(axis=0).tolist(), batch.distinct
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
         keys = {name: name for name in names}
@@ -286,7 +285,7 @@ class Auto(ScanningRouter):
         able = self.cuts_targets and self.targets_at_once and self.scoring.local and self._compute
         if not able or not len(batch):
             return False
-        m, n = int(batch.query_lengths.max()), int(batch.target_lengths.min())
+        m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
         if n < shortest_cut(np.array([m]))[0]:  # no span is below m
             return False
         spans = longest_spans(self.scoring, batch.queries)[batch.query_index]

@@ -63,7 +63,7 @@ def of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     """Return the pairs in groups whose lengths have as many bits."""
     if len(batch) < 2:
         return [np.arange(len(batch))][: len(batch)]
-    least, most = batch.lengths.min(axis=0), batch.lengths.max(axis=0)
+    least, most = batch.extent
     if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
         return [np.arange(len(batch))]
     bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)

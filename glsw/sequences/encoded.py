@@ -213,6 +213,19 @@ def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64
     return shifts + np.arange(len(shifts))
 
 
+def run_or_all(numbers: npt.NDArray[Any]) -> slice | npt.NDArray[Any]:
+    """Return numbers for indexing, as a slice if each is the one before plus 1.
+
+    >>> run_or_all(np.array([3, 4, 5])), run_or_all(np.array([3, 5]))
+    (slice(3, 6, None), array([3, 5]))
+    """
+    if not len(numbers) or int(numbers[-1]) - int(numbers[0]) != len(numbers) - 1:
+        return numbers
+    if not (numbers[1:] - numbers[:-1] == 1).all():
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
+
+
 def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
     if not isinstance(array, np.ndarray) or array.dtype not in dtypes:
         kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__

@@ -28,6 +28,7 @@ from glsw.engines.lanes.geometry import (
 from glsw.engines.lanes.query_profile import query_profile
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
+from glsw.many_pairs import index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
@@ -331,6 +332,42 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
         assert found[-1] > LIMIT
     monkeypatch.setattr(lanes_pairs, "_MIN_PAIRS_PER_QUERY", 0)
     assert engine.scores(batch).tolist() == found.tolist()
+
+
+def test_batches_follow_one_another(device, number, monkeypatch):
+    """Of equal and other lengths, of queries with many targets, and with targets too long."""
+    monkeypatch.setattr(Lanes, "on_software", False)
+    monkeypatch.setattr(lanes, "MAX_TARGET_LENGTH", 120)
+    scoring, rng = Scoring.match_mismatch(2, -3, 5, 2), np.random.default_rng(46)
+    equal = [Sequences.of(rng.integers(0, 4, (90, 30), np.uint8)) for _ in "ab"]
+    other = [Sequences.of(database(seed, 90, 50, 4)) for seed in (47, 48)]
+    in_order = index_of(None, 90, 90)
+    long = Sequences.of([*other[1], np.zeros(130, np.uint8)])
+    batches = [
+        Batch(tuple(equal), in_order),
+        Batch((equal[0].part(slice(20, 90)),) * 2, in_order[:70]),
+        Batch(tuple(other), in_order),
+        Batch((equal[1], Sequences.of([np.empty(0, np.uint8)] * 90)), in_order),
+        Batch.one_to_many(equal[0][0], other[0]),
+        Batch((other[0], long), np.stack([in_order[:, 0], in_order[::-1, 0] + 1], axis=1)),
+        Batch(tuple(equal[::-1]), rng.permutation(90)[:, None].repeat(2, 1).astype(np.int32)),
+        Batch(tuple(equal), in_order[:0]),
+    ]
+    engine = Lanes(scoring, device, number=number, own_queries=True)
+    info = replace(device.info, software=False)
+    engine.geometries = Geometries(scoring, info, number)
+    engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
+    expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
+    done = []
+    found = list(engine.scores_each(batches, progress=done.append))
+    assert [each.tolist() for each in found] == expected
+    assert sum(done) >= sum(batch.cells for batch in batches[:4])
+    monkeypatch.setattr(device, "info", info)
+    router = choose.Auto(scoring, device, number=number, scores_by=Lanes)
+    monkeypatch.setattr(router, "_engines", {Lanes: engine})
+    monkeypatch.setattr(choose, "seconds", lambda name, *rest: not name.startswith("lanes"))
+    found = list(router.scores_each(batches))
+    assert [each.tolist() for each in found] == expected
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -149,7 +149,7 @@ class Lanes(PackingEngine):
         """Raise ValueError as `Engine.check`, and for targets that are too long for lanes."""
         super().check(batch)
         if len(batch):
-            self._check_longest(int(batch.target_lengths.max()))
+            self._check_longest(int(batch.extent[1, 1]))
 
     def check_lengths(self, queries: Sequences, part: Sequences) -> None:
         """Raise ValueError if a score could leave int32, or a target is too long for lanes."""
@@ -203,10 +203,8 @@ class Lanes(PackingEngine):
     def _has_own_queries(self, batch: Batch) -> bool:
         """Check a batch, and tell whether all its pairs are computed together."""
         self.check(batch)
-        queries = np.count_nonzero(np.bincount(batch.query_index, minlength=1))
-        if not self._own_queries or not computes_own_queries(len(batch), int(queries)):
-            return False
-        return int(batch.target_lengths.max()) <= MAX_TARGET_LENGTH
+        own = self._own_queries and computes_own_queries(len(batch), batch.distinct[0])
+        return own and int(batch.extent[1, 1]) <= MAX_TARGET_LENGTH
 
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None

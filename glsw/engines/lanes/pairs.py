@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch, run_or_all
+from glsw.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
 from glsw.engines.lanes.targets import QUERY_PROFILE, Targets
+from glsw.sequences.encoded import run_or_all
 
 if TYPE_CHECKING:
     import moderngl
@@ -121,8 +122,8 @@ class OwnQueries:
     ) -> Job:
         """Pack the targets of pairs, tell the device their queries, and make room for scores."""
         engine, batch = self._engine, self._batch
-        every = run_or_all(pairs)
-        numbers = [run_or_all(column[every]) for column in batch.index.T]
+        whole = len(pairs) == len(batch) and isinstance(run_or_all(pairs), slice)
+        numbers = batch.runs if whole else [column[pairs] for column in batch.index.T]
         targets = batch.targets
         chosen = Targets(pairs, targets.offsets[:-1][numbers[1]], targets.lengths[numbers[1]])
         table.bind_to_storage_buffer(QUERY_PROFILE.number)
@@ -187,16 +188,17 @@ def _kinds(
 ) -> list[tuple[Geometry, int, npt.NDArray[np.intp]]]:
     """Return the pairs with letters by geometry and strips, the longest targets first."""
     m, n = batch.query_lengths, batch.target_lengths
+    if (batch.extent[0] == batch.extent[1]).all():
+        if not batch.extent.all():
+            return []
+        geometry = engine.geometries.of_pairs(int(m[0]), number, letters)
+        return [(geometry, geometry.strips(int(m[0])), np.arange(len(m)))]
     kinds: dict[tuple[Geometry, int], int] = {}
     kind_of = np.full(int(m.max(initial=0)) + 1, -1)
     for length in np.flatnonzero(np.bincount(m[n > 0], minlength=1)).tolist():
         if length:
             geometry = engine.geometries.of_pairs(length, number, letters)
             kind_of[length] = kinds.setdefault((geometry, geometry.strips(length)), len(kinds))
-    if len(kinds) == 1 and n.min() == n.max():
-        ((geometry, strips),) = kinds
-        some = np.arange(len(m)) if (kind_of[m] == 0).all() else np.flatnonzero(m)
-        return [(geometry, strips, some)]
     kind = np.where(n > 0, kind_of[m], -1)
     longest = int(n.max(initial=0)) + 1
     keys = kind * longest + (longest - 1 - n)

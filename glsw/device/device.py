@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import moderngl
 
@@ -28,7 +28,13 @@ from glsw.device.current import (
     forked_after_gl,
     restore_current,
 )
+from glsw.device.fence import Fence
 from glsw.device.info import DeviceInfo, dotted, read_info
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from glsw.device.staging import Staging
 
 __all__ = [
     "Device",
@@ -49,8 +55,6 @@ _RESETS = {
     0x8254: "which other work has reset",
     0x8255: "which was reset",
 }
-_GL_SYNC_GPU_COMMANDS_COMPLETE, _GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
-_GL_TIMEOUT_EXPIRED = 0x911B
 
 
 class SoftwareRendererWarning(UserWarning):
@@ -74,25 +78,6 @@ class Timer:
     seconds: float = 0.0
     wall: float = 0.0
     measured: bool = False
-
-
-class Fence:
-    """A fence in the command queue of a device, which moderngl lacks."""
-
-    def __init__(self, ctx: moderngl.Context) -> None:
-        queue = gl_function(
-            ctx, "glFenceSync", ctypes.c_uint, ctypes.c_uint, result=ctypes.c_void_p
-        )
-        words = ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint64
-        self._wait = gl_function(ctx, "glClientWaitSync", *words, result=ctypes.c_uint)
-        self._delete = gl_function(ctx, "glDeleteSync", ctypes.c_void_p)
-        self._sync = queue(_GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
-
-    def wait(self) -> None:
-        """Wait until the device has reached the fence; only once per fence."""
-        while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:
-            pass  # now and then, so that Python can be interrupted
-        self._delete(self._sync)
 
 
 class Device(ThreadSafeContext):
@@ -124,6 +109,7 @@ class Device(ThreadSafeContext):
         self._release = release
         self._query: Any = None
         self._timing = False
+        self._staging: Staging | None = None
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
@@ -232,6 +218,17 @@ class Device(ThreadSafeContext):
         self.activate()
         return Fence(self.ctx)
 
+    def write(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
+        """Write a contiguous array to the start of a buffer."""
+        if self.info.software:
+            buffer.write(array)
+            return
+        if self._staging is None:
+            from glsw.device.staging import Staging  # only for large work
+
+            self._staging = Staging(self)
+        self._staging.write(buffer, array)
+
     def close(self) -> None:
         """Release the context, for all users of the device; safe to repeat."""
         if self.closed:
@@ -243,6 +240,8 @@ class Device(ThreadSafeContext):
             self.closed = True
             self.programs.clear()
             self._query = None
+            if self._staging:
+                self._staging.close()
             self._give_up()
             self._release()
         if _opened.get(self.info.index) is self:

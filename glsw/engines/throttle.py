@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device.device import Device, Fence
+from glsw.device.device import Device
+from glsw.device.fence import Fence
 
 SECONDS = 0.1
 """Work that is queued before the device is waited for; watchdogs end work from 0.5 s on."""

@@ -189,7 +189,7 @@ class PackingEngine(ComputeEngine):
         """Return a buffer with this content, see `buffer`."""
         buffer = self.buffer(content.nbytes, pooled=pooled)
         if content.size:
-            buffer.write(np.ascontiguousarray(content))
+            self.device.write(buffer, np.ascontiguousarray(content))
         return buffer
 
     def buffer(self, size: int, *, pooled: bool = False) -> moderngl.Buffer:

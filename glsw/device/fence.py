@@ -1,0 +1,31 @@
+"""Fences: places in the command queue of a device that can be waited for."""
+
+from __future__ import annotations
+
+import ctypes
+
+import moderngl
+
+from glsw.device.context import gl_function
+
+_GL_SYNC_GPU_COMMANDS_COMPLETE, _GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
+_GL_TIMEOUT_EXPIRED = 0x911B
+
+
+class Fence:
+    """A fence in the command queue of a device, which moderngl lacks."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        queue = gl_function(
+            ctx, "glFenceSync", ctypes.c_uint, ctypes.c_uint, result=ctypes.c_void_p
+        )
+        words = ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint64
+        self._wait = gl_function(ctx, "glClientWaitSync", *words, result=ctypes.c_uint)
+        self._delete = gl_function(ctx, "glDeleteSync", ctypes.c_void_p)
+        self._sync = queue(_GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+
+    def wait(self) -> None:
+        """Wait until the device has reached the fence; only once per fence."""
+        while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:
+            pass  # now and then, so that Python can be interrupted
+        self._delete(self._sync)

@@ -1,0 +1,60 @@
+"""Uploads of large arrays through mapped memory."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from glsw.device import staging
+from glsw.device.staging import Staging
+
+
+@pytest.fixture
+def made(device, monkeypatch):
+    """Return a function that makes blocks of 100 bytes, for arrays of 10 bytes and more."""
+    monkeypatch.setattr(staging, "_LEAST_BYTES", 10)
+    every = []
+
+    def make():
+        every.append(Staging(device, block=100))
+        return every[-1]
+
+    yield make
+    for each in every:
+        each.close()
+
+
+def test_arrays_of_any_size_arrive(device, made):
+    uploads, rng = made(), np.random.default_rng(1)
+    assert uploads.works == (device.info.version >= (4, 4))
+    for size in (1, 9, 10, 99, 100, 101, 399, 400, 401, 5000):
+        array = rng.integers(0, 256, size, np.uint8)
+        buffer = device.ctx.buffer(reserve=5000)
+        uploads.write(buffer, array)
+        copy = array.copy()
+        array[:] = 0
+        assert np.frombuffer(buffer.read(size), np.uint8).tolist() == copy.tolist()
+    words = rng.integers(0, 2**32, (50, 2), np.uint32)
+    uploads.write(buffer, words)
+    assert np.frombuffer(buffer.read(400), np.uint32).tolist() == words.ravel().tolist()
+    device.check("tests")
+
+
+def test_without_mapped_memory_the_driver_copies(device, made, monkeypatch):
+    monkeypatch.setattr(device, "info", replace(device.info, version=(4, 3)))
+    uploads = made()
+    assert not uploads.works
+    array = np.arange(1000, dtype=np.uint32)
+    buffer = device.ctx.buffer(reserve=4000)
+    uploads.write(buffer, array)
+    assert np.frombuffer(buffer.read(), np.uint32).tolist() == array.tolist()
+
+
+def test_hardware_takes_them(device, made, monkeypatch):
+    monkeypatch.setattr(device, "info", replace(device.info, software=False))
+    monkeypatch.setattr(device, "_staging", uploads := made())
+    written = []
+    monkeypatch.setattr(uploads, "write", lambda buffer, array: written.append(array.nbytes))
+    buffer = device.ctx.buffer(reserve=400)
+    device.write(buffer, np.zeros(100, np.uint32))
+    assert written == [400]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Sequence
 
 from glsw.align import Aligner
@@ -13,6 +14,7 @@ from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
 from glsw.cli.words import count, number
+from glsw.device.device import SoftwareRendererWarning
 from glsw.dotplot.mapper import Cap, Settings
 from glsw.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
 from glsw.engines.score_map import VALUES
@@ -144,17 +146,23 @@ def read_inputs(
 
 
 def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
-    """Return the aligner of the options."""
-    return Aligner(
-        scoring,
-        engine=arguments.engine,
-        device=arguments.device,
-        unknown=arguments.unknown,
-        memory=arguments.memory,
-        lower_case_mask=arguments.lower_case_mask,
-        mask_low_complexity=arguments.mask_low_complexity,
-        seg=seg_of(arguments),
-    )
+    """Return the aligner of the options; maps are computed on its device, not by engine ``cpu``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SoftwareRendererWarning)
+        aligner = Aligner(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+            lower_case_mask=arguments.lower_case_mask,
+            mask_low_complexity=arguments.mask_low_complexity,
+            seg=seg_of(arguments),
+        )
+    for info in aligner.devices:
+        if info.software:
+            say(f"{info.name} is a software renderer and runs on the CPU")
+    return aligner
 
 
 def prepared_of(

@@ -30,6 +30,9 @@ EditMode: TypeAlias = Literal["global", "infix"]
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 
 
+_SHORT = 128  # letters: distances are computed faster than they are copied
+
+
 class EditOptions(TypedDict, total=False):
     """The options that `edit_distance` and `edit_distance_matrix` share."""
 
@@ -207,8 +210,11 @@ def edit_distance_matrix(
         found = Distances(*values.T.reshape(2, len(left), len(right)))
         return found if ends else found.distance
     with chosen.turn:
-        if mode == "global" and targets is None and not ends:  # each pair once
-            return -score_matrix(chosen, left, progress=progress)
+        long = int(left.lengths.max(initial=0)) > _SHORT
+        if mode == "global" and targets is None and not ends and long:  # each pair once
+            scores = score_matrix(chosen, left, progress=progress)
+            own: npt.NDArray[np.int32] = np.negative(scores, out=scores)
+            return own
         found = chosen.distances_of_each(left, right, progress=progress)
         if ends:  # those of global alignments are a view
             return Distances(found.distance, np.ascontiguousarray(found.target_end))
@@ -253,6 +259,8 @@ def _items(source: Any, name: str) -> list[Items]:
     if isinstance(source, os.PathLike):
         records = read_all(source)
         return [record.letters for record in records]
+    if isinstance(source, list | tuple) and set(map(type, source)) == {str}:
+        return list(source)
     sequences = [source] if is_single(source) else source
     if not isinstance(sequences, Iterable):
         raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import moderngl
@@ -17,27 +16,29 @@ from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.bit_planes import (
     BITS,
     Strips,
+    Tile,
     Windows,
     bit_planes,
     cut_windows,
     first_words,
     in_whole_words,
+    slots_of,
 )
 from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import is_infix
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, run_or_all
 
 BINDINGS = numbered("QUERIES", "ROWS", "TARGETS", "SLOTS", "DIFFERENCES", "WORDS", "DISTANCES")
 QUERIES, ROWS, TARGETS, SLOTS, DIFFERENCES, WORDS, DISTANCES = BINDINGS
-_SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
 _MAX_WORDS = 16  # of a strip: with more, compilers do not unroll the loops
 _REGISTERS = 80  # of differences and planes in a lane
 _COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
 _LANES, _SOFTWARE_LANES = 2**15, 64  # that fill a device
 _SECONDS_PER_DISPATCH = 0.03
+_SIMILAR = 64  # letters of targets whose order makes no difference to lanes
 _FIRST_CELLS, _FIRST_SOFTWARE_CELLS = 2**32, 2**26  # of a dispatch, at least
 _MAX_PAIRS_PER_TILE = 2**22
 _LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes of hardware idle
@@ -58,28 +59,6 @@ class Distances(NamedTuple):
 
     distance: Any
     target_end: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Tile:
-    """Pairs that are computed together: each of some queries with each slot, or slots alone.
-
-    Parameters
-    ----------
-    cut : Strips
-    queries : ndarray of int
-        Numbers of the queries; of rows, those with the most strips first.
-    slots : ndarray of `_SLOT`, shape (N,)
-        The longest targets first; of slots alone, those whose queries have the most strips. Their
-        queries count from the first one of a row.
-    rows : int
-        The number of queries, or 1 if each slot has its own query.
-    """
-
-    cut: Strips
-    queries: npt.NDArray[np.integer]
-    slots: npt.NDArray[np.void]
-    rows: int
 
 
 class BitParallel(ComputeEngine):
@@ -136,6 +115,7 @@ class BitParallel(ComputeEngine):
         software = self.device.info.software
         self._group = workgroup or (8 if software else 64)
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
+        self._similar = min(_SIMILAR, self._columns)
         self._least_cells = _FIRST_SOFTWARE_CELLS if software else _FIRST_CELLS
         self._cells = self._least_cells
         self._large = 2**62 if software else _LARGE_PAIR_CELLS
@@ -183,15 +163,17 @@ class BitParallel(ComputeEngine):
         found = self._without_letters(m[None], n[None])
         words = first_words(batch.targets)
         for pairs, cut in self._groups(np.where(n > 0, m, 0), 1):
-            windows = cut_windows(pairs, n[pairs], self._infix and int(m[pairs].max()))
-            windows = windows.part(np.argsort(-cut.strips_of(m[windows.owner]), kind="stable"))
+            longest = self._infix and int(m[pairs].max())
+            windows = cut_windows(pairs, n[pairs], longest, self._similar)
+            if cut.strips > 1:
+                windows = windows.part(np.argsort(-cut.strips_of(m[windows.owner]), kind="stable"))
             in_windows = bool(windows.start.any())
             while len(windows.columns):
                 part = windows.part(slice(self._slots(cut, windows.columns)))
                 windows = windows.part(slice(len(part.columns), None))
                 numbers, own = np.unique(batch.query_index[part.owner], return_inverse=True)
                 first = words[batch.target_index[part.owner]]
-                tile = Tile(cut, numbers, _slots(part, first, own), 1)
+                tile = Tile(cut, numbers, slots_of(part, first, own), 1)
                 self._compute(tile, batch.queries, batch.targets, progress or ignore)
                 self._collect(tile, found, np.zeros(1, np.intp), part, in_windows)
         return Distances(*(each[0] for each in found))
@@ -209,12 +191,13 @@ class BitParallel(ComputeEngine):
         found = self._without_letters(m[:, None], n[None])
         words, letters = first_words(targets), np.flatnonzero(n)
         for rows, cut in self._groups(m, len(letters)):
-            windows = cut_windows(letters, n[letters], self._infix and int(m[rows].max()))
+            longest = self._infix and int(m[rows].max())
+            windows = cut_windows(letters, n[letters], longest, self._similar)
             in_windows = bool(windows.start.any())
             while len(windows.columns):
                 part = windows.part(slice(self._slots(cut, windows.columns)))
                 windows = windows.part(slice(len(part.columns), None))
-                slots = _slots(part, words[part.owner], 0)
+                slots = slots_of(part, words[part.owner], 0)
                 at_once = self._rows(cut, slots)
                 for first in range(0, len(rows), at_once):
                     some = rows[first : first + at_once]
@@ -289,7 +272,7 @@ class BitParallel(ComputeEngine):
 
     def _rows(self, cut: Strips, slots: npt.NDArray[np.void]) -> int:
         """Return how many queries are a tile with these slots."""
-        most = self._pairs(cut, int(slots["columns"][0])) // len(slots)
+        most = self._pairs(cut, int(slots["columns"].max())) // len(slots)
         return max(1, min(most, self._most_queries(cut), MAX_PAIRS_PER_DISPATCH))
 
     def _compute(
@@ -368,11 +351,16 @@ class BitParallel(ComputeEngine):
         """Put the results of a tile into rows and columns of the distances found."""
         shape = tile.rows, len(tile.slots)
         pairs, owner = shape[0] * shape[1], windows.owner
-        columns: slice | npt.NDArray[np.intp] = owner
-        if int(owner[-1]) - int(owner[0]) == len(owner) - 1 and (np.diff(owner) == 1).all():
-            columns = slice(int(owner[0]), int(owner[-1]) + 1)
-        place = (rows, columns) if isinstance(columns, slice) else np.ix_(rows, columns)
+        columns, lines = run_or_all(owner), run_or_all(rows)
+        place: Any = lines, columns
+        if not (isinstance(columns, slice) or isinstance(lines, slice)):
+            place = np.ix_(rows, owner)
         if not self._infix:
+            if isinstance(columns, slice) and isinstance(lines, slice):
+                some = found.distance[lines, columns]
+                if some.flags.c_contiguous:
+                    self.download_into(DISTANCES, some)
+                    return
             found.distance[place] = self.download(DISTANCES, np.int32, pairs).reshape(shape)
             return
         results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*shape, 3)
@@ -387,14 +375,3 @@ class BitParallel(ComputeEngine):
         index = np.arange(len(rows))[:, None] * len(owners) + own
         np.minimum.at(best.reshape(-1), index, results[..., 1].astype(np.int64) << 32 | ends)
         found.distance[place], found.target_end[place] = best >> 32, best & 2**32 - 1
-
-
-def _slots(
-    windows: Windows, first: npt.NDArray[np.int64], queries: npt.ArrayLike
-) -> npt.NDArray[np.void]:
-    """Return slots of windows of targets that begin at these words, and of queries of a tile."""
-    slots = np.zeros(len(windows.columns), _SLOT)
-    slots["query"] = queries
-    slots["target"] = first + windows.start // 4
-    slots["columns"] = windows.columns
-    return slots

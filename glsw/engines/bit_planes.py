@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,10 @@ from glsw.sequences.encoded import Sequences, ranges
 
 BITS = 32
 """Rows of a word."""
+SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
+"""A target, or a window of one, and its query."""
 _LEAST_WINDOW, _LONGEST_QUERIES = 2**11, 16  # letters, and lengths of the longest query
+_SHORT = 256  # letters of sequences that are copied letter by letter
 
 
 class Strips(NamedTuple):
@@ -57,11 +61,10 @@ def bit_planes(
     """
     lengths = queries.lengths[which]
     before = BITS * (cut.strips * cut.words - -(-lengths // BITS))
-    rows = np.zeros((len(which), BITS * cut.strips * cut.words), np.uint8)
-    place = np.arange(rows.shape[1])
-    places = (each.tolist() for each in (before, queries.offsets[which], lengths))
-    for row, at, first, length in zip(rows, *places, strict=True):
-        row[at : at + length] = queries.residues[first : first + length]
+    width = BITS * cut.strips * cut.words
+    rows, place = np.zeros((len(which), width), np.uint8), np.arange(width)
+    at = width * np.arange(len(which)) + before
+    _copy(queries.residues, queries.offsets[which], lengths, rows.reshape(-1), at)
     bits: list[npt.NDArray[Any]] = [rows >> p & 1 for p in range(planes)]
     if before.any() or int(queries.residues.max(initial=0)) >= matching:
         bits.append((place < before[:, None]) | (rows >= matching))
@@ -85,9 +88,24 @@ def in_whole_words(targets: Sequences) -> npt.NDArray[np.uint8]:
     if not (targets.lengths % 4).any():
         return targets.residues
     letters = np.zeros(4 * int((-(-targets.lengths // 4)).sum()), np.uint8)
-    for at, target in zip((4 * first_words(targets)).tolist(), targets, strict=True):
-        letters[at : at + len(target)] = target
+    lengths, at = targets.lengths, 4 * first_words(targets)
+    _copy(targets.residues, targets.offsets[:-1], lengths, letters, at)
     return letters
+
+
+def _copy(
+    residues: npt.NDArray[np.uint8],
+    first: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    found: npt.NDArray[np.uint8],
+    at: npt.NDArray[np.int64],
+) -> None:
+    """Copy ranges of residues to other places; short ones all at once."""
+    if lengths.sum() <= _SHORT * len(lengths):
+        found[ranges(at, lengths)] = residues[ranges(first, lengths)]
+        return
+    for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
+        found[where : where + length] = residues[begin : begin + length]
 
 
 class Windows(NamedTuple):
@@ -111,7 +129,10 @@ class Windows(NamedTuple):
 
 
 def cut_windows(
-    targets: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64], longest: int = 0
+    targets: npt.NDArray[np.intp],
+    lengths: npt.NDArray[np.int64],
+    longest: int = 0,
+    similar: int = 0,
 ) -> Windows:
     """Return the windows of targets, the longest first.
 
@@ -124,6 +145,8 @@ def cut_windows(
         Letters of the longest query that is aligned with a part of them, 0 if targets are aligned
         as a whole. A part nearest to m letters has at most 2m: fewer than m edits are needed, for m
         suffice with no letter. So windows that overlap by 2m have all of them.
+    similar : int
+        If no target has more letters than these, they stay in order.
 
     Examples
     --------
@@ -131,6 +154,8 @@ def cut_windows(
     >>> windows.owner.tolist(), windows.start.tolist(), windows.columns.tolist()
     ([7, 7, 5], [2028, 0, 0], [2972, 2048, 3])
     """
+    if int(lengths.max(initial=0)) <= similar:
+        return Windows(targets, np.zeros_like(lengths), lengths)
     step = max(_LEAST_WINDOW, _LONGEST_QUERIES * -(-longest // 4) * 4)
     overlap = -(-2 * longest // 4) * 4
     counts = np.where((lengths > 2 * step) & (longest > 0), lengths // step, 1)
@@ -140,3 +165,36 @@ def cut_windows(
     stop = np.where(number == count - 1, ends, (number + 1) * step)
     order = np.argsort(-(stop - start), kind="stable")
     return Windows(np.repeat(targets, counts)[order], start[order], (stop - start)[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Pairs that are computed together: each of some queries with each slot, or slots alone.
+
+    Parameters
+    ----------
+    cut : Strips
+    queries : ndarray of int
+        Numbers of the queries; of rows, those with the most strips first.
+    slots : ndarray of `SLOT`, shape (N,)
+        The longest targets first; of slots alone, those whose queries have the most strips. Their
+        queries count from the first one of a row.
+    rows : int
+        The number of queries, or 1 if each slot has its own query.
+    """
+
+    cut: Strips
+    queries: npt.NDArray[np.integer]
+    slots: npt.NDArray[np.void]
+    rows: int
+
+
+def slots_of(
+    windows: Windows, first: npt.NDArray[np.int64], queries: npt.ArrayLike
+) -> npt.NDArray[np.void]:
+    """Return slots of windows of targets that begin at these words, and of queries of a tile."""
+    slots = np.zeros(len(windows.columns), SLOT)
+    slots["query"] = queries
+    slots["target"] = first + windows.start // 4
+    slots["columns"] = windows.columns
+    return slots

@@ -144,7 +144,8 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     >>> queries.residues.tolist(), queries.lengths.tolist(), targets.residues.tolist(), count
     ([0, 2, 1, 1], [3, 1], [3, 1, 0], 4)
     """
-    if any(isinstance(item, list) for side in sides for item in side):
+    kinds = [set(map(type, side)) for side in sides]
+    if any(issubclass(kind, list) for each in kinds for kind in each):
         numbers: dict[Hashable, int] = {}
         joined: list[npt.NDArray[np.integer]] = [
             np.array(
@@ -169,7 +170,7 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         if (strange := ~np.isin(own, shared)).any():
             codes_of_own[strange] = alone
             count += 1
-        lengths = [len(each) for each in side]
+        lengths = list(map(len, side))
         if count > LARGEST:
             raise ValueError(f"{len(shared)} different letters: at most {LARGEST} expected")
         codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
@@ -181,7 +182,7 @@ def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
     """Return the numbers of all sequences of a side."""
     if not side:
         return np.empty(0, np.uint8)
-    if all(isinstance(each, str) for each in side):
+    if all(issubclass(kind, str) for kind in set(map(type, side))):
         text = "".join(map(str, side))
         try:
             return np.frombuffer(text.encode("latin-1"), np.uint8)

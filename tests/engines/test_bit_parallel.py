@@ -231,3 +231,19 @@ def test_many_pairs_equal_edlib(device, infix):
     for _ in range(100):
         pairs = some_pairs(rng, 1000, 5001, 4)
         assert_as_edlib(pairs, engine.distances(Batch.pairwise(*zip(*pairs, strict=True))), infix)
+
+
+@pytest.mark.parametrize("infix", [False, True])
+def test_short_targets_stay_in_order(device, infix):
+    """Tiles of some rows of the result, of all columns or some."""
+    rng = np.random.default_rng(8)
+    left, right = (
+        Sequences.of(rng.integers(0, 4, k, np.uint8) for k in rng.integers(1, 31, count))
+        for count in (40, 50)
+    )
+    scoring = unit_costs(code_alphabet(4), infix=infix)
+    every = np.indices((40, 50)).reshape(2, -1).T.astype(np.int32)
+    expected = -Reference(scoring).scores(Batch((left, right), every)).reshape(40, 50)
+    for memory in (2**28, 12 * 300, 12 * 20):
+        found = BitParallel(scoring, device, memory=memory).distances_of_each(left, right)
+        np.testing.assert_array_equal(found.distance, expected)

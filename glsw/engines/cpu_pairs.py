@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,19 @@ class SinglePairs:
     """
 
     def __init__(self, scoring: Scoring, letters: str) -> None:
+        self.version = version("parasail")
+        self._scoring, self._letters = scoring, letters
+        self._costs = scoring.gap_open, scoring.gap_extend
+
+    @cached_property
+    def _library(self) -> tuple[Any, Any]:
+        """Its function and its matrix; to import it takes 50 ms."""
         import parasail
 
-        self.version = str(parasail.__version__)
-        self._letters = letters.encode()
-        self._costs = scoring.gap_open, scoring.gap_extend
-        self._matrix = parasail.matrix_create(letters[: len(scoring.alphabet)], 0, 0)
-        for (query, target), score in np.ndenumerate(scoring.matrix):
-            self._matrix.set_value(target, query, int(score))  # its rows are of the second
-        self._align: Any = parasail.sw_scan_32
+        matrix = parasail.matrix_create(self._letters[: len(self._scoring.alphabet)], 0, 0)
+        for (query, target), score in np.ndenumerate(self._scoring.matrix):
+            matrix.set_value(target, query, int(score))  # its rows are of the second
+        return parasail.sw_scan_32, matrix
 
     def run(
         self, batch: Batch, pairs: npt.NDArray[np.intp], threads: int
@@ -53,6 +58,7 @@ class SinglePairs:
         size = min(max(int(cells[-1]) // (8 * threads), _SMALLEST), _LARGEST)
         bounds = np.unique(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         queries, targets = self._texts(batch.queries), self._texts(batch.targets)
+        _ = self._library  # before there are threads
         with ThreadPoolExecutor(threads) as pool:
             jobs = [
                 pool.submit(self._do, queries, targets, batch.index[some], some)
@@ -71,12 +77,12 @@ class SinglePairs:
         index: npt.NDArray[np.int32],
         pairs: npt.NDArray[np.intp],
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
-        align, costs, matrix = self._align, self._costs, self._matrix
+        costs, (align, matrix) = self._costs, self._library
         scores = [align(queries[q], targets[t], *costs, matrix).score for q, t in index.tolist()]
         return pairs, np.array(scores, np.int32)
 
     def _texts(self, sequences: Sequences) -> _Texts:
-        table = self._letters.ljust(256)
+        table = self._letters.encode().ljust(256)
         letters = sequences.residues.tobytes().translate(table).decode("ascii")
         return _Texts(letters, sequences.offsets.tolist())
 

@@ -102,9 +102,10 @@ class Job:
         """Yield the work groups in portions of about so many cells."""
         ends = np.searchsorted(self.cells, np.arange(cells, self.cells[-1] + cells, cells))
         start = 0
-        for end in np.unique(np.minimum(ends, len(self.cells) - 1)).tolist():
-            yield range(start, end)
-            start = end
+        for end in np.minimum(ends, len(self.cells) - 1).tolist():
+            if end > start:
+                yield range(start, end)
+                start = end
 
     def border_bytes(self, start: int, stop: int) -> int:
         """Return the bytes of borders of these work groups, of all groups of queries."""

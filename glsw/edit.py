@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
@@ -13,12 +14,15 @@ import numpy.typing as npt
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
+from glsw.edit_workers import by_workers, each_by_workers
 from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.choose import engine_of
 from glsw.engines.gl import COMPUTE
+from glsw.engines.spec import EngineSpec
 from glsw.scoring.unit_costs import unit_costs
+from glsw.search.pool import AnyExecutor, Devices, EnginePool
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
 from glsw.sequences.records import Record, Single, Source, is_single, read_all
@@ -38,8 +42,9 @@ class EditOptions(TypedDict, total=False):
 
     mode: EditMode
     engine: EditEngine
-    device: int | str | Device | None
+    device: Devices
     progress: Progress | None
+    executor: AnyExecutor | None
 
 
 @overload
@@ -69,8 +74,9 @@ def edit_distance(
     mode: EditMode = "global",
     ends: bool = False,
     engine: EditEngine = "auto",
-    device: int | str | Device | None = None,
+    device: Devices = None,
     progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
 ) -> int | npt.NDArray[np.int32] | Distances:
     """Return the edit distance of each pair (Levenshtein): changed, inserted and deleted letters.
 
@@ -89,10 +95,12 @@ def edit_distance(
     engine : {"auto", "bit_parallel", "host"}
         "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
         takes the first where it can.
-    device : int, str or Device, optional
-        As for `glsw.Aligner`.
+    device : int, str, Device, or list of int or str, optional
+        As for `glsw.Aligner`: ``"all"`` stands for all hardware devices, which share the work.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Computes parts of the work, as in `search`; on the first device of each worker.
 
     Returns
     -------
@@ -106,7 +114,7 @@ def edit_distance(
     ------
     TypeError, ValueError
         If sequences are of another kind, their numbers differ, or they have more than 255 different
-        letters in common.
+        letters in common; for an executor with several devices or with the host.
     DeviceError
         If the device has no compute shaders.
 
@@ -139,7 +147,10 @@ def edit_distance(
         raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
     else:
         batch = Batch.pairwise(left, right)
-    if (chosen := _engine(mode, engine, device, count)) is None:
+    if shared := _shared(mode, engine, device, executor, count):
+        with shared as pool:
+            found = by_workers(pool, batch, mode == "infix", executor, progress)
+    elif (chosen := _engine(mode, engine, device, count)) is None:
         values = edit_distances(
             map(batch.pair, range(len(batch))), mode == "infix", progress=progress
         )
@@ -180,8 +191,9 @@ def edit_distance_matrix(
     mode: EditMode = "global",
     ends: bool = False,
     engine: EditEngine = "auto",
-    device: int | str | Device | None = None,
+    device: Devices = None,
     progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
 ) -> npt.NDArray[np.int32] | Distances:
     """Return the edit distance of each query with each target.
 
@@ -204,6 +216,10 @@ def edit_distance_matrix(
     _check(mode, engine)
     sides, count = _coded([queries] if targets is None else [queries, targets])
     left, right = sides[0], sides[-1]
+    if shared := _shared(mode, engine, device, executor, count):
+        with shared as pool:
+            found = each_by_workers(pool, left, right, executor, progress)
+        return found if ends else found.distance
     if (chosen := _engine(mode, engine, device, count)) is None:
         pairs = ((query, target) for query in left for target in right)
         values = edit_distances(pairs, mode == "infix", progress=progress)
@@ -230,12 +246,30 @@ def _check(mode: object, engine: object) -> None:
             raise ValueError(f"{name} {value!r}: {expected} expected")
 
 
-def _engine(
-    mode: EditMode, engine: EditEngine, device: int | str | Device | None, count: int
-) -> BitParallel | None:
+def _shared(
+    mode: EditMode,
+    engine: EditEngine,
+    device: Devices,
+    executor: AnyExecutor | None,
+    count: int,
+) -> AbstractContextManager[EnginePool] | None:
+    """Return the workers of several devices or an executor, which end with a ``with`` block."""
+    one = device is None or isinstance(device, int | Device)
+    if executor is None and (one or (isinstance(device, str) and device != "all")):
+        return None
+    if engine == "host":
+        if executor is not None:
+            raise ValueError("engine 'host' takes no executor")
+        return None
+    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
+    return closing(EnginePool(EngineSpec(BitParallel.name, scoring), device))
+
+
+def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> BitParallel | None:
     """Return the engine for sequences of so many codes, None for the host."""
     if engine == "host":
         return None
+    assert device is None or isinstance(device, int | str | Device)
     try:
         opened = device if isinstance(device, Device) else open_device(device, require=COMPUTE)
     except DeviceError as error:

@@ -44,7 +44,7 @@ def score_pairs(
     """
     found = np.empty(len(batch), np.int32)
     if workers:
-        for chunk, scores in _computed(engine, batch, workers, progress, _Scores):
+        for chunk, scores in computed(engine, batch, workers, progress, _Scores):
             found[chunk] = scores
         return found
     engine.check(batch)
@@ -66,7 +66,7 @@ def align_pairs(
     parts: dict[int, Runs] = {}
 
     task = partial(_Alignments, ties=ties)
-    for chunk, (units, runs) in _computed(engine, batch, workers, progress, task):
+    for chunk, (units, runs) in computed(engine, batch, workers, progress, task):
         scores[chunk] = units
         parts[chunk.start] = runs
     ordered = [parts[start] for start in sorted(parts)]
@@ -190,14 +190,17 @@ class _Alignments:
         return aligned(engine, self.pairs, self.ties, progress)
 
 
-def _computed(
+def computed(
     engine: Engine,
     batch: Batch,
     workers: Workers | None,
     progress: Progress | None,
     task: Callable[[Batch], Callable[..., FoundT]],
 ) -> Iterator[tuple[slice, FoundT]]:
-    """Yield chunks and what a task finds of each; in any order if there are workers."""
+    """Yield chunks and what a task finds of each; in any order if there are workers.
+
+    Parameters as of `score_pairs`; ``task`` makes what computes a chunk, given its pairs.
+    """
     engine.check(batch)
     if not workers:
         for chunk in chunks(batch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import edlib
 import numpy as np
@@ -112,3 +114,41 @@ def test_without_compute_shaders_the_host_computes(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert glsw.edit_distance("ACGT", "AGT", engine="host") == 1
+
+
+@pytest.mark.parametrize("mode", ["global", "infix"])
+@pytest.mark.parametrize("by", ["devices", "executor", "one of a list"])
+def test_several_devices_and_executors(device, mode, by):
+    """Processes of several devices, those of an executor, and a list of one device."""
+    rng, done = np.random.default_rng(2), []
+    left, right = (
+        ["".join(rng.choice([*"abc"], n)) for n in rng.integers(0, 60, count)] for count in (40, 40)
+    )
+    options = {"mode": mode, "ends": True}
+    pairs = glsw.edit_distance(left, right, engine="host", **options)
+    each = glsw.edit_distance_matrix(left[:9], right, engine="host", **options)
+    with ProcessPoolExecutor(2, get_context("spawn")) as processes:
+        options |= {
+            "devices": {"device": [0, 0]},
+            "executor": {"executor": processes},
+            "one of a list": {"device": [0]},
+        }[by]
+        found = glsw.edit_distance(left, right, progress=done.append, **options)
+        assert sum(done) == sum(len(a) * len(b) for a, b in zip(left, right, strict=True))
+        found_each = glsw.edit_distance_matrix(left[:9], right, progress=done.append, **options)
+        assert glsw.edit_distance_matrix([], right, **options).distance.shape == (0, 40)
+        one = glsw.edit_distance("abc", "abb", **(options | {"ends": False}))
+    for expected, result in ((pairs, found), (each, found_each)):
+        np.testing.assert_array_equal(result.distance, expected.distance)
+        np.testing.assert_array_equal(result.target_end, expected.target_end)
+    assert one == 1
+
+
+def test_an_executor_has_no_host_and_no_other_devices():
+    with ThreadPoolExecutor(1) as threads:
+        with pytest.raises(ValueError, match="engine 'host' takes no executor"):
+            glsw.edit_distance("A", "C", engine="host", executor=threads)
+        with pytest.raises(ValueError, match="exclude one another"):
+            glsw.edit_distance_matrix(["A"], device=[0, 0], executor=threads)
+    with pytest.raises(TypeError, match="executor must be an Executor"):
+        glsw.edit_distance("A", "C", executor=1)

@@ -26,6 +26,11 @@ class ScanningRouter(Engine):
     _scanner: type[Engine] | None
     _scans_all: bool
 
+    @property
+    def scanner(self) -> Engine | None:
+        """The engine for scans, if there is one."""
+        return self._engine(self._scanner) if self._scanner else None
+
     def _engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
         raise NotImplementedError

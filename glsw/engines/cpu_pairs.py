@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,8 @@ class SinglePairs:
     """
 
     def __init__(self, scoring: Scoring, letters: str) -> None:
+        from importlib.metadata import version
+
         self.version = version("parasail")
         self._scoring, self._letters = scoring, letters
         self._costs = scoring.gap_open, scoring.gap_extend

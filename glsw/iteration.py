@@ -166,7 +166,12 @@ def _profile(aligner: Aligner, query: Record) -> Profile:
     """Return the scores of a query as a profile."""
     scoring = aligner.scoring
     if isinstance(query, ProfileRecord) and isinstance(scoring, PositionalScoring):
-        rows, scoring = scoring.matrix[query.positions[1]], scoring.underlying
+        positions = query.positions[1]
+        costs = scoring.gaps_at(positions)
+        rows, scoring = scoring.matrix[positions], scoring.underlying
+        if costs:
+            titles = query.id, query.description
+            return Profile(rows, query.letters, scoring, *titles, costs.opens, costs.extends)
     else:
         codes = EncodedRecord.of(query, scoring.alphabet, aligner.unknown).codes
         rows = scoring.matrix[codes]

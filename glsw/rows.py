@@ -15,6 +15,7 @@ import numpy.typing as npt
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT
 from glsw.scoring.gaps import GapCost
+from glsw.scoring.positional import PositionalGaps, gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 # Direction bits of a cell: where H comes from (SOURCE: STOP, or the move of a path) ...
@@ -58,6 +59,7 @@ class TablePart(NamedTuple):
     first: PathNode
     mask: Mask | None
     borders: GlobalBorders | None = None
+    gaps: PositionalGaps | None = None  # by letter, as the profile
 
     @property
     def cells(self) -> int:
@@ -127,7 +129,11 @@ def whole_table(
         origin = scoring.score_offset(m, n)
         above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
         borders = GlobalBorders((above + origin).astype(dtype), (left + origin).astype(dtype))
-    return TablePart(profile, rows, scoring.insertion, scoring.deletion, FREE_START, mask, borders)
+    costs, gaps = (scoring.insertion, scoring.deletion), gaps_by_position(scoring)
+    if gaps:
+        gaps = gaps.at(letters)
+        costs = gaps.most, gaps.most  # of row 0, on which no path goes on
+    return TablePart(profile, rows, *costs, FREE_START, mask, borders, gaps)
 
 
 class TableRow:
@@ -140,12 +146,12 @@ class TableRow:
         columns, dtype = part.profile.shape[1] + 1, part.profile.dtype
         self._profile, self._insertion, self._deletion = part.profile, part.insertion, part.deletion
         self._letters, self._mask, self._borders = part.rows, part.mask, part.borders
-        self._count = 0
+        self._count, self._gaps = 0, part.gaps
         self.h, self.e, self.f, self._diagonal = np.zeros((4, columns), dtype)
         self.aligned = self._diagonal[1:]
-        self._opened_above, self._opened, self._closed, self._scan = np.zeros((4, columns), dtype)
-        self._ramp = part.deletion.extend * np.arange(columns, dtype=dtype)
-        self._lag = self._ramp[1:] + (part.deletion.open - part.deletion.extend)
+        self._opened, self._closed, self._scan = np.zeros((3, columns), dtype)
+        self._columns = np.arange(columns, dtype=dtype)
+        self._decay()
         self._opened_left = np.empty(columns - 1, dtype)
         self.source, self._flag = np.zeros((2, columns), np.uint8)
         self.e_closes, self.f_closes = np.zeros((2, columns), bool)
@@ -165,8 +171,16 @@ class TableRow:
         """Go to the next row."""
         i, self._count = self._count, self._count + 1
         np.add(self.h[:-1], self._profile[self._letters[i]], out=self.aligned)
+        if self._gaps:
+            opening, extension = (
+                self._gaps.opens[self._letters[i]],
+                self._gaps.extends[self._letters[i]],
+            )
+            self._insertion = self._deletion = GapCost(int(opening), int(extension))
+            self._decay()
         if self._mask is not None:
             self.aligned[self._mask[i]] = 0
+        np.subtract(self.h, self._insertion.open, out=self._opened)
         self.f -= self._insertion.extend
         np.maximum(self.f, self._opened, out=self.f)
         np.maximum(self._diagonal, self.f, out=self._closed)
@@ -174,13 +188,17 @@ class TableRow:
             self._closed[0] = self._borders.left[self._borders.row + self._count]
         self._finish()
 
+    def _decay(self) -> None:
+        """Set what a gap along the row costs, by column."""
+        self._ramp = self._deletion.extend * self._columns
+        self._lag = self._ramp[1:] + (self._deletion.open - self._deletion.extend)
+
     def _finish(self) -> None:
         """Compute E and H from ``closed``, what H is without E.
 
         E(j) = max over k < j of closed(k) - gap_open - (j - 1 - k) gap_extend: to open a gap
         where another has just closed never beats extending that one.
         """
-        self._opened_above, self._opened = self._opened, self._opened_above
         np.maximum(self._closed, 0, out=self._scan)
         self._scan += self._ramp
         np.maximum.accumulate(self._scan, out=self._scan)
@@ -189,7 +207,6 @@ class TableRow:
             self.e[:] = 0  # row 0 is what gaps at the left end score
         np.maximum(self._closed, self.e, out=self.h)
         np.maximum(self.h, 0, out=self.h)
-        np.subtract(self.h, self._insertion.open, out=self._opened)
 
     def decide(self) -> None:
         """Set ``source``, ``e_closes`` and ``f_closes`` of this row."""
@@ -206,7 +223,7 @@ class TableRow:
             self.source[0] = STOP
         np.subtract(self.h[:-1], self._deletion.open, out=self._opened_left)
         np.equal(self.e[1:], self._opened_left, out=self.e_closes[1:])
-        np.equal(self.f, self._opened_above, out=self.f_closes)
+        np.equal(self.f, self._opened, out=self.f_closes)
 
 
 def best_end(
@@ -318,6 +335,8 @@ def crossing(part: TablePart, middle: int, in_f: bool) -> tuple[PathNode, int]:
 
 def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     """Return int32 if no number of a table of this size can leave it, else int64."""
-    costs = (n + 1) * scoring.deletion.extend + scoring.deletion.open + scoring.insertion.open
+    gaps = gaps_by_position(scoring)
+    deletion, insertion = (gaps.most,) * 2 if gaps else (scoring.deletion, scoring.insertion)
+    costs = (n + 1) * deletion.extend + deletion.open + insertion.open
     largest = int(scoring.score_offset(m, n)) + scoring.bound(m, n) + costs
     return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64

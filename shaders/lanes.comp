@@ -1,8 +1,8 @@
 #version 430
-// Schedule: many targets at once, each along its own columns. A lane has ROWS rows of the query in
-// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step the lanes of a chain
-// compute STEP columns each, which the lane before has computed a step earlier. Strips follow one
-// another; the last row of one is kept for the next. Work groups along y have their queries.
+// Schedule: many targets at once, each along its columns. A lane has ROWS rows of the query in
+// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step its lanes compute STEP
+// columns each, which the lane before has computed a step earlier. The last row of a strip is kept
+// for the next one. Work groups along y have their queries.
 #include "lib/subgroups.glsl"
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -38,8 +38,7 @@ void main() {
         if (s == 0u) first_strip = strip.x;
         bool has_above = strip.x > 0u && t == 0;
         bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;
-        // Bits, because NVIDIA's compiler widens all types but integers.
-        Bits h[ROWS], e[ROWS], corner = bits(zero);
+        Bits h[ROWS], e[ROWS], corner = bits(zero);  // NVIDIA's compiler widens all but integers
         for (int r = 0; r < ROWS; ++r) h[r] = e[r] = bits(zero);
         Border above[STEP], next_above[STEP], below[STEP];
         for (int c = 0; c < STEP; ++c) below[c] = next_above[c] = Border(bits(zero), bits(zero));
@@ -60,6 +59,7 @@ void main() {
             if (has_above) next_above = load_borders(border, min(k + 1, longest - 1), chains);
             for (int r = 0; r < ROWS; ++r) {
                 Number left = from_bits(h[r]), gap = from_bits(e[r]);
+                costs_at_row(costs, r);
                 for (int c = 0; c < STEP; ++c) {
                     Number x = aligned(with_score(diagonal[c], scores[c], r), gap);
                     best = max(best, x);

@@ -19,7 +19,7 @@ from glsw.engines.lanes.geometry import Geometries
 from glsw.engines.reference import Reference, alike, rows
 from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost
-from glsw.scoring.positional import PositionalScoring
+from glsw.scoring.positional import PositionalGaps, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import unit_costs
@@ -444,8 +444,11 @@ def _case(name, scoring, seed):
     return Case(name, scoring, Batch.pairwise(*zip(*chosen, strict=True)))
 
 
-def _profiles(name, underlying, seed):
-    """Return a case of profiles: each query has rows of scores of its own, or those of letters."""
+def _profiles(name, underlying, seed, gaps=None):
+    """Return a case of profiles: each query has rows of scores of its own, or those of letters.
+
+    ``gaps(rng, count)`` returns the gap costs of so many positions.
+    """
     rng = np.random.default_rng(seed)
     chosen = pairs(underlying, seed)
     queries, rows, first = [], [], 0
@@ -454,7 +457,8 @@ def _profiles(name, underlying, seed):
         rows.append(underlying.matrix[query] + changed * rng.integers(0, 2))
         queries.append(np.arange(first, first + len(query), dtype=np.uint16))
         first += len(query)
-    scoring = PositionalScoring.of(np.concatenate(rows), underlying)
+    costs = gaps and PositionalGaps(*gaps(rng, first))
+    scoring = PositionalScoring.of(np.concatenate(rows), underlying, costs)
     return Case(name, scoring, Batch.pairwise(queries, [target for _, target in chosen]))
 
 
@@ -543,6 +547,32 @@ END_CASES = {
 END_CASES |= {
     f"profiles, {name}": _profiles(f"profiles, {name}", END_CASES[name].scoring, 8)
     for name in ("global", "semi-global, linear", "insertions, ends of their own")
+}
+
+
+def _any_gaps(rng, count):
+    """Return costs to open and to extend a gap: cheap and dear ones side by side."""
+    extends = rng.integers(0, 4, count)
+    return extends + rng.integers(0, 2, count) * rng.integers(0, 20, count), extends
+
+
+def _linear_gaps(rng, count):
+    costs = rng.integers(0, 9, count)
+    return costs, costs
+
+
+def _wide_gaps(rng, count):
+    """Return costs of which some open far above what they extend for."""
+    return rng.choice([2, 300, 40_000], count), rng.choice([0, 1, 2], count)
+
+
+GAP_CASES = {
+    f"profiles, {name} by position": _profiles(f"profiles, {name} by position", under, 8, gaps)
+    for name, under, gaps in (
+        ("gaps", CASES["BLOSUM62 4 0"].scoring, _any_gaps),
+        ("linear gaps", CASES["asymmetric 3 3"].scoring, _linear_gaps),
+        ("wide gaps", CASES["BLOSUM62 12 1"].scoring, _wide_gaps),
+    )
 }
 END_CASES |= {
     f"two tracks, {name}": _two_tracks(f"two tracks, {name}", END_CASES[name].scoring, 10)

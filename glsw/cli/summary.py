@@ -14,6 +14,7 @@ from glsw.cli.outputs import check_output, command_line
 from glsw.output.result_file import is_replaced
 from glsw.output.summary import RunSummary
 from glsw.results import SearchResult
+from glsw.scoring.positional import gaps_by_position, letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 
@@ -83,11 +84,17 @@ def _members_of(side: Targets, path: str, scoring: Scoring) -> dict[str, object]
 
 
 def _scoring(scoring: Scoring) -> dict[str, object]:
-    """Return a scoring as members of JSON: the first residue of a gap costs gap_open."""
+    """Return a scoring as members of JSON: the first residue of a gap costs gap_open.
+
+    Of gap costs by position these are the costs of the scoring under them.
+    """
+    by_position = gaps_by_position(scoring) is not None
+    scoring = letter_scoring(scoring) if by_position else scoring
     return {
         "name": scoring.name,
         "alphabet": scoring.alphabet.name,
         "gap_open": scoring.display(scoring.gap_open),
         "gap_extend": scoring.display(scoring.gap_extend),
         "local": scoring.local,
+        **({"gaps_by_position": True} if by_position else {}),
     }

@@ -16,6 +16,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells, Ends, Paths
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
@@ -48,6 +49,8 @@ class Capabilities:
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
         Whether gaps in queries may cost something else than gaps in targets.
+    positional_gaps : bool
+        Whether the gap costs of profiles may depend on the position.
     unit_costs : bool
         Whether the engine computes edit distances only, see `glsw.scoring.unit_costs`.
     memory : bool
@@ -64,6 +67,7 @@ class Capabilities:
     modes: tuple[Mode, ...] = ("local",)
     masks: bool = False
     separate_gaps: bool = False
+    positional_gaps: bool = False
     unit_costs: bool = False
     memory: bool = False
     number_types: tuple[NumberType, ...] = ("int32",)
@@ -73,6 +77,8 @@ class Capabilities:
         """Tell whether the engine takes such a scoring."""
         if self.unit_costs:
             return has_unit_costs(scoring)
+        if gaps_by_position(scoring) and not self.positional_gaps:
+            return False
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
         )
@@ -152,6 +158,8 @@ class Engine(AnyEngine):
                 f"engine {self.name!r} computes edit distances only: match 0, mismatch -1, gaps at "
                 "a cost of 1, global or semi-global with free ends of the target"
             )
+        if gaps_by_position(scoring) and not self.capabilities.positional_gaps:
+            raise ValueError(f"engine {self.name!r} has the same gap costs at every position")
         if not self.capabilities.takes(scoring):
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
 

@@ -17,6 +17,7 @@ from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
 from glsw.paths import BestCells, Paths
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
@@ -73,6 +74,7 @@ class Blocked(Tiled):
         tasks=("score", "ends", "alignment"),
         modes=ALL_MODES,
         separate_gaps=True,
+        positional_gaps=True,
         memory=True,
         workloads=("pairs", "long pairs"),
     )
@@ -202,7 +204,8 @@ class Blocked(Tiled):
     def _score_at(self, kept: Kept, trace: Trace, known: int) -> int:
         """Return a score that a path to where the trace is has, `known` off kept rows and columns.
 
-        In a gap it is lower than H there by no more than two gaps and an aligned pair.
+        In a gap it is lower than H there by no more than two gaps and an aligned pair; it is not
+        known, 0, with gap costs by position, as a gap along the row above may cost more.
         """
         (i, j), (height, width) = kept.inside(trace), kept.cell
         if i % height and j % width:
@@ -218,6 +221,8 @@ class Blocked(Tiled):
         )
         word = int(self.download(_ONE_KEPT, np.uint32, 1)[0])
         scoring = self.scoring
+        if trace.gap != _STOP and gaps_by_position(scoring):
+            return 0
         gap = max(scoring.deletion[0], scoring.insertion[0])
         lower = 0 if trace.gap == _STOP else 2 * gap + max(0, scoring.maximum)
         return (word >> 8 if self._packed else word) - lower

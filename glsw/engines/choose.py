@@ -81,6 +81,7 @@ class Auto(ScanningRouter):
         modes=ALL_MODES,
         masks=True,
         separate_gaps=True,
+        positional_gaps=True,
         memory=True,
         workloads=("search", "pairs"),
     )
@@ -249,7 +250,7 @@ class Auto(ScanningRouter):
             if not align and Scan.capabilities.takes(self.scoring):
                 names.append(Scan.name)
             if not align and self.device.info.software:
-                names.append(Fragment.name)
+                names += [Fragment.name] * Fragment.capabilities.takes(self.scoring)
             if not (align or ends) and self._scanner:
                 names += [self._scanner.name] * (
                     self._scanner is not Lanes or n <= MAX_TARGET_LENGTH

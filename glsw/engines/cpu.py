@@ -74,7 +74,7 @@ class Cpu(Engine):
     """
 
     name = "cpu"
-    capabilities = Capabilities(workloads=("search",))
+    capabilities = Capabilities(positional_gaps=True, workloads=("search",))
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None

@@ -70,6 +70,7 @@ class Diagonal(ComputeEngine):
         modes=ALL_MODES,
         masks=True,
         separate_gaps=True,
+        positional_gaps=True,
         memory=True,
         workloads=("search", "pairs", "long pairs"),
     )

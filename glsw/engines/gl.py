@@ -16,6 +16,7 @@ from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, ranges
@@ -101,11 +102,17 @@ def upload_scores(
     return 1 if device.info.software else 2, device.ctx.buffer(words.tobytes())
 
 
-def upload_positions(
-    device: Device, matrix: npt.NDArray[np.int32], padding: int
-) -> moderngl.Texture:
-    """Put a matrix, shape (P, A), where scoring.glsl finds positions; row -1 is of ``padding``."""
-    rows = np.concatenate([np.full(matrix.shape[1], padding, np.int32), matrix.ravel()])
+def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl.Texture:
+    """Put scores by position where scoring.glsl finds them; row -1 is of ``padding``.
+
+    Gap costs by position are two columns more, in row -1 the largest of them.
+    """
+    table = np.pad(scoring.matrix, ((1, 0), (0, 0)), constant_values=padding)
+    if gaps := gaps_by_position(scoring):
+        columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
+        costs = [np.insert(each, 0, largest) for largest, each in columns]
+        table = np.column_stack([table, *costs])
+    rows = table.ravel()
     lines = np.zeros((-(-len(rows) // TEXELS_PER_LINE), TEXELS_PER_LINE), np.int32)
     lines.ravel()[: len(rows)] = rows
     return device.ctx.texture(lines.shape[::-1], 1, lines, dtype="i4")
@@ -254,7 +261,7 @@ class ComputeEngine(Programs, Engine):
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""
         if self.scoring.positional:
-            self._substitution = upload_positions(self.device, self.scoring.matrix, -(2**31))
+            self._substitution = upload_positions(self.device, self.scoring, -(2**31))
             return BY_POSITION
         place, self._substitution = upload_scores(self.device, self.scoring.matrix, -(2**31))
         return place

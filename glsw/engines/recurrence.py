@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 Uniform: TypeAlias = int | tuple[int, ...]
@@ -16,11 +17,11 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     >>> defines, uniforms["gap_open"], uniforms["left_insertion"]
     ({'GLOBAL_MODE': 1}, 5, (0, 0))
     """
-    defines: dict[str, int] = {}
+    defines: dict[str, int] = {"LINEAR": 1} if scoring.linear else {}
+    if gaps := gaps_by_position(scoring):
+        return defines | {"POSITIONAL_GAPS": 1}, {"largest_gap_open": gaps.most.open}
     uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open}
-    if scoring.linear:
-        defines["LINEAR"] = 1
-    else:
+    if not scoring.linear:
         uniforms["gap_extend"] = scoring.gap_extend
     if scoring.separate:
         defines["SEPARATE"] = 1

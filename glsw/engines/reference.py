@@ -12,6 +12,7 @@ from glsw.batch import Batch
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties
 from glsw.mask import Mask
 from glsw.paths import BestCells
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
@@ -50,7 +51,9 @@ class Reference(Engine):
     """
 
     name = "reference"
-    capabilities = Capabilities(modes=ALL_MODES, masks=True, separate_gaps=True, workloads=())
+    capabilities = Capabilities(
+        modes=ALL_MODES, masks=True, separate_gaps=True, positional_gaps=True, workloads=()
+    )
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -112,6 +115,7 @@ def rows(
     In row 0 and column 0, H is 0 and the others are minus infinity. So is H(i-1, j-1) + s(i, j)
     for a pair that the mask forbids. From end to end there is no 0 in the third equation, and H
     in row 0 and column 0 is what gaps at the left ends score; F has the costs of insertions.
+    Gap costs by position are those of position i in row i, of E and of F.
 
     E is computed as ``max over k < j of (max(0, H(i-1, k-1) + s(i, k), F(i, k)) - gap_open
     - (j-k-1) gap_extend)``, a running maximum. This is the same, as a gap after a gap never pays:
@@ -126,7 +130,8 @@ def rows(
     mask : Mask, optional
         That of all pairs.
     """
-    deletion, insertion = scoring.deletion, scoring.insertion
+    deletion, insertion, gaps = scoring.deletion, scoring.insertion, gaps_by_position(scoring)
+    open_e, extend_e, open_f, extend_f = (np.array([cost]) for cost in (*deletion, *insertion))
     matrix = scoring.matrix.astype(np.int64)
     (*pairs, m), n = query.shape, target.shape[-1]
     nothing = np.full((*pairs, n + 1), MINUS_INFINITY, np.int64)
@@ -135,7 +140,6 @@ def rows(
         floor = MINUS_INFINITY
         top[...] = scoring.end_gaps.above(range(n + 1))
         left = scoring.end_gaps.left(range(m + 1))
-    extended = np.arange(n) * deletion.extend
     above = TableRow(nothing, top, nothing, nothing)
     yield above
     for i in range(m):
@@ -143,13 +147,15 @@ def rows(
         aligned[..., 1:] = above.h[..., :-1] + matrix[query[..., i, None], target]
         if mask is not None:
             aligned[..., mask[i] + 1] = MINUS_INFINITY
-        f[..., 1:] = np.maximum(
-            above.h[..., 1:] - insertion.open, above.f[..., 1:] - insertion.extend
-        )
+        if gaps:
+            open_e = open_f = gaps.opens[query[..., i, None]].astype(np.int64)
+            extend_e = extend_f = gaps.extends[query[..., i, None]].astype(np.int64)
+        f[..., 1:] = np.maximum(above.h[..., 1:] - open_f, above.f[..., 1:] - extend_f)
         h = np.maximum(floor, np.maximum(aligned, f))
         h[..., 0] = left[i + 1]
+        extended = np.arange(n) * extend_e
         best = np.maximum.accumulate(h[..., :-1] + extended, axis=-1)
-        e[..., 1:] = best - (deletion.open + extended)
+        e[..., 1:] = best - (open_e + extended)
         h[..., 1:] = np.maximum(h[..., 1:], e[..., 1:])
         above = TableRow(aligned, h, e, f)
         yield above

@@ -13,6 +13,7 @@ from glsw.engines.base import Progress, Ties
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.regions import Grid, Kept, Region, enclosing
 from glsw.paths import BestCells
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 COLUMN_LEFT, KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
@@ -70,7 +71,8 @@ class Tiled(ComputeEngine):
         rows, _ = self._tiles(region)
         height = rows * self._height + rows + 1
         above, left = (np.empty((size, 2), np.int32) for size in (region.n, height))
-        above[:, 1] = left[:, 1] = -self.scoring.gap_open
+        gaps = gaps_by_position(self.scoring)
+        above[:, 1] = left[:, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
         above[:, 0] = left[:, 0] = region.corner
         if ends := self.scoring.end_gaps:
             above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
@@ -80,6 +82,8 @@ class Tiled(ComputeEngine):
         self.reserve(KEPT, 16)
         extend = min(self.scoring.gap_extend, self.scoring.insertion[1])
         low = max(self.scoring.gap_open, self.scoring.insertion[0]) - extend
+        if gaps:
+            low = int((gaps.opens - gaps.extends).max())
         high = region.corner + max(0, self.scoring.maximum) * min(region.m, region.n)
         self._packed = high < 2**24 and low <= _LOWEST_PACKED_GAP
         self._spare = max(self._memory - 8 * (region.n + height), 2**10)

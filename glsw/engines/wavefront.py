@@ -22,7 +22,9 @@ class Wavefront(ManyGroupsEngine):
     """
 
     name = "wavefront"
-    capabilities = replace(ManyGroupsEngine.capabilities, workloads=("long pairs",))
+    capabilities = replace(
+        ManyGroupsEngine.capabilities, positional_gaps=True, workloads=("long pairs",)
+    )
 
     def sizes(self, rows: int, columns: int) -> Sizes:
         """Return the bytes of three diagonals, one candidate per row, the cells of a diagonal."""

@@ -30,6 +30,8 @@ class Parts(NamedTuple):
     scoring: Scoring
     id: str
     description: str = ""
+    gap_open: npt.NDArray[np.int32] | None = None
+    gap_extend: npt.NDArray[np.int32] | None = None
 
 
 class Letters:

@@ -15,6 +15,7 @@ from glsw.profiles.alignment import rows_of, scores_of_alignment
 from glsw.profiles.files import read_profile
 from glsw.profiles.letters import Parts
 from glsw.scoring.matrices import MAX_UNITS
+from glsw.scoring.positional import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Single, as_records
 
@@ -26,8 +27,6 @@ class Profile:
     A profile is a query: of `glsw.search`, `glsw.score`, `glsw.align`, and of the methods of
     `glsw.Aligner` of these names, alone or in a list of profiles. Its own scores and gap costs are
     used; the aligner's mode, masks and engine apply.
-
-    Gap costs are the same at every position.
 
     Parameters
     ----------
@@ -44,12 +43,19 @@ class Profile:
         them; K is not adapted to a profile here). Letters are similar if they score above 0 in it.
     id, description : str
         As of a `glsw.Record`.
+    gap_open, gap_extend : ndarray of int, shape (m,), optional
+        Gap costs by position, positive numbers in integer units, of the first and of each further
+        position of a gap; those of ``scoring`` at every position unless given. A gap in the target
+        that leaves out positions i ... k costs ``gap_open[i]`` and ``gap_extend`` of the positions
+        i + 1 ... k. A gap in the profile, target letters behind position i, costs ``gap_open[i]``
+        and for each further letter ``gap_extend[i]`` (Gribskov et al. 1987, PNAS 84:4355). Local
+        alignments only. E-values remain those of the costs of ``scoring``.
 
     Raises
     ------
     TypeError, ValueError
-        If scores are no integers, their shape does not fit, or the scoring is not local (the mode
-        is the aligner's).
+        If scores or costs are no integers, their shape does not fit, opening a gap costs less than
+        extending it, or the scoring is not local (the mode is the aligner's).
 
     Examples
     --------
@@ -63,6 +69,11 @@ class Profile:
     >>> family = glsw.Profile.from_alignment(["HEAGAWGHEE", "HEA-AWGQED", "HDAGSWPHE-"])
     >>> aligner.score(family, "PAWHEAE")
     16
+    >>> costs = np.full(10, 12)
+    >>> costs[4:6] = 3
+    >>> cheap = replace(profile, gap_open=costs, gap_extend=np.ones(10, int))
+    >>> aligner.align(cheap, "HEAGAGHEE").cigar, aligner.score(cheap, "HEAGAGHEE")
+    ('5=1I4=', 48)
     """
 
     scores: npt.NDArray[np.int32]
@@ -70,6 +81,8 @@ class Profile:
     scoring: Scoring
     id: str = "profile"
     description: str = ""
+    gap_open: npt.NDArray[np.int32] | None = None
+    gap_extend: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scoring, Scoring) or self.scoring.positional:
@@ -93,6 +106,32 @@ class Profile:
         scores = np.array(given, np.int32, order="C")
         scores.setflags(write=False)
         object.__setattr__(self, "scores", scores)
+        self._check_gaps()
+
+    def _check_gaps(self) -> None:
+        """Check gap costs by position; those that are not given are the scoring's."""
+        if self.gap_open is None and self.gap_extend is None:
+            return
+        if self.scoring.separate:
+            raise ValueError("gap costs by position are those of insertions and of deletions")
+        for word in ("gap_open", "gap_extend"):
+            given = getattr(self, word)
+            if given is None:
+                given = np.full(len(self), getattr(self.scoring, word))
+            if np.shape(given) != (len(self),):
+                raise ValueError(f"{word} has shape {np.shape(given)}, not ({len(self)},)")
+            object.__setattr__(self, word, given)
+        gaps = PositionalGaps(self.gap_open, self.gap_extend)  # type: ignore[arg-type]
+        object.__setattr__(self, "gap_open", gaps.opens)
+        object.__setattr__(self, "gap_extend", gaps.extends)
+
+    @property
+    def costs(self) -> PositionalGaps:
+        """The gap costs by position: those of the scoring at all of them if none are given."""
+        if self.gap_open is None or self.gap_extend is None:
+            every = np.ones(len(self), np.int32)
+            return PositionalGaps(every * self.scoring.gap_open, every * self.scoring.gap_extend)
+        return PositionalGaps(self.gap_open, self.gap_extend)
 
     @classmethod
     def from_sequence(cls, sequence: Single, scoring: Scoring | None = None) -> Profile:
@@ -174,7 +213,7 @@ class Profile:
         """
         found = read_profile(Path(path), scoring)
         if isinstance(found, Parts):
-            return cls(found.scores, found.letters, found.scoring, found.id, found.description)
+            return cls(*found)
         return cls.from_alignment(found, scoring)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -183,8 +222,7 @@ class Profile:
 
     def to_text(self) -> str:
         """Return the text that `write` writes."""
-        parts = Parts(self.scores, self.letters, self.scoring, self.id, self.description)
-        return text.written(parts)
+        return text.written(Parts(*(getattr(self, name) for name in Parts._fields)))
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -195,7 +233,7 @@ class Profile:
     def masked(self, letters: str) -> Profile:
         """Return the profile with other ``letters``, the lower-case ones of which are masked.
 
-        Masked positions have the scores of the wildcard, X or N.
+        Masked positions have the scores of the wildcard, X or N, and their own gap costs.
 
         Raises
         ------

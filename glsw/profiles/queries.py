@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glsw.profiles.profile import Profile
-from glsw.scoring.positional import PositionalScoring
+from glsw.scoring.positional import PositionalGaps, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import QueryPreparation
@@ -42,7 +42,8 @@ def by_position(
 ) -> tuple[PositionalScoring, list[ProfileRecord]]:
     """Return the scoring of the positions of all profiles, and their records.
 
-    Profiles of DNA have positions for both strands.
+    Profiles of DNA have positions for both strands. A position has the same gap costs in both: in
+    the minus strand letters of the target behind it stand before it as the profile is written.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def by_position(
         seg=seg in ("query", "both"),
     )
     rows, records, first = [], [], 0
+    some = any(each.gap_open is not None for each in profiles)
+    gaps: list[PositionalGaps] = []
     for profile in profiles:
         shown = profile
         if preparation.masks:
@@ -79,11 +82,14 @@ def by_position(
         positions = {}
         for sign, scores in strands.items():
             rows.append(scores)
+            if some:
+                gaps.append(shown.costs if sign > 0 else shown.costs.turned())
             positions[sign] = np.arange(first, first + len(scores)).astype(np.uint16)
             first += len(scores)
         record = Record(profile.id, profile.description, shown.letters)
         records.append(ProfileRecord.at(record, alphabet, positions))
-    return PositionalScoring.of(np.concatenate(rows), scoring), records
+    joined = PositionalGaps.joined(gaps) if some else None
+    return PositionalScoring.of(np.concatenate(rows), scoring, joined), records
 
 
 def _same(scoring: Scoring, other: Scoring) -> bool:

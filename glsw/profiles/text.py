@@ -14,6 +14,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
 
 BEGINS = "glsw profile 1"
+_COSTS = "open", "extend"
 _NUMBERS = "scale", "gap_open", "gap_extend", "insertion_open", "insertion_extend"
 
 
@@ -22,7 +23,9 @@ def written(parts: Parts) -> str:
 
     A first line, then lines of a name and a value; then two tables with a line of letters and lines
     of a letter and its scores: ``matrix`` (letter by letter) and ``scores`` (position by position).
-    Scores and costs are in integer units, ``scale`` of them per unit of the matrix as published.
+    Gap costs by position, if there are any, are a third one, ``gaps``, with the columns open and
+    extend. Scores and costs are in integer units, ``scale`` of them per unit of the matrix as
+    published.
     """
     scoring = parts.scoring
     lines = [BEGINS, f"id {json.dumps(parts.id)}", f"description {json.dumps(parts.description)}"]
@@ -33,8 +36,12 @@ def written(parts: Parts) -> str:
     lines += [f"{name} {number}" for name, number in numbers if number is not None]
     names, width = list(alphabet.letters), alphabet.width
     own = [parts.letters[k : k + width] for k in range(0, len(parts.letters), width)]
-    for title, rows, table in (("matrix", names, scoring.matrix), ("scores", own, parts.scores)):
-        lines += [title, " ".join(names)]
+    tables = [("matrix", names, names, scoring.matrix), ("scores", names, own, parts.scores)]
+    if parts.gap_open is not None and parts.gap_extend is not None:
+        costs = np.column_stack([parts.gap_open, parts.gap_extend])
+        tables.append(("gaps", list(_COSTS), own, costs))
+    for title, columns, rows, table in tables:
+        lines += [title, " ".join(columns)]
         lines += [
             f"{name} {' '.join(map(str, row))}"
             for name, row in zip(rows, table.tolist(), strict=True)
@@ -60,8 +67,13 @@ def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
         values[name] = value
     else:
         raise ValueError(f"{path}: no line 'matrix' in it")
-    names, letters, matrix = _table(lines, path, "scores")
-    again, rows, scores = _table(lines, path, None)
+    names, letters, matrix, _ = _table(lines, path, "scores")
+    again, rows, scores, more = _table(lines, path, "gaps")
+    columns, same, costs = list(_COSTS), rows, None
+    if more:
+        columns, same, costs, _ = _table(lines, path, None)
+    if columns != list(_COSTS) or same != rows:
+        raise ValueError(f"{path}: gap costs of other positions, or not by {' '.join(_COSTS)}")
     if letters != names or again != names:
         raise ValueError(f"{path}: its tables have different letters")
     try:
@@ -71,7 +83,8 @@ def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
         titles = json.loads(values["id"]), json.loads(values["description"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return Parts(scores, "".join(rows), scoring or made, *titles)
+    gaps = () if costs is None else costs.T
+    return Parts(scores, "".join(rows), scoring or made, *titles, *gaps)
 
 
 def _alphabet(names: list[str], name: str, ambiguous: str) -> Alphabet:
@@ -82,13 +95,17 @@ def _alphabet(names: list[str], name: str, ambiguous: str) -> Alphabet:
 
 def _table(
     lines: Iterator[tuple[int, str]], path: str, end: str | None
-) -> tuple[list[str], list[str], npt.NDArray[np.int32]]:
-    """Return the letters of columns, those of rows, and the scores of a table up to a line."""
+) -> tuple[list[str], list[str], npt.NDArray[np.int32], bool]:
+    """Return the letters of columns, those of rows, and the scores of a table up to a line.
+
+    And whether there was this line.
+    """
     _, line = next(lines, (0, ""))
     names = line.split()
-    rows, scores = [], []
+    rows, scores, ended = [], [], False
     for number, line in lines:
         if line == end:
+            ended = True
             break
         name, *words = line.split() or [""]
         try:
@@ -101,4 +118,4 @@ def _table(
         scores.append(row)
     if not rows or not names:
         raise ValueError(f"{path}: a table is missing or empty")
-    return names, rows, np.array(scores, np.int32)
+    return names, rows, np.array(scores, np.int32), ended

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -49,7 +50,9 @@ def fingerprint(
     from glsw import __version__
 
     costs = scoring.insertion, scoring.deletion, scoring.end_gaps, scoring.scale
-    of_scoring = _digest(scoring.matrix.tobytes(), scoring.alphabet, costs)
+    gaps = gaps_by_position(scoring)
+    by_position = (gaps.opens.tobytes(), gaps.extends.tobytes()) if gaps else ()
+    of_scoring = _digest(scoring.matrix.tobytes(), scoring.alphabet, costs, *by_position)
     for name, value in settings.items():
         if isinstance(value, Sequences):
             digest = _digest(value.residues.data, value.offsets.data)

@@ -24,7 +24,12 @@ from glsw.engines.spec import EngineSpec
 from glsw.mask import Mask
 from glsw.paths import Runs
 from glsw.rows import best_end
-from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring, letter_scoring
+from glsw.scoring.positional import (
+    MAX_POSITIONS,
+    PositionalGaps,
+    PositionalScoring,
+    letter_scoring,
+)
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import aligned
 from glsw.sequences.encoded import Sequences, grouped
@@ -99,11 +104,12 @@ class OwnScores(ABC):
             numbers = np.arange(len(owners))
             groups = self._groups(engine, [queries[k] for k in owners], numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
-        scaled = self._scaled(engine.scoring)
-        costs = scaled.gap_open, scaled.gap_extend
+        letters = letter_scoring(engine.scoring)
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
-            each = self.height(engine.scoring, query) * scaled.matrix.shape[1]
+            each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
+            gaps, scaled = self._gaps(engine.scoring, query), self._scaled(letters)
+            costs = (gaps.opens, gaps.extends) if gaps else scaled.deletion
             step = max(1, _MAX_SCORES_TOGETHER // max(1, each))
             for start in range(first, stop, step):
                 some = slice(start, min(stop, start + step))
@@ -124,10 +130,15 @@ class OwnScores(ABC):
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
-        scores, traces = [], []
+        scores, traces, letters = [], [], letter_scoring(engine.scoring)
         for p, number in enumerate(numbers.tolist()):
             rows, (matrix,) = self.of(engine.scoring, queries[p], numbers[p : p + 1])
-            own = replace(self._scaled(engine.scoring), matrix=matrix.astype(np.int32))
+            scaled, gaps = self._scaled(letters), self._gaps(engine.scoring, queries[p])
+            own = (
+                PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
+                if engine.scoring.positional
+                else replace(scaled, matrix=matrix.astype(np.int32))
+            )
             pair, mask = (rows, self.targets[number]), batch.mask(p)
             score, *end = best_end(*pair, own, mask)
             scores.append(score)
@@ -156,8 +167,19 @@ class OwnScores(ABC):
             ]
             batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
             batch = batch if masks is None else batch.masked(masks[some])
-            made = EngineSpec(engine.name, PositionalScoring.of(matrix, scaled), engine.device)
-            yield made.make(), batch
+            each = [self._gaps(engine.scoring, query) for query in queries[some]]
+            costs = [gaps for gaps in each if gaps]
+            gaps = PositionalGaps.joined(costs) if costs else None
+            made = PositionalScoring.of(matrix, scaled, gaps)
+            yield EngineSpec(engine.name, made, engine.device).make(), batch
+
+    def _gaps(self, scoring: Scoring, query: _Codes) -> PositionalGaps | None:
+        """Return the gap costs of the rows of a query, in units of the own scores.
+
+        None if they are those of letters.
+        """
+        gaps = scoring.gaps_at(query) if isinstance(scoring, PositionalScoring) else None
+        return gaps and PositionalGaps(self.scale * gaps.opens, self.scale * gaps.extends)
 
     def _scaled(self, scoring: Scoring) -> Scoring:
         """Return a scoring whose gap costs are in units of the own scores."""
@@ -229,8 +251,8 @@ def own_scores(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
     matrices: npt.NDArray[np.integer],
-    gap_open: int,
-    gap_extend: int,
+    gap_open: _Int32 | int,
+    gap_extend: _Int32 | int,
 ) -> _Int32:
     """Return the best local score of each pair, row by row of many pairs together.
 
@@ -241,8 +263,8 @@ def own_scores(
         Of N pairs.
     matrices : ndarray of int, shape (N, R, A)
         The matrix of each pair; codes of the query are its rows.
-    gap_open, gap_extend : int
-        Costs of the first and of each further position of a gap.
+    gap_open, gap_extend : int or ndarray of int32, shape (R,)
+        Costs of the first and of each further position of a gap, of all rows or of each.
 
     Returns
     -------
@@ -270,8 +292,8 @@ def _together(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
     matrices: npt.NDArray[np.integer],
-    gap_open: int,
-    gap_extend: int,
+    gap_open: _Int32 | int,
+    gap_extend: _Int32 | int,
 ) -> _Int32:
     """Return the scores of pairs, the longest target first, whose columns are arrays."""
     pairs, rows, letters = matrices.shape
@@ -286,20 +308,24 @@ def _together(
 
     scores = cache(profile) if rows == letters else profile  # letters are met again
     h, f, e = np.zeros((3, pairs, width + 1), np.int32)
-    ramp = gap_extend * np.arange(width + 1, dtype=np.int32)
+    costs = np.broadcast_to(np.transpose([gap_open, gap_extend]), (rows, 2)).tolist()
+    numbers, ramp, last = np.arange(width + 1, dtype=np.int32), np.zeros(width + 1, np.int32), 0
     aligned, opened = np.empty((2, pairs, width), np.int32)
     best = np.zeros(pairs, np.int32)
     for row in query.tolist():
+        opening, extension = costs[row]
+        if extension != last:
+            ramp, last = extension * numbers, extension
         np.add(h[:, :-1], scores(row), out=aligned)
         np.maximum(best, aligned.max(axis=1), out=best)
-        f -= gap_extend
-        np.subtract(h[:, 1:], gap_open, out=opened)
+        f -= extension
+        np.subtract(h[:, 1:], opening, out=opened)
         np.maximum(f[:, 1:], opened, out=f[:, 1:])
         np.maximum(aligned, f[:, 1:], out=h[:, 1:])
         np.maximum(h, 0, out=h)
-        # A gap from column k to j costs gap_open + (j - k - 1) gap_extend.
+        # A gap from column k to j costs opening + (j - k - 1) extension.
         np.add(h, ramp, out=e)
         np.maximum.accumulate(e, axis=1, out=e)
-        e -= ramp + (gap_open - gap_extend)
-        np.maximum(h[:, 1:], e[:, :-1] - gap_extend, out=h[:, 1:])
+        e -= ramp + (opening - extension)
+        np.maximum(h[:, 1:], e[:, :-1] - extension, out=h[:, 1:])
     return best

@@ -3,6 +3,9 @@
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl, span.glsl, ROWS and STEP.
 struct Lane {
     int row, rows, letters[ROWS];  // rows of the table from row on
+#ifdef POSITIONAL_GAPS
+    ivec2 costs[ROWS];
+#endif
     int h[ROWS], e[ROWS], corner;
     ivec2 below[STEP];  // H and F of the last row in the last step
 };
@@ -17,6 +20,9 @@ Lane lane_at_border(Pair pair, int row) {
         lane.h[r] = left_of(pair, row + r);
         lane.e[r] = border_cell().e;
         lane.letters[r] = profiled(query_letter(pair, row + r));
+#ifdef POSITIONAL_GAPS
+        lane.costs[r] = row_costs(lane.letters[r]);
+#endif
     }
     return lane;
 }

@@ -6,8 +6,8 @@
 //   M(i,j) = H(i-1,j-1) + s(i,j)                                  i and j aligned
 //   H(i,j) = max(0, M(i,j), E(i,j), F(i,j))
 // LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below
-// them. As H >= 0, no E or F inside the table is below -gap_open: that is minus infinity at the
-// border. cell() = finish(begin()): a schedule that learns E late calls the two halves. CAPPED: no
+// them. As H >= 0, no E or F inside the table is below -gap_open (of the row where it is largest):
+// that is minus infinity at the border. cell() = finish(begin()): a schedule that learns E late calls the two halves. CAPPED: no
 // H is above `cap`. Needs nothing; recurrence_column.glsl has the same equations for a column of
 // rows.
 #include "lib/gap_costs.glsl"
@@ -22,7 +22,7 @@ uniform int cap;
 // where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
 struct Cell { int h, e, f, m, t; };
 
-Cell border_cell() { return Cell(0, -gap_open, -gap_open, 0, 0); }
+Cell border_cell() { return Cell(0, -largest_gap_open, -largest_gap_open, 0, 0); }
 
 // A neighbour of which H and the gap that is extended from it are known.
 Cell left_cell(int h, int e) { return Cell(h, e, 0, 0, h); }

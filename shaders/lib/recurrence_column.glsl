@@ -3,18 +3,26 @@
 // Floats open gaps from x, not from H: a gap in one sequence directly behind one in the other costs
 // the same in the other order, so that E need not start from F. This shortens the longest chain of
 // operations; of integers it would lengthen it.
-// Needs NUMBER and Number (number.glsl).
+// Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS what row_costs.glsl needs.
 #include "lib/gap_costs.glsl"
 
+#ifdef POSITIONAL_GAPS
+struct Costs { Number open, extend, open_below, extend_below; };  // of a row, and of the next one
+#else
 struct Costs { Number open, extend; };
+#endif
 
 Costs costs() {
-#ifdef LINEAR
+#ifdef POSITIONAL_GAPS
+    return Costs(number(0, 0), number(0, 0), number(0, 0), number(0, 0));  // see row_costs.glsl
+#elif defined(LINEAR)
     return Costs(number(gap_open, gap_open), number(gap_open, gap_open));
 #else
     return Costs(number(gap_open, gap_open), number(gap_extend, gap_extend));
 #endif
 }
+
+#include "lib/row_costs.glsl"
 
 #if NUMBER == 0
 Number aligned(Number m, Number e) { return m; }
@@ -35,5 +43,9 @@ void finish_row(out Number h, inout Number e, inout Number f, Number x, Costs co
     h = highest(x, e, f);
     Number opened = reduced(opening(x, h), cost.open);
     e = floored(max(e - cost.extend, opened));
+#ifdef POSITIONAL_GAPS
+    f = max(f - cost.extend_below, reduced(opening(x, h), cost.open_below));
+#else
     f = max(f - cost.extend, opened);
+#endif
 }

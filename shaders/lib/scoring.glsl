@@ -2,7 +2,8 @@
 // 0 two numbers: letters match or do not; 1 a uniform block; 2 shared memory, filled by
 // load_scores(); 3 a texture; 4 a texture with a row for each position of queries instead of each
 // letter. A query letter is given as profiled() returns it, once for many columns. No alignment
-// survives PADDING, the score of row LETTERS, with 4 of row -1.
+// survives PADDING, the score of row LETTERS, with 4 of row -1. POSITIONAL_GAPS, with 4 only: rows
+// have gap costs of their own, row_costs() of what profiled() returns.
 // Needs SCORES, LETTERS and WORKGROUP, with SCORES 0 AMBIGUOUS.
 #define PADDING (-0x7fffffff - 1)
 #if SCORES == 0
@@ -28,7 +29,17 @@ layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
 
 void load_scores() {}
 
-int profiled(int query) { return (query + 1) * LETTERS; }
+#ifdef POSITIONAL_GAPS
+#define ROW_SIZE (LETTERS + 2)
+int score(int row, int target);
+
+// The last two numbers of a row: what it costs to open and to extend a gap there.
+ivec2 row_costs(int row) { return ivec2(score(row, LETTERS), score(row, LETTERS + 1)); }
+#else
+#define ROW_SIZE LETTERS
+#endif
+
+int profiled(int query) { return (query + 1) * ROW_SIZE; }
 
 int score(int row, int target) {  // row after row, in lines of the texture
     int at = row + target;

@@ -42,6 +42,7 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
                 words[c] = 0u;
                 for (int r = 0; r < ROWS; ++r) {
                     Cell left = left_cell(lane.h[r], lane.e[r]);
+                    at_row(lane.costs[r]);
                     int s = unless_forbidden(next_forbidden, r, j, score(lane.letters[r], letter));
                     Cell here = cell(diagonal, left, up, s);
                     int last = last_here(pair, here, lane.row + r, j);

@@ -15,6 +15,7 @@ from cases import (
     END_CASES,
     END_FEW,
     FEW,
+    GAP_CASES,
     build,
     configurations,
     path_configurations,
@@ -115,11 +116,14 @@ SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
 TILES = (1, 4, 8)
 TWO_TRACKS = {"TWO_TRACKS": 21}
-# Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks.
+GAPS = {"POSITIONAL_GAPS": 1}
+# Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks, with
+# gap costs.
 SCORES = (
     {"SCORES": 0, "AMBIGUOUS": 20},
     *({"SCORES": place} for place in (1, 2, 3, 4)),
     {"SCORES": 4, **TWO_TRACKS},
+    {"SCORES": 4, **GAPS},
 )
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
@@ -221,15 +225,19 @@ OWN_PERMUTATIONS = {
             QUERY_PROFILES,
             ({}, {"TWO_QUERIES": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
-            ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}),
+            ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}, {**GAPS, "LETTERS": 28}),
             **CHAINS | COLUMNS,
         )
         if (defines["NUMBER"] or "TWO_QUERIES" not in defines)
+        and (
+            not {*GAPS} & {*defines}
+            or (defines["QUERY_PROFILE"] in (1, 2, 3) and not defines["NUMBER"])
+        )
         and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
     ],
     "lanes_columns.comp": permutations(
         NUMBERS,
-        ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}, {**TWO_TRACKS, "FIRST_LETTERS": 24}),
+        ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}, {**TWO_TRACKS, "FIRST_LETTERS": 24}, GAPS),
         **COLUMNS,
     ),
     "bit_parallel.comp": permutations(
@@ -362,7 +370,8 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
         CASES[each].part(slice(100, 103))
         for each in (*FEW, "two letters 2 1", "255 letters", "two tracks 12 1")
     ]
-    some += [END_CASES[each].part(slice(30, 33)) for each in (*END_FEW, "insertions, linear")]
+    others = *END_FEW, "insertions, linear", *list(GAP_CASES)[:2]
+    some += [(END_CASES | GAP_CASES)[each].part(slice(30, 33)) for each in others]
     some += [case.part(slice(100, 103)) for case in EDIT_CASES.values()]
     for case in some:
         for engine in engines_named(name, case, device):

@@ -13,8 +13,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import COMPUTE, SUBSTITUTION
-from glsw.engines.lanes.compaction import BINDINGS as COMPACTION
-from glsw.engines.lanes.compaction import Selecting
+from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged
@@ -86,11 +85,12 @@ class Lanes(PackingEngine):
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score",),
+        positional_gaps=True,
         memory=True,
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, OWN_QUERIES, QUERY_LETTERS, *COMPACTION, SUBSTITUTION)
+    bindings = (*BINDINGS, OWN_QUERIES, QUERY_LETTERS, *compaction.BINDINGS, SUBSTITUTION)
 
     def __init__(
         self,
@@ -216,7 +216,8 @@ class Lanes(PackingEngine):
         self, tiles: Iterable[Tile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
-        return (each.all(self) for each in Selecting(self, tiles, progress or ignore).run())
+        selecting = compaction.Selecting(self, tiles, progress or ignore)
+        return (each.all(self) for each in selecting.run())
 
     @property
     def halves(self) -> bool:

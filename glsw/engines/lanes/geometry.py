@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceInfo
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -20,6 +21,8 @@ LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
 HEAD = 4
 """Words of 4 bytes before the scores of a strip in the query profile."""
+COST_LETTERS = 4
+"""Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
 _ROWS_OF_PAIRS = range(8, 28, 4)  # with more, registers do not suffice for letters and scores
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -212,6 +215,8 @@ class Geometries:
         self._letters = profile_letters(scoring)
         if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
             number = "int32"  # a sum of clipped scores would be wrong
+        if gaps_by_position(scoring):
+            number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
         self._info = info
         self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
@@ -355,10 +360,13 @@ class Geometries:
 
 
 def profile_letters(scoring: Scoring) -> int:
-    """Return the letters of a query profile: of two tracks those of the one and of the other."""
+    """Return the letters of a query profile: of two tracks those of the one and of the other.
+
+    Gap costs by position take the place of `COST_LETTERS` letters more.
+    """
     if isinstance(scoring, TwoTrackScoring):
         return len(scoring.first.matrix) + len(scoring.weighted)
-    return len(scoring.alphabet)
+    return len(scoring.alphabet) + (COST_LETTERS if gaps_by_position(scoring) else 0)
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

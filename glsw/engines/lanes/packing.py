@@ -48,7 +48,7 @@ class PackingEngine(ComputeEngine):
         if isinstance(scoring, TwoTrackScoring):
             self.tracks = 2
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
-            self._defines["LETTERS"] = profile_letters(scoring)
+        self._defines["LETTERS"] = profile_letters(scoring)
         self.packings = 0  # how often targets were packed anew
         self.pool = Buffers(self.device)
         self.meanwhile: Iterator[None] = iter(())

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from glsw.engines.lanes.geometry import (
     COMPARE,
+    COST_LETTERS,
     F16,
     HEAD,
     INT32,
@@ -16,6 +17,7 @@ from glsw.engines.lanes.geometry import (
     Geometry,
     profile_letters,
 )
+from glsw.scoring.positional import PositionalGaps, gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, padded
@@ -58,7 +60,26 @@ def query_profile(
     order = _in_order_of_words(rows, geometry)
     for letter, scores in enumerate(stored.T):
         table[:, letter, : order.shape[1]] = scores.take(order)
+    if gaps := gaps_by_position(scoring):
+        costs = _costs(rows, gaps, geometry)
+        table[:, -COST_LETTERS:, : costs.shape[2]] = costs
     return words
+
+
+def _costs(
+    rows: npt.NDArray[np.int64], gaps: PositionalGaps, geometry: Geometry
+) -> npt.NDArray[np.int32]:
+    """Return the gap costs of rows as row_costs.glsl reads them, shape (strips, 4, words).
+
+    A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.
+    """
+    below = np.pad(rows[..., 1:], ((0, 0), (0, 0), (0, 1)))
+    columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
+    tables = [np.insert(each, 0, largest) for largest, each in columns]
+    costs = np.stack([each[some] for some in (rows, below) for each in tables], axis=-1)
+    shape = -1, geometry.chain, geometry.parts, COST_LETTERS, len(tables) * 2
+    ordered = costs.reshape(shape).transpose(0, 3, 2, 1, 4)
+    return ordered.reshape(len(ordered), COST_LETTERS, -1)
 
 
 def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.NDArray[np.int64]:

@@ -1,0 +1,100 @@
+"""Gap costs by position: engines by the judgement of the reference, paths in any memory.
+
+tests/profiles/test_gaps.py judges the reference, and engines, by the definition.
+"""
+
+import os
+
+import cases
+import numpy as np
+import pytest
+from cases import GAP_CASES, build, judge, judge_paths, label, quick, takes
+from subtests import with_subtests
+
+from glsw.engines import ENGINES
+from glsw.traceback import trace
+
+SCORING = GAP_CASES["profiles, gaps by position"].scoring
+ABLE = [each for each in cases.configurations() if takes(each, SCORING)]
+PATHS = [each for each in cases.path_configurations() if takes(each, SCORING)]
+MEMORY = (0, 50, 500)  # bytes, for `trace`
+
+
+def built(configuration, scoring, device):
+    """Return an engine; skip, or in continuous integration fail, where the device lacks it."""
+    requires = ENGINES[configuration[0]].capabilities.requires
+    if requires and requires > device.info.version:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
+    return build(configuration, scoring, device)
+
+
+def path_score(query, target, scoring, coordinates):
+    """Return the score of an alignment, column by column."""
+    total = 0
+    for (j, i), (j_end, i_end) in zip(coordinates.T[:-1], coordinates.T[1:], strict=True):
+        if i < i_end and j < j_end:
+            total += int(scoring.matrix[query[i:i_end], target[j:j_end]].sum())
+        elif i < i_end:
+            total -= int(scoring.gaps.opens[query[i]])
+            total -= int(scoring.gaps.extends[query[i + 1 : i_end]].sum())
+        else:
+            total -= int(scoring.gaps.opens[query[i - 1]])
+            total -= int(scoring.gaps.extends[query[i - 1]]) * int(j_end - j - 1)
+    return total
+
+
+@with_subtests("name", GAP_CASES)
+@pytest.mark.parametrize("configuration", ABLE, ids=label)
+def test_equals_the_reference(configuration, name, device):
+    case = GAP_CASES[name].part(slice(0, None, 2))
+    judge(built(configuration, case.scoring, device), quick(configuration, case))
+
+
+@with_subtests("name", GAP_CASES)
+@pytest.mark.parametrize("configuration", PATHS, ids=label)
+def test_paths_are_those_of_the_host(configuration, name, device):
+    case = GAP_CASES[name].part(slice(1, None, 3))
+    judge_paths(built(configuration, case.scoring, device), case)
+
+
+@with_subtests("name", GAP_CASES)
+def test_trace_with_any_memory(name):
+    case = GAP_CASES[name]
+    for p in range(0, len(case.batch), 2):
+        query, target = case.batch.pair(p)
+        end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
+        coordinates, score = trace(query, target, case.scoring, *end)
+        for memory in MEMORY:
+            divided, same = trace(query, target, case.scoring, *end, memory=memory)
+            assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
+        if case.expected.score[p]:
+            assert path_score(query, target, case.scoring, coordinates) == case.expected.score[p]
+
+
+def test_long_pairs_with_pruned_and_kept_tiles(device):
+    """Long related sequences: windows, tiles that are left out, kept rows, long gaps."""
+    rng = np.random.default_rng(3)
+    count = 1500
+    target = rng.integers(0, 20, count).astype(np.uint8)
+    target = np.concatenate([target[:700], rng.integers(0, 20, 90).astype(np.uint8), target[760:]])
+    base = cases.CASES["BLOSUM62 12 1"].scoring
+    letters = rng.integers(0, 20, count).astype(np.uint8)
+    letters[:] = np.concatenate([target[:700], letters[:60], target[790:]])[:count]
+    opens, extends = np.full(count, 12), np.full(count, 1)
+    opens[690:770], extends[690:770] = rng.integers(0, 4, 80), 0
+    gaps = cases.PositionalGaps(np.maximum(opens, extends), extends)
+    scoring = cases.PositionalScoring.of(base.matrix[letters], base, gaps)
+    batch = cases.Batch.pairwise([np.arange(count, dtype=np.uint16)], [target])
+    case = cases.Case("long", scoring, batch)
+    for configuration in (
+        ("blocked", {"workgroup": 4, "columns": 64, "memory": 60_000, "prune": True}),
+        ("blocked", {"workgroup": 4, "columns": 64, "memory": 30_000, "prune": False}),
+        ("diagonal", {"workgroup": 8, "memory": 100_000}),
+    ):
+        engine = built(configuration, scoring, device)
+        judge(engine, case)
+        judge_paths(engine, case)
+    coordinates = case.alignment(0, tuple(case.expected.end[0].tolist()))
+    assert np.diff(coordinates).max() > 600
+    assert (np.diff(coordinates) == 0).any()

@@ -1,0 +1,272 @@
+"""Gap costs by position: scores and paths on every engine by the definition, files, refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from pathlib import Path
+
+import cases
+import numpy as np
+import pytest
+from test_profiles import drawn, some
+
+import glsw
+import glsw.device.shader
+from glsw import Aligner, Profile, Scoring
+from glsw.cli import main
+from glsw.engines import ENGINES
+from glsw.engines.windows import longest_spans
+from glsw.profiles.queries import by_position
+from glsw.scoring.positional import PositionalGaps, PositionalScoring
+from glsw.search.fingerprint import fingerprint
+from glsw.search.own_matrices import own_scores
+from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast()
+ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]
+OTHERS = [name for name in ENGINES if name not in ABLE and name != "bit_parallel"]
+
+
+def gapped(seed: int, m: int, base: Profile | None = None) -> Profile:
+    """Return a profile with gap costs of its own: a third of the positions has cheap gaps."""
+    random = np.random.default_rng(seed)
+    extends = random.integers(0, 4, m)
+    opens = extends + np.where(random.random(m) < 0.3, random.integers(0, 3, m), 11)
+    return dataclasses.replace(base or drawn(seed, m), gap_open=opens, gap_extend=extends)
+
+
+def costs_of(profile: Profile) -> tuple[list[int], list[int]]:
+    assert profile.gap_open is not None
+    assert profile.gap_extend is not None
+    return profile.gap_open.tolist(), profile.gap_extend.tolist()
+
+
+def best_score(profile: Profile, target: np.ndarray) -> int:
+    """Return the best local score by the definition: gaps of all lengths, one by one."""
+    opens, extends = costs_of(profile)
+    m, n = len(profile), len(target)
+    h = np.zeros((m + 1, n + 1), np.int64)
+    for i in range(1, m + 1):
+        left_out = np.empty(i, np.int64)  # by the position before the gap
+        cost = 0
+        for k in range(i, 0, -1):
+            left_out[k - 1] = opens[k - 1] + cost
+            cost += extends[k - 1]
+        for j in range(1, n + 1):
+            inserted = opens[i - 1] + extends[i - 1] * np.arange(j)[::-1]
+            h[i, j] = max(
+                0,
+                h[i - 1, j - 1] + profile.scores[i - 1, target[j - 1]],
+                (h[i, :j] - inserted).max(),
+                (h[:i, j] - left_out).max(),
+            )
+    return int(h.max())
+
+
+def path_score(profile: Profile, coordinates: np.ndarray, target: np.ndarray) -> int:
+    """Return the score of the columns of an alignment."""
+    opens, extends = costs_of(profile)
+    total = 0
+    for (t, q), (t_end, q_end) in zip(coordinates.T[:-1], coordinates.T[1:], strict=True):
+        if t < t_end and q < q_end:
+            total += int(profile.scores[np.arange(q, q_end), target[t:t_end]].sum())
+        elif q < q_end:
+            total -= opens[q] + sum(extends[q + 1 : q_end])
+        else:
+            total -= opens[q - 1] + extends[q - 1] * int(t_end - t - 1)
+    return total
+
+
+@pytest.mark.parametrize("engine", ABLE)
+def test_scores_and_paths_by_the_definition(engine: str) -> None:
+    profiles = [gapped(seed, m) for seed, m in enumerate((1, 7, 33, 70))]
+    targets = [some(seed, n) for seed, n in enumerate((1, 2, 30, 65, 9))]
+    codes = [PROTEIN.encode(each).astype(np.intp) for each in targets]
+    expected = [[best_score(each, target) for target in codes] for each in profiles]
+    with Aligner(engine=engine) as aligner:
+        assert aligner.score_matrix(profiles, targets).tolist() == expected
+        for result, profile, row in zip(
+            aligner.search(profiles, targets, top=None), profiles, expected, strict=True
+        ):
+            found = {int(hit.target.id.split()[-1]) - 1: hit for hit in result}
+            assert {k: hit.score for k, hit in found.items()} == {
+                k: score for k, score in enumerate(row) if score > 0
+            }
+            for k, hit in found.items():
+                assert path_score(profile, hit.alignment.coordinates, codes[k]) == hit.score
+        several = list(aligner.alignments(profiles[2], targets[3], max_alignments=4))
+        assert len(several) == 4
+        for each in several:
+            assert path_score(profiles[2], each.coordinates, codes[3]) == each.score
+
+
+@pytest.mark.parametrize("engine", [name for name in ABLE if name != "cpu"])
+def test_constant_costs_by_position_are_fixed_costs(engine: str, device) -> None:
+    case = cases.CASES["profiles 12 1"].part(slice(0, None, 3))
+    count = len(case.scoring.matrix)
+    gaps = PositionalGaps(*(np.full(count, cost) for cost in case.scoring.deletion))
+    scoring = dataclasses.replace(case.scoring, gaps=gaps)
+    assert scoring.gaps is not None
+    made = cases.build((engine, {}), scoring, device)
+    cases.judge(made, dataclasses.replace(case, whole=None, scoring=case.scoring))
+
+
+def test_constant_costs_are_the_fast_path(monkeypatch) -> None:
+    profile = drawn(1, 20)
+    same = dataclasses.replace(profile, gap_open=np.full(20, 12), gap_extend=np.full(20, 1))
+    other = dataclasses.replace(profile, gap_open=np.full(20, 5), gap_extend=np.full(20, 2))
+    at_5_2 = dataclasses.replace(profile, scoring=Scoring.blast("BLOSUM62", 3, 2))
+    targets = [some(k, 40) for k in range(9)]
+    seen: list[set[str]] = []
+    compute = glsw.device.shader.compute
+
+    def watched(device, name, **defines):
+        seen.append(set(defines))
+        return compute(device, name, **defines)
+
+    monkeypatch.setattr(glsw.device.shader, "compute", watched)
+    for engine in ("lanes", "diagonal", "blocked"):
+        for left, right in ((profile, same), (at_5_2, other)):
+            scores = [glsw.score(each, targets, engine=engine).tolist() for each in (left, right)]
+            assert scores[0] == scores[1]
+    assert seen
+    assert not any("POSITIONAL_GAPS" in each for each in seen)
+    glsw.score(gapped(1, 20), targets, engine="diagonal")
+    assert "POSITIONAL_GAPS" in seen[-1]
+    # E-values are those of the scoring of letters.
+    found = [glsw.search(each, targets, top=None).hits for each in (at_5_2, other)]
+    assert [hit.score for hit in found[0]] == [hit.score for hit in found[1]]
+    assert found[0][0].evalue != found[1][0].evalue
+
+
+def test_one_list_may_have_profiles_with_and_without() -> None:
+    profiles = [drawn(3, 30), gapped(4, 25)]
+    targets = [some(k, 50) for k in range(5)]
+    together = glsw.score_matrix(profiles, targets)
+    for profile, row in zip(profiles, together, strict=True):
+        assert glsw.score(profile, targets).tolist() == row.tolist()
+
+
+def test_both_strands_keep_the_costs_of_positions() -> None:
+    random = np.random.default_rng(5)
+    query = DNA.decode(random.integers(0, 4, 40))
+    profile = gapped(2, 40, Profile.from_sequence(query, Scoring.nucleotide()))
+    scoring, records = by_position([profile])
+    assert scoring.gaps is not None
+    minus = records[0].positions[-1]
+    assert scoring.gaps.opens[minus].tolist() == costs_of(profile)[0][::-1]
+    assert scoring.gaps.extends[records[0].positions[1]].tolist() == costs_of(profile)[1]
+    assert glsw.search(profile, [query[:18] + query[22:]]).hits
+
+
+def test_bounds_take_the_least_costs() -> None:
+    scoring, _ = by_position([gapped(4, 30)])
+    assert scoring.gaps is not None
+    assert scoring.deletion == scoring.gaps.least
+    query = Sequences.of([np.arange(30, dtype=np.uint16)])
+    assert longest_spans(scoring, query)[0] >= 2**62  # some position extends for nothing
+    dear = dataclasses.replace(drawn(4, 30), gap_open=np.arange(9, 39))
+    assert longest_spans(by_position([dear])[0], query)[0] < 2**32
+
+
+def test_files_fingerprints_and_pickles(tmp_path: Path) -> None:
+    profile = gapped(1, 9)
+    profile.write(tmp_path / "p")
+    again = Profile.read(tmp_path / "p")
+    assert again.to_text() == profile.to_text()
+    assert costs_of(again) == costs_of(profile)
+    text = (tmp_path / "p").read_text()
+    for changed, message in (
+        (text.replace("open extend", "open close"), "gap costs of other positions"),
+        (text.rsplit("\n", 2)[0] + "\n", "gap costs of other positions"),
+        (text.replace("\ngaps\n", "\n"), "invalid literal"),
+    ):
+        (tmp_path / "q").write_text(changed)
+        with pytest.raises(ValueError, match=message):
+            Profile.read(tmp_path / "q")
+    copied = pickle.loads(pickle.dumps(profile))
+    assert costs_of(copied) == costs_of(profile)
+    scoring, fixed = (by_position([each])[0] for each in (profile, drawn(1, 9)))
+    assert pickle.loads(pickle.dumps(scoring)).gaps.opens.tolist() == costs_of(profile)[0]
+    one, other = (fingerprint([], [], each) for each in (scoring, fixed))
+    assert one["scoring"] != other["scoring"]
+
+
+def test_the_command_line_and_iteration(tmp_path: Path, capsys) -> None:
+    query = some(1, 60)
+    gapped(3, 60, Profile.from_sequence(query)).write(tmp_path / "p")
+    (tmp_path / "db").write_text(f">t1\n{query[:20]}{query[26:]}\n>t2\n{some(8, 90)}\n")
+    words = ["search", "--profile", str(tmp_path / "p"), str(tmp_path / "db"), "--format", "tsv"]
+    assert main([*words, "--summary", str(tmp_path / "run.json")]) == 0
+    assert "\tt1\t" in capsys.readouterr().out
+    scoring = json.loads((tmp_path / "run.json").read_text())["scoring"]
+    assert (scoring["gap_open"], scoring["gap_extend"]) == (12, 1)
+    assert scoring["gaps_by_position"] is True
+    assert main([*words, "--mode", "global"]) == 2
+    assert "gap costs by position are for local alignments" in capsys.readouterr().err
+    assert main([*words, "--composition", "1"]) == 0
+    assert "\tt1\t" in capsys.readouterr().out
+    first, *_ = glsw.iterate(Profile.read(tmp_path / "p"), [query, some(8, 90)])
+    assert costs_of(first.profile) == costs_of(Profile.read(tmp_path / "p"))
+
+
+def test_own_scores_by_the_definition() -> None:
+    profile = gapped(6, 25)
+    targets = [PROTEIN.encode(some(k, n)) for k, n in enumerate((30, 3, 18))]
+    opens, extends = (np.array(each, np.int32) for each in costs_of(profile))
+    found = own_scores(
+        np.arange(25, dtype=np.uint8),
+        Sequences.of(targets),
+        np.stack([profile.scores] * 3),
+        opens,
+        extends,
+    )
+    assert found.tolist() == [best_score(profile, each.astype(np.intp)) for each in targets]
+
+
+def test_composition_with_gap_costs() -> None:
+    query = some(1, 80)
+    base = Profile.from_sequence(query)
+    targets = [query[:30] + query[36:], query, some(5, 70) + query[20:70]]
+    plain = glsw.search(base, targets, composition=1, evalue=10)
+    same = glsw.search(_with(base, 12, 1), targets, composition=1, evalue=10)
+    assert str(plain) == str(same)
+    made = glsw.search(gapped(3, 80, base), targets, composition=1, evalue=10)
+    assert {hit.target.id for hit in made} == {hit.target.id for hit in plain}
+    assert all(
+        hit.score >= 0.9 * {each.target.id: each.score for each in plain}[hit.target.id]
+        for hit in made
+    )
+
+
+def _with(profile: Profile, opening: int, extension: int) -> Profile:
+    costs = (np.full(len(profile), cost) for cost in (opening, extension))
+    return Profile(profile.scores, profile.letters, profile.scoring, "profile", "", *costs)
+
+
+def test_refusals_are_one_line() -> None:
+    profile = gapped(1, 12)
+    for name in OTHERS:
+        with pytest.raises(ValueError, match=f"engine '{name}' has the same gap costs at every"):
+            glsw.score(profile, ["MKV"], engine=name)
+    with pytest.raises(ValueError, match="bit_parallel"):
+        glsw.score(profile, ["MKV"], engine="bit_parallel")
+    for mode in ("global", "semiglobal"):
+        with pytest.raises(ValueError, match="gap costs by position are for local alignments"):
+            glsw.score(profile, ["MKV"], mode=mode)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=r"gap_open has shape \(3,\), not \(12,\)"):
+        dataclasses.replace(profile, gap_open=np.ones(3, int))
+    with pytest.raises(ValueError, match=r"gap_open 0 of position \d+ must not be less than its"):
+        dataclasses.replace(profile, gap_open=np.zeros(12, int))
+    with pytest.raises(TypeError, match="gap_open by position must be integers, got float64"):
+        dataclasses.replace(profile, gap_open=np.ones(12), gap_extend=None)
+    with pytest.raises(ValueError, match="must be between 0 and"):
+        dataclasses.replace(profile, gap_extend=np.full(12, -1))
+    separate = dataclasses.replace(BLOSUM62, insertion_open=5, insertion_extend=1)
+    with pytest.raises(ValueError, match="those of insertions and of deletions"):
+        dataclasses.replace(profile, scoring=separate)
+    with pytest.raises(ValueError, match="gap costs of 12 positions, scores of 3"):
+        PositionalScoring.of(profile.scores[:3], BLOSUM62, profile.costs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from glsw.search.align_pairs import aligned
 from glsw.search.pool import task_count
 from glsw.search.tasks import in_order, run_tasks
 from glsw.search.workers import Workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
 _MAX_RANGE_PER_PAIR = 2  # sequences of a chunk from the first to the last that are kept together
@@ -49,7 +52,7 @@ def score_pairs(
         return found
     engine.check(batch)
     every = list(chunks(batch))
-    some = (_compact(batch, chunk) for chunk in every)
+    some = _ahead(batch, every)
     for chunk, scores in zip(every, engine.scores_each(some, progress=progress), strict=True):
         found[chunk] = scores
     return found
@@ -214,6 +217,25 @@ def computed(
         yield parts[k], answer.value
         if progress:
             progress(cells)
+
+
+def _ahead(batch: Batch, every: list[slice]) -> Iterator[Batch]:
+    """Yield chunks of pairs; a thread prepares the next one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def prepared(chunk: slice) -> Batch:
+        some = _compact(batch, chunk)
+        _ = some.distinct, some.extent  # which it keeps
+        return some
+
+    following: Future[Batch] | None = None
+    with ThreadPoolExecutor(1, "glsw-pairs") as thread:
+        for chunk in every:
+            current, following = following, thread.submit(prepared, chunk)
+            if current is not None:
+                yield current.result()
+        if following is not None:
+            yield following.result()
 
 
 def _compact(batch: Batch, chunk: slice) -> Batch:

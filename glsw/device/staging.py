@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from glsw.device.device import Device
     from glsw.device.fence import Fence
 
-_BLOCK, _BLOCKS = 2**24, 4  # bytes of a block, and blocks in turn
+_BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
 _LEAST_BYTES = 2**20  # of an array that is worth it
 _MOST_THREADS = 4
 _STORAGE = (4, 4)  # the OpenGL version that can keep memory mapped

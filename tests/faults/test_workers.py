@@ -203,9 +203,12 @@ class FakeProcess(workers.Worker):
         self.close()
         return True
 
-    def close(self) -> None:
+    def kill(self) -> None:
         FakeProcess.running -= self._runs
         self._runs = False
+
+    def close(self) -> None:
+        self.kill()
 
 
 @pytest.fixture

@@ -347,6 +347,8 @@ def test_batches_follow_one_another(device, number, monkeypatch):
         Batch(tuple(equal), in_order),
         Batch((equal[0].part(slice(20, 90)),) * 2, in_order[:70]),
         Batch(tuple(other), in_order),
+        Batch(tuple(other), rng.integers(0, 90, (70, 2)).astype(np.int32)),
+        Batch((other[1], equal[0]), in_order),
         Batch((equal[1], Sequences.of([np.empty(0, np.uint8)] * 90)), in_order),
         Batch.one_to_many(equal[0][0], other[0]),
         Batch((other[0], long), np.stack([in_order[:, 0], in_order[::-1, 0] + 1], axis=1)),
@@ -362,6 +364,8 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     found = list(engine.scores_each(batches, progress=done.append))
     assert [each.tolist() for each in found] == expected
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
+    free = list(engine.pool._free)
+    assert len({id(each) for each in free}) == len(free) > 0
     monkeypatch.setattr(device, "info", info)
     router = choose.Auto(scoring, device, number=number, scores_by=Lanes)
     monkeypatch.setattr(router, "_engines", {Lanes: engine})

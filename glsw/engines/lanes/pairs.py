@@ -20,7 +20,7 @@ from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
 from glsw.engines.lanes.targets import QUERY_PROFILE, Targets
-from glsw.sequences.encoded import run_or_all
+from glsw.sequences.encoded import Sequences, run_or_all
 
 if TYPE_CHECKING:
     import moderngl
@@ -52,7 +52,7 @@ def scores_of_each(
     """Yield the scores of batches; one is uploaded while the device computes the one before."""
     current: OwnQueries | None = None
     for batch in batches:
-        prepared = OwnQueries(engine, batch, engine.geometries.number, progress)
+        prepared = OwnQueries(engine, batch, engine.geometries.number, progress, current)
         if current is not None:
             yield current.scores()
         current = prepared.begun()
@@ -72,14 +72,24 @@ class OwnQueries:
         Type of the scores: pairs that it does not hold are computed again in int32.
     progress : callable
         As in `Engine.best`.
+    before : OwnQueries, optional
+        Pairs that are being computed: letters of the same sequences are not uploaded again.
     """
 
-    def __init__(self, engine: Lanes, batch: Batch, number: int, progress: Progress) -> None:
+    def __init__(
+        self,
+        engine: Lanes,
+        batch: Batch,
+        number: int,
+        progress: Progress,
+        before: OwnQueries | None = None,
+    ) -> None:
         self._engine, self._batch, self._number, self._progress = engine, batch, number, progress
         self._slices: Iterator[None] = iter(())
         codes = _used_codes(batch)
         self._letters = {
-            sequences: engine.buffer_of(sequences.residues, pooled=True)
+            sequences: (before and before._handed_on(sequences))
+            or engine.buffer_of(sequences.residues, pooled=True)
             for sequences in dict.fromkeys(batch.sequences)
         }
         self._others = list(self._letters.values())
@@ -91,6 +101,12 @@ class OwnQueries:
                 tables[geometry.word_rows] = engine.buffer_of(words, pooled=True)
             self._jobs.append(self._job(pairs, geometry, strips, tables[geometry.word_rows]))
         self._others += tables.values()
+
+    def _handed_on(self, sequences: Sequences) -> moderngl.Buffer | None:
+        """Return the buffer of the letters of sequences, which others give back to the pool."""
+        letters = self._letters.get(sequences)
+        self._others = [each for each in self._others if each is not letters]
+        return letters
 
     def begun(self) -> OwnQueries:
         """Queue the first slice of time, and return this."""

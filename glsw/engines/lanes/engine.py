@@ -39,7 +39,7 @@ from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
 _FIRST_PORTIONS = 2**8  # that show how many a slice of time takes
-_MAX_BORDER_BYTES = 2**31  # of all slices of time that the device has
+_MAX_BORDER_BYTES = 2**30  # of all slices that the device has; the driver clears 1 GiB in 0.07 s
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for

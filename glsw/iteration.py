@@ -10,6 +10,7 @@ import numpy as np
 
 from glsw.align import Aligner
 from glsw.inputs import OneQuery, Targets
+from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.members import Members
 from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
@@ -67,6 +68,7 @@ def iterate(
     *,
     iterations: int = 3,
     inclusion: float = INCLUSION,
+    gaps: Gaps = "fixed",
     **options: Unpack[AlignerSearchOptions],
 ) -> list[Round]:
     """Search, make a profile of the significant hits, and search with it, until nothing is new.
@@ -86,6 +88,9 @@ def iterate(
         The most rounds.
     inclusion : float
         The largest E-value of members.
+    gaps : {"fixed", "positional"}
+        "positional": profiles have gap costs by position, from the gaps of their members, as in
+        `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
         members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
@@ -117,7 +122,8 @@ def iterate(
     with aligner:
         record = aligner.one(first)
         targets = aligner.database(database)
-        return list(rounds(aligner, record, targets, iterations, inclusion, **of_search))
+        every = rounds(aligner, record, targets, iterations, inclusion, gaps=gaps, **of_search)
+        return list(every)
 
 
 def rounds(
@@ -126,6 +132,8 @@ def rounds(
     database: Database,
     iterations: int,
     inclusion: float,
+    *,
+    gaps: Gaps = "fixed",
     **options: Any,
 ) -> Iterator[Round]:
     """Yield the rounds of `iterate`, each when it is computed."""
@@ -145,7 +153,8 @@ def rounds(
     evalue = DEFAULT_EVALUE if evalue is None else evalue
     searched: Record | Profile = query
     profile = _profile(aligner, query)
-    members = Members(profile)
+    check_gaps(gaps)
+    members = Members(profile, gaps)
     seen: set[int] = set()
     for number in range(1, iterations + 1):
         result: SearchResult = aligner.search(

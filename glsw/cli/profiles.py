@@ -16,6 +16,7 @@ from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
 from glsw.iteration import DEFAULT_EVALUE, INCLUSION, Round, rounds
 from glsw.profiles.files import FORMATS
+from glsw.profiles.gaps import Gaps
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
 from glsw.results import SearchResult
@@ -55,10 +56,18 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         type=name,
         help="with --iterations, write the profile that each round makes to a file in this folder",
     )
+    group.add_argument(
+        "--positional-gaps",
+        action="store_true",
+        help="gap costs by position: with --iterations from the gaps of the members, with "
+        "--profile from those of an alignment or the transitions of a HMMER3 model",
+    )
 
 
 def check_iterations(arguments: argparse.Namespace) -> None:
     """Raise ValueError for options that iterations need, or that exclude them."""
+    if arguments.positional_gaps and arguments.iterations is None and not arguments.profile:
+        raise ValueError("--positional-gaps is for --iterations and --profile")
     if arguments.iterations is None:
         for word in ("inclusion", "profiles"):
             if getattr(arguments, word) is not None:
@@ -80,6 +89,7 @@ def iterated(
 ) -> Iterator[SearchResult]:
     """Yield the result of the last round of each query, and write the profiles of all rounds."""
     database = aligner.database(targets)
+    gaps = _gaps(arguments)
     inclusion = INCLUSION if arguments.inclusion is None else arguments.inclusion
     folder = arguments.profiles and Path(arguments.profiles)
     if folder:
@@ -89,7 +99,7 @@ def iterated(
         counts = []
         try:
             for last in rounds(
-                aligner, query, database, arguments.iterations, inclusion, **options
+                aligner, query, database, arguments.iterations, inclusion, gaps=gaps, **options
             ):
                 counts.append(str(len(last.members)))
                 if folder:
@@ -111,10 +121,14 @@ def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
     """Return the scoring by position of the profile in the file of the query, and its record."""
     gaps = arguments.gapopen is not None or arguments.gapextend is not None
     given = scoring_of(arguments) if asked_for(arguments) or gaps else None
-    profile = Profile.read(Path(arguments.query), given)
+    profile = Profile.read(Path(arguments.query), given, gaps=_gaps(arguments))
     masks = arguments.lower_case_mask, arguments.mask_low_complexity
     scoring, records = by_position([profile], *masks, seg_of(arguments))
     return scoring, list(records)
+
+
+def _gaps(arguments: argparse.Namespace) -> Gaps:
+    return "positional" if arguments.positional_gaps else "fixed"
 
 
 def _without_hits(aligner: Aligner, query: Record, database: Database) -> SearchResult:

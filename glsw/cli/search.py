@@ -48,6 +48,7 @@ _SETTINGS = (
     "profile",
     "iterations",
     "inclusion",
+    "positional_gaps",
 )
 """The options that decide what is written, beside those of the scoring."""
 

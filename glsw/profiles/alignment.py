@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.profiles.gaps import Gaps, gaps_from_frequencies
 from glsw.profiles.letters import Letters
+from glsw.scoring.positional import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.ungapped_constants import lambda_of
 
@@ -62,9 +64,9 @@ def rows_of(alignment: Any) -> list[tuple[str, str]]:
 
 
 def scores_of_alignment(
-    rows: list[tuple[str, str]], query: int | None, scoring: Scoring
-) -> tuple[npt.NDArray[np.int32], str]:
-    """Return the scores of an alignment, shape (m, A), and the m letters of its query.
+    rows: list[tuple[str, str]], query: int | None, scoring: Scoring, gaps: Gaps = "fixed"
+) -> tuple[npt.NDArray[np.int32], str, PositionalGaps | None]:
+    """Return the scores of an alignment, shape (m, A), the m letters of its query, and gap costs.
 
     Positions are the columns where row ``query`` has residues; with None those where at least half
     of the rows have some, and the letters are the most frequent ones there.
@@ -86,7 +88,16 @@ def scores_of_alignment(
         codes = codes[order]
     if not len(kept):
         raise ValueError("the alignment has no column with enough residues")
-    return made.complete(position_scores(codes[:, kept], made, own), own), own
+    costs = None
+    if gaps == "positional":
+        residues = (codes >= 0) | (codes == UNKNOWN)
+        behind = np.searchsorted(kept, np.arange(codes.shape[1])) - 1  # the position before
+        inserted = np.zeros((len(codes), len(kept)), bool)
+        between = np.setdiff1d(np.arange(codes.shape[1]), kept)
+        for column in between[(behind[between] >= 0) & (behind[between] < len(kept) - 1)].tolist():
+            inserted[:, behind[column]] |= residues[:, column]
+        costs = position_gaps(codes[:, kept], inserted, made)
+    return made.complete(position_scores(codes[:, kept], made, own), own), own, costs
 
 
 def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np.int32]:
@@ -121,30 +132,69 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
     if len(kept) == 1:  # nothing was observed
         return plain
     likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
-    # Expected different letters among 0, 1, 2 ... random ones.
-    missing = (1 - made.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
-    distinct = len(made.codes) - missing.sum(axis=1)
     units = plain.astype(np.float64)
-    inside = kept != OUTSIDE
-    blocks: dict[bytes, tuple[_Float, float]] = {}
-    for column in range(kept.shape[1]):
-        reach = inside[:, column]
-        key = reach.tobytes()
-        if key not in blocks:
-            blocks[key] = _weights(kept[reach][:, inside[reach].all(axis=0)])
-        weights, different = blocks[key]
+    for column, (reach, weights, alpha) in enumerate(_blocks(kept, made)):
         some = kept[reach, column]
         known = some >= 0
         total = weights[known].sum()
         if total > 0:
             observed = np.bincount(some[known], weights[known], len(made.codes)) / total
             expected = observed @ likely  # g / P
-            independent = np.interp(different, distinct, np.arange(len(distinct)))
-            alpha = max(0.0, min(float(independent), len(weights)) - 1)
             beta = _pseudocounts(observed, alpha, made)
             ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
             units[column] = made.in_units(ratios)
     return _rescaled(units, made)
+
+
+def position_gaps(
+    codes: _Int8, inserted: npt.NDArray[np.bool_], made: Letters
+) -> PositionalGaps | None:
+    """Return gap costs by position from how often an alignment opens gaps there.
+
+    None without a second row. A row opens a gap at a position if it has a gap there and none at the
+    position before, or letters of its own behind it. Rows and their weights are those of
+    `position_scores`; see `glsw.profiles.gaps.gaps_from_frequencies`.
+
+    Parameters
+    ----------
+    codes : ndarray of int8, shape (N, m)
+        As for `position_scores`.
+    inserted : ndarray of bool, shape (N, m)
+        Whether a row has letters behind a position that are at none.
+    made : Letters
+    """
+    some = _different(codes)
+    kept = codes[some]
+    if len(kept) == 1:
+        return None
+    opened = inserted[some]
+    opened[:, 1:] |= (kept[:, 1:] == GAP) & (kept[:, :-1] != GAP)
+    found = [
+        (weights @ opened[reach, column], alpha)
+        for column, (reach, weights, alpha) in enumerate(_blocks(kept, made))
+    ]
+    frequencies, rows = np.array(found, np.float64).T
+    return gaps_from_frequencies(frequencies, rows, made)
+
+
+def _blocks(kept: _Int8, made: Letters) -> Iterator[tuple[npt.NDArray[np.bool_], _Float, float]]:
+    """Yield of each column the rows that reach it, their weights, and alpha.
+
+    alpha + 1 is the number of independent rows.
+    """
+    # Expected different letters among 0, 1, 2 ... random ones.
+    missing = (1 - made.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
+    distinct = len(made.codes) - missing.sum(axis=1)
+    inside = kept != OUTSIDE
+    blocks: dict[bytes, tuple[_Float, float]] = {}
+    for column in range(kept.shape[1]):
+        reach = inside[:, column]
+        key = reach.tobytes()
+        if key not in blocks:
+            weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
+            independent = np.interp(different, distinct, np.arange(len(distinct)))
+            blocks[key] = weights, max(0.0, min(float(independent), len(weights)) - 1)
+        yield reach, *blocks[key]
 
 
 def letter_numbers(codes: npt.NDArray[np.uint8], made: Letters) -> _Int8:

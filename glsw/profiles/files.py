@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from glsw.profiles import blast, hmmer, text
+from glsw.profiles.gaps import Gaps
 from glsw.profiles.letters import Parts
 from glsw.scoring.scoring import Scoring
 
-_Reader: TypeAlias = Callable[[str, str, "Scoring | None"], Parts]
+_Reader: TypeAlias = Callable[[str, str, "Scoring | None", Gaps], Parts]
 _READERS: tuple[tuple[str, _Reader], ...] = (
-    (text.BEGINS, text.read_text),
-    (blast.ASCII_BEGINS, blast.read_ascii),
-    (blast.ASN_BEGINS, blast.read_asn),
+    (text.BEGINS, lambda content, path, scoring, _: text.read_text(content, path, scoring)),
+    (blast.ASCII_BEGINS, lambda *words: _of_blast(blast.read_ascii, *words)),
+    (blast.ASN_BEGINS, lambda *words: _of_blast(blast.read_asn, *words)),
     (hmmer.BEGINS, hmmer.read_hmm),
 )
 _ALIGNMENTS = (("# STOCKHOLM", "stockholm"), ("CLUSTAL", "clustal"), (">", "fasta"))
@@ -26,7 +27,7 @@ FORMATS = (
 )
 
 
-def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
+def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> Parts | Any:
     """Return the profile of a file, or the alignment in it; errors as `glsw.Profile.read`."""
     try:
         content = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
@@ -35,7 +36,8 @@ def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
     begin = content.lstrip()
     for begins, reader in _READERS:
         if begin.startswith(begins):
-            found = reader(begin if reader is text.read_text else content, str(path), scoring)
+            content = begin if begins == text.BEGINS else content
+            found = reader(content, str(path), scoring, gaps)
             return found if found.id else found._replace(id=path.stem)
     for begins, kind in _ALIGNMENTS:
         if begin.startswith(begins):
@@ -46,3 +48,16 @@ def read_profile(path: Path, scoring: Scoring | None) -> Parts | Any:
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
     raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")
+
+
+def _of_blast(
+    reader: Callable[[str, str, Scoring | None], Parts],
+    content: str,
+    path: str,
+    scoring: Scoring | None,
+    gaps: Gaps,
+) -> Parts:
+    """Return the profile of a file of PSI-BLAST, which has no gap costs by position."""
+    if gaps == "positional":
+        raise ValueError(f"{path}: files of PSI-BLAST have no gap costs by position")
+    return reader(content, path, scoring)

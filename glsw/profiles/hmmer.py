@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from glsw.profiles.gaps import Gaps, gaps_from_transitions
 from glsw.profiles.letters import Letters, Parts, letters_of
 from glsw.scoring.scoring import Scoring
 
 BEGINS = "HMMER3/"
 _KINDS = {"amino": True, "dna": False, "rna": False}
-_LINES_OF_NODE = 3
+_LINES_OF_NODE, _TRANSITIONS = 3, 7
 _NULL = {
     **{"A": 0.0787945, "C": 0.0151600, "D": 0.0535222, "E": 0.0668298, "F": 0.0397062},
     **{"G": 0.0695071, "H": 0.0229198, "I": 0.0590092, "K": 0.0594422, "L": 0.0963728},
@@ -19,13 +20,15 @@ _NULL = {
 """HMMER3's null model of amino acids, the frequencies in Swiss-Prot 50.8 (p7_AminoFrequencies)."""
 
 
-def read_hmm(text: str, path: str, scoring: Scoring | None) -> Parts:
+def read_hmm(text: str, path: str, scoring: Scoring | None, gaps: Gaps = "fixed") -> Parts:
     """Return the profile of the first model of a file of HMMER3.
 
     A score is the log-odds of an emission of a match state and HMMER's null model, in units of the
     matrix. Left out: emissions of insertions, all transitions (gaps have the costs of ``scoring``,
-    BLOSUM62 11/1 unless given, at every position), the length model and the bias correction, so
-    that scores and E-values are not those of HMMER. Other letters are as in `Letters.complete`.
+    BLOSUM62 11/1 unless given, at every position; ``gaps`` "positional" derives them from the
+    transitions, see `glsw.profiles.gaps.gaps_from_transitions`), the length model and the bias
+    correction, so that scores and E-values are not those of HMMER. Other letters are as in
+    `Letters.complete`.
 
     Raises
     ------
@@ -54,6 +57,7 @@ def read_hmm(text: str, path: str, scoring: Scoring | None) -> Parts:
         at += 1
     at += 2  # the insertions and transitions before the first node
     emissions: list[list[float]] = []
+    transitions = [_transitions(lines, at - 1, path)]
     residues = ""
     while at < len(lines) and not lines[at].startswith("//"):
         words = lines[at].split()
@@ -67,6 +71,7 @@ def read_hmm(text: str, path: str, scoring: Scoring | None) -> Parts:
                 f"got {lines[at].strip()[:60]!r}"
             )
         emissions.append(row)
+        transitions.append(_transitions(lines, at + 2, path))
         shown = words[len(names) + 2] if len(words) > len(names) + 2 else "-"
         residues += shown if shown.isalpha() else names[int(np.argmin(row))]
         at += _LINES_OF_NODE
@@ -78,4 +83,20 @@ def read_hmm(text: str, path: str, scoring: Scoring | None) -> Parts:
     scores = np.rint(made.in_units(ratios)).astype(np.int32)
     name, about = head.get("NAME", ""), head.get("DESC", "")
     residues = residues.upper().replace("U", "T") if kind == "rna" else residues.upper()
-    return Parts(made.complete(scores, residues), residues, scoring, name, about)
+    parts = Parts(made.complete(scores, residues), residues, scoring, name, about)
+    if gaps == "fixed":
+        return parts
+    costs = gaps_from_transitions(np.array(transitions), made)
+    return parts._replace(gap_open=costs.opens, gap_extend=costs.extends)
+
+
+def _transitions(lines: list[str], at: int, path: str) -> list[float]:
+    """Return the negative logarithms of the seven transitions of a node."""
+    words = lines[at].split() if at < len(lines) else []
+    try:
+        found = [float("inf") if word == "*" else float(word) for word in words]
+    except ValueError:
+        found = []
+    if len(found) != _TRANSITIONS:
+        raise ValueError(f"{path}:{at + 1}: {_TRANSITIONS} transitions expected")
+    return found

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from glsw.profiles.alignment import GAP, OUTSIDE, letter_numbers, position_scores
+from glsw.profiles.alignment import (
+    GAP,
+    OUTSIDE,
+    letter_numbers,
+    position_gaps,
+    position_scores,
+)
+from glsw.profiles.gaps import Gaps
 from glsw.profiles.letters import Letters
 from glsw.profiles.profile import Profile
 
@@ -27,10 +34,12 @@ class Members:
     ----------
     query : Profile
         Its letters are the first row of every profile.
+    gaps : {"fixed", "positional"}
+        As for `Profile.from_alignment`.
     """
 
-    def __init__(self, query: Profile) -> None:
-        self._query = query
+    def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
+        self._query, self._gaps = query, gaps
         self._made = Letters(query.scoring)
         self._parts: dict[int, tuple[int, int]] = {}
 
@@ -47,7 +56,7 @@ class Members:
         """
         alphabet, letters = self._query.scoring.alphabet, self._query.letters
         own = letter_numbers(alphabet.encode(letters, unknown=alphabet.wildcard), self._made)
-        rows = [own]
+        rows, insertions = [own], [np.zeros(len(own), bool)]
         for number, coordinates, codes in members:
             bounds = int(coordinates[0, 0]), int(coordinates[0, -1])
             start, stop = self._parts.setdefault(number, bounds)
@@ -62,12 +71,18 @@ class Members:
                 continue
             row[: at[within][0]] = row[at[within][-1] + 1 :] = OUTSIDE
             rows.append(row)
+            inserted = np.zeros(len(own), bool)
+            inserted[at[:-1]] = np.diff(residues) > 1
+            insertions.append(inserted & (row != OUTSIDE))
         if len(rows) == 1:
             return None
         scores = position_scores(np.stack(rows), self._made, letters)
         query = self._query
         complete = self._made.complete(scores, letters)
-        return Profile(complete, letters, query.scoring, query.id, query.description)
+        made = Profile(complete, letters, query.scoring, query.id, query.description)
+        if self._gaps == "fixed":
+            return made
+        return made.with_gaps(position_gaps(np.stack(rows), np.stack(insertions), self._made))
 
 
 def _aligned(coordinates: _Int64) -> tuple[_Int64, _Int64]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from glsw.profiles import text
 from glsw.profiles.alignment import rows_of, scores_of_alignment
 from glsw.profiles.files import read_profile
+from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.letters import Parts
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import PositionalGaps
@@ -125,6 +126,12 @@ class Profile:
         object.__setattr__(self, "gap_open", gaps.opens)
         object.__setattr__(self, "gap_extend", gaps.extends)
 
+    def with_gaps(self, gaps: PositionalGaps | None) -> Profile:
+        """Return the profile with other gap costs by position, or with those of the scoring."""
+        if gaps is None:
+            return replace(self, gap_open=None, gap_extend=None)
+        return replace(self, gap_open=gaps.opens, gap_extend=gaps.extends)
+
     @property
     def costs(self) -> PositionalGaps:
         """The gap costs by position: those of the scoring at all of them if none are given."""
@@ -156,6 +163,7 @@ class Profile:
         *,
         query: int | None = 0,
         id: str | None = None,  # noqa: A002
+        gaps: Gaps = "fixed",
     ) -> Profile:
         """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
 
@@ -174,6 +182,9 @@ class Profile:
             least half of the rows have residues.
         id : str, optional
             The name of the profile; that of the query's row unless given.
+        gaps : {"fixed", "positional"}
+            "positional": gaps cost less where rows of the alignment open some, and more where they
+            do not, see `glsw.profiles.gaps.gaps_from_frequencies`.
 
         Raises
         ------
@@ -184,13 +195,20 @@ class Profile:
         scoring = scoring or Scoring.blast()
         if scoring.alphabet.width != 1:
             raise ValueError(f"an alignment of single letters, not of {scoring.alphabet.name}")
+        check_gaps(gaps)
         rows = rows_of(alignment)
-        scores, letters = scores_of_alignment(rows, query, scoring)
+        scores, letters, costs = scores_of_alignment(rows, query, scoring, gaps)
         name = id if id is not None else "profile" if query is None else rows[query][0]
-        return cls(scores, letters, scoring, name)
+        return cls(scores, letters, scoring, name).with_gaps(costs)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], scoring: Scoring | None = None) -> Profile:
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        scoring: Scoring | None = None,
+        *,
+        gaps: Gaps = "fixed",
+    ) -> Profile:
         """Return the profile of a file; its format is found out.
 
         Formats: what `write` writes; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 in
@@ -203,18 +221,24 @@ class Profile:
         scoring : Scoring, optional
             The matrix and the gap costs; those of the file unless given, or
             ``Scoring.blast()`` (``Scoring.nucleotide()`` of models of DNA) if it names none.
+        gaps : {"fixed", "positional"}
+            "positional": gap costs by position, of an alignment as in `from_alignment`, of a
+            HMMER3 model from its transitions, see `glsw.profiles.gaps.gaps_from_transitions`.
+            What `write` wrote has its own costs in any case.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         ValueError
-            If its format is unknown or broken, naming file and line.
+            If its format is unknown or broken, naming file and line; for gap costs by position of
+            PSI-BLAST's files, which have none.
         """
-        found = read_profile(Path(path), scoring)
+        check_gaps(gaps)
+        found = read_profile(Path(path), scoring, gaps)
         if isinstance(found, Parts):
             return cls(*found)
-        return cls.from_alignment(found, scoring)
+        return cls.from_alignment(found, scoring, gaps=gaps)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as text, which `read` reads back the same."""

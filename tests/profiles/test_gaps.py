@@ -10,7 +10,7 @@ from pathlib import Path
 import cases
 import numpy as np
 import pytest
-from test_profiles import drawn, some
+from test_profiles import HMM, PSSM, drawn, some
 
 import glsw
 import glsw.device.shader
@@ -18,6 +18,7 @@ from glsw import Aligner, Profile, Scoring
 from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.engines.windows import longest_spans
+from glsw.profiles.members import Members
 from glsw.profiles.queries import by_position
 from glsw.scoring.positional import PositionalGaps, PositionalScoring
 from glsw.search.fingerprint import fingerprint
@@ -270,3 +271,88 @@ def test_refusals_are_one_line() -> None:
         dataclasses.replace(profile, scoring=separate)
     with pytest.raises(ValueError, match="gap costs of 12 positions, scores of 3"):
         PositionalScoring.of(profile.scores[:3], BLOSUM62, profile.costs)
+
+
+# made
+
+
+def test_costs_of_an_alignment() -> None:
+    query = some(1, 40)
+    rows = [query]
+    for k in range(6):
+        row = "".join(some(50 * k + i, 1) if i % 3 == 0 else query[i] for i in range(40))
+        rows.append(f"{row[:20]}---{row[23:]}" if k < 4 else row)
+    fixed = Profile.from_alignment(rows)
+    made = Profile.from_alignment(rows, gaps="positional")
+    assert np.array_equal(made.scores, fixed.scores)
+    assert fixed.gap_open is None
+    opens, extends = costs_of(made)
+    assert set(extends) == {1}
+    assert opens[20] < 7  # where four of seven rows open a gap
+    assert min(opens[:20] + opens[21:]) == max(opens[:20] + opens[21:]) > 12
+    # insertions behind position 10
+    wide = [f"{row[:11]}{'WW' if k in (3, 4) else '--'}{row[11:]}" for k, row in enumerate(rows)]
+    also = costs_of(Profile.from_alignment(wide, gaps="positional"))[0]
+    assert also[10] < 12
+    assert also[:10] + also[11:] == opens[:10] + opens[11:]
+    assert Profile.from_alignment([query, query], gaps="positional").gap_open is None
+    with pytest.raises(ValueError, match="gaps 'none': 'fixed' or 'positional' expected"):
+        Profile.from_alignment(rows, gaps="none")  # type: ignore[arg-type]
+
+
+def test_members_give_the_costs_of_their_alignment() -> None:
+    query = Profile.from_sequence(some(1, 30))
+    far = "".join(some(60 + k, 1) for k in range(30))
+    target = PROTEIN.encode(far[:8] + "WW" + far[8:20] + far[24:])
+    coordinates = np.array([[0, 8, 10, 22, 22, 28], [0, 8, 8, 20, 24, 30]])
+    members = Members(query, "positional").profile([(1, coordinates, target)])
+    assert members is not None
+    rows = [
+        query.letters[:8] + "--" + query.letters[8:],
+        far[:8] + "WW" + far[8:20] + "----" + far[24:],
+    ]
+    expected = Profile.from_alignment(rows, gaps="positional")
+    assert np.array_equal(members.scores, expected.scores)
+    assert costs_of(members) == costs_of(expected)
+    opens, _ = costs_of(members)
+    assert [k for k in range(30) if opens[k] < 12] == [7, 20]
+
+
+def test_costs_of_a_hmm(tmp_path: Path) -> None:
+    made = Profile.read(HMM, gaps="positional")
+    assert np.array_equal(made.scores, Profile.read(HMM).scores)
+    opens, extends = costs_of(made)
+    # node 6: m->i 4.63300, i->i 0.77255; of node 5 m->d 1.35403, d->d 0.95510
+    chances = [np.exp([-4.63300, -1.35403]).mean(), np.exp([-0.77255, -0.95510]).mean()]
+    assert [opens[5], extends[5]] == [round(-np.log(each) / 0.3176) for each in chances]
+    assert opens[5] < 8 < opens[2]
+    broken = HMM.read_text().replace("0.01083  4.92694", "0.01083  ", 2)
+    (tmp_path / "broken").write_text(broken)
+    with pytest.raises(ValueError, match=r"broken:\d+: 7 transitions expected"):
+        Profile.read(tmp_path / "broken", gaps="positional")
+
+
+def test_the_option_of_the_command(tmp_path: Path, capsys) -> None:
+    query = some(1, 90)
+    changed = [
+        "".join(some(k + i, 1) if i % 2 == k % 2 else query[i] for i in range(90)) for k in (5, 8)
+    ]
+    family = [query, *(f"{each[:40]}{each[46:]}" for each in changed)]
+    database = "".join(f">t{k}\n{each}\n" for k, each in enumerate(family))
+    (tmp_path / "db").write_text(database)
+    (tmp_path / "q").write_text(f">q\n{query}\n")
+    words = ["search", str(tmp_path / "q"), str(tmp_path / "db"), "--iterations", "2"]
+    words += ["--positional-gaps", "--format", "tsv"]
+    assert main([*words, "--profiles", str(tmp_path / "made")]) == 0
+    assert "\tt1\t" in capsys.readouterr().out
+    written = Profile.read(tmp_path / "made" / "1_q_round1.profile")
+    rounds = glsw.iterate(query, tmp_path / "db", iterations=2, gaps="positional", top=None)
+    assert costs_of(written) == costs_of(rounds[0].built)
+    assert min(costs_of(rounds[1].profile)[0][38:43]) < 12
+    model = ["search", "--profile", str(HMM), str(tmp_path / "db"), "--positional-gaps"]
+    assert main(model) == 0
+    capsys.readouterr()
+    assert main([*model[:2], str(PSSM), *model[3:]]) == 2
+    assert "files of PSI-BLAST have no gap costs by position" in capsys.readouterr().err
+    assert main([*words[:3], "--positional-gaps"]) == 2
+    assert "--positional-gaps is for --iterations and --profile" in capsys.readouterr().err

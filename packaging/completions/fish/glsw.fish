@@ -75,6 +75,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file 
 complete -c glsw -n '_shtab_glsw_using search' -l iterations -x -d 'search up to N times: each round with a profile of the query and the significant hits of the round before, until nothing is new; the results are those of the last round'
 complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001); --evalue is 10 unless given'
 complete -c glsw -n '_shtab_glsw_using search' -l profiles -xka "(__fish_complete_directories)" -d 'with --iterations, write the profile that each round makes to a file in this folder'
+complete -c glsw -n '_shtab_glsw_using search' -l positional-gaps -d 'gap costs by position: with --iterations from the gaps of the members, with --profile from those of an alignment or the transitions of a HMMER3 model'
 complete -c glsw -n '_shtab_glsw_using search' -l second-track -xka "(__fish_complete_path (commandline -ct))" -d 'the second letters of the queries, of the same names and lengths in the same order: FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using search' -l second-matrix -xka "(__fish_complete_path (commandline -ct))" -d 'the scores of second letters, with --second-track: a file in NCBI'"'"'s format, or the name of a matrix'
 complete -c glsw -n '_shtab_glsw_using search' -l weight -x -d 'what the scores of second letters are multiplied by; each is rounded then (1)'

@@ -30,6 +30,7 @@ void main() {
         if (row > 0) top = last_row(above);
         if (row > 0 && column > 0) corner = last_corner(above);
         int letters[TILE], scores[TILE];
+        load_costs(pair, row);
         target_residues(here.y, column, letters);
         for (int c = 0; c < TILE; ++c) {
             query_scores(pair, row, letters[c], scores);
@@ -38,6 +39,7 @@ void main() {
             // left holds H and E of column c - 1 from row r on, of column c before it.
             for (int r = 0; r < TILE; ++r) {
                 Cell beside = left_cell(left.h[r], left.gap[r]);
+                at_row(tile_costs(r));
                 up = cell(above_left, beside, up, scores[r]);
                 int i = row * TILE + r, j = column * TILE + c;
                 best = better(best, last_here(pair, up, i, j), i, j);

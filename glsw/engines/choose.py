@@ -250,7 +250,7 @@ class Auto(ScanningRouter):
             if not align and Scan.capabilities.takes(self.scoring):
                 names.append(Scan.name)
             if not align and self.device.info.software:
-                names += [Fragment.name] * Fragment.capabilities.takes(self.scoring)
+                names.append(Fragment.name)
             if not (align or ends) and self._scanner:
                 names += [self._scanner.name] * (
                     self._scanner is not Lanes or n <= MAX_TARGET_LENGTH

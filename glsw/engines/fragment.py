@@ -18,6 +18,7 @@ from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
@@ -51,6 +52,7 @@ class Fragment(Engine):
         requires=(3, 3),
         modes=ALL_MODES,
         separate_gaps=True,
+        positional_gaps=True,
         workloads=("search", "pairs", "long pairs"),
     )
 
@@ -65,7 +67,15 @@ class Fragment(Engine):
         super().__init__(scoring, device)
         if tile not in (NARROW, WIDE, 1):
             raise ValueError(f"tile {tile}: {NARROW}, {WIDE} or 1 expected")
-        costs = scoring.insertion.open, scoring.deletion.open
+        gaps = gaps_by_position(scoring)
+        costs = gaps.most if gaps else (scoring.insertion.open, scoring.deletion.open)
+        # What query_profile.frag looks up, and of how many letters its profiles are.
+        self._table = (
+            np.column_stack([scoring.matrix, gaps.opens, gaps.extends])
+            if gaps
+            else (scoring.matrix)
+        )
+        self._profile_letters = self._table.shape[1] + 1
         narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
         self._tile = tile if narrow or tile != NARROW else WIDE
         self._texels = texels
@@ -138,7 +148,7 @@ class Fragment(Engine):
             batch.select(todo),
             area=self._texels * tile,
             pairs=size,
-            queries=size // (self._letters + 1),
+            queries=size // self._profile_letters,
         ):
             quad = _Quad(batch.select(todo[chosen]), tile, ends)
             self._upload(quad)
@@ -162,23 +172,22 @@ class Fragment(Engine):
 
     def _draw_query_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""
-        residues = padded(quad.batch.queries, queries, quad.height, len(self.scoring.matrix))
-        letters = self._letters
+        rows, columns = self._table.shape
+        residues = padded(quad.batch.queries, queries, quad.height, rows)
         self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues))
-        rows = len(self.scoring.matrix)
-        self._texture(_SUBSTITUTION, (letters, rows), "i4", self.scoring.matrix, components=1)
-        query_profile = self._texture(
-            _QUERY_PROFILE, (quad.rows, len(queries) * (letters + 1)), "u4"
-        )
-        program = shader.render(
-            self.device, "quad.vert", "query_profile.frag", TILE=quad.tile, LETTERS=letters
-        )
+        self._texture(_SUBSTITUTION, (columns, rows), "i4", self._table, components=1)
+        size = quad.rows, len(queries) * self._profile_letters
+        query_profile = self._texture(_QUERY_PROFILE, size, "u4")
+        defines = {"TILE": quad.tile, "LETTERS": self._letters}
+        if columns > self._letters:
+            defines["POSITIONAL_GAPS"] = 1
+        program = shader.render(self.device, "quad.vert", "query_profile.frag", **defines)
         program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
         program["query_letters"] = rows
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
         program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
         canvas = self.device.ctx.framebuffer([query_profile])
-        canvas.viewport = (0, 0, quad.rows, len(queries) * (letters + 1))
+        canvas.viewport = (0, 0, *size)
         with self.device.ctx.scope(canvas, moderngl.NOTHING):
             self.device.ctx.vertex_array(program, []).render(moderngl.TRIANGLE_STRIP, vertices=4)
         canvas.release()

@@ -160,9 +160,14 @@ OWN_PERMUTATIONS = {
     "quad.vert": [{}],
     "view_map.frag": [{}],
     "view_overlay.frag": [{}],
-    "query_profile.frag": [{"TILE": tile, "LETTERS": 24} for tile in TILES],
+    "query_profile.frag": permutations([{"TILE": tile} for tile in TILES], ({}, GAPS), LETTERS=24),
     "fragment.frag": permutations(
-        LINEAR, SEPARATE, SPAN, ({}, {"ENDS": 1}), [{"TILE": tile} for tile in TILES], LETTERS=24
+        LINEAR,
+        [*SEPARATE, GAPS],
+        SPAN,
+        ({}, {"ENDS": 1}),
+        [{"TILE": tile} for tile in TILES],
+        LETTERS=24,
     ),
     "diagonal.comp": permutations(
         LINEAR, SEPARATE, [*MASKED, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, AGAIN, **LANES

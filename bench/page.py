@@ -1,14 +1,17 @@
-"""Pages of ``bench report``: devices, tags, sortable tables, and the whole document."""
+"""Parts of the pages of ``bench report``: devices, sortable tables, the picture, the document."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.row import File, Row, name_of
+from bench.row import File, Row, name_of, rate_of, state
+from bench.table import number, where
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3fbf", "#7a7a00")
 """Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
@@ -87,40 +90,129 @@ def text(words: object, value: float | None = None) -> Cell:
 
 
 def table(
-    name: str,
-    head: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    *,
-    places: Sequence[str] | None = None,
+    name: str, head: Sequence[str], lines: Iterable[Sequence[object]], places: Sequence[str] = ()
 ) -> str:
-    """Return a table that can be sorted; ``places`` are those of its rows on the page."""
-    numbers = [
-        "n" if any(row[k].value is not None for row in rows) else None for k in range(len(head))
-    ]
+    """Return a table that can be sorted, of cells or texts; ``places`` are those of its lines."""
+    rows = [[each if isinstance(each, Cell) else text(each) for each in line] for line in lines]
+    columns = [*zip(*rows, strict=True)] or [()] * len(head)
+    kinds = ["n" if any(cell.value is not None for cell in each) else None for each in columns]
     heads = [
-        tag("th", escape(each), scope="col", class_=n)
-        for each, n in zip(head, numbers, strict=True)
+        tag("th", escape(each), scope="col", class_=n) for each, n in zip(head, kinds, strict=True)
     ]
-    lines = []
-    for k, row in enumerate(rows):
+    body = []
+    for place, row in zip_longest(places, rows):
         cells = [
-            tag("td" if j else "th", cell.html, class_=numbers[j], data_v=_short(cell.value))
-            for j, cell in enumerate(row)
+            tag("td" if k else "th", cell.html, class_=kinds[k], data_v=_short(cell.value))
+            for k, cell in enumerate(row)
         ]
-        lines.append(tag("tr", "".join(cells), id=places[k] if places else None))
-    thead, tbody = tag("thead", tag("tr", "".join(heads))), tag("tbody", "\n".join(lines))
-    return tag(
-        "div",
-        tag("table", thead + tbody, class_="sortable"),
-        class_="box rows" if places else "box",
-        role="region",
-        tabindex=0,
-        aria_label=name,
-    )
+        body.append(tag("tr", "".join(cells), id=place))
+    thead, tbody = tag("thead", tag("tr", "".join(heads))), tag("tbody", "\n".join(body))
+    shown, kind = tag("table", thead + tbody, class_="sortable"), "box rows" if places else "box"
+    return tag("div", shown, class_=kind, role="region", tabindex=0, aria_label=name)
 
 
 def _short(value: float | None) -> str | None:
     return None if value is None else f"{value:.6g}"
+
+
+# the picture
+
+PICTURE = {
+    "search": "Search a protein database",
+    "search-uniform": "Search, equal proteins (peak)",
+    "pairs": "Align many short DNA pairs",
+    "long": "Align one long DNA pair",
+    "three": "Align three sequences",
+    "edit": "Edit distances",
+}
+"""Workloads of the picture, and what they are for a stranger."""
+
+OTHERS, GREY = 4, "#9a9a9a"
+"""How many other programs are shown, and their colour."""
+
+
+class Bar(NamedTuple):
+    """A bar of the picture."""
+
+    rate: float
+    label: str
+    place: str
+    colour: str
+
+
+NONE = Bar(0.0, "", "", GREY)
+
+
+def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
+    """Return the bars of a workload: the best of glsw on each device, and the best others."""
+    ours: dict[str, Bar] = {}
+    others: dict[str, Bar] = {}
+    for column in columns:
+        for row in column.rows:
+            if row["workload"] == workload and _shown(row):
+                rate, place, kind = rate_of(row) or 0.0, column.place(row), where(row)
+                if row["ours"]:
+                    bar = Bar(rate, f"glsw on {column.name}", place, column.colour)
+                    ours[column.mark] = max(bar, ours.get(column.mark, bar))
+                    continue
+                cores = f"{row['cores']} cores" if kind == "all cores" else kind
+                label = f"{row['program']}, {f'on {column.name}' if kind == 'GPU' else cores}"
+                kind += row["program"].partition(" ")[0] * (kind == "GPU")
+                others[kind] = max(Bar(rate, label, place, GREY), others.get(kind, NONE))
+    return sorted(ours.values(), reverse=True) + sorted(others.values(), reverse=True)[:OTHERS]
+
+
+def _shown(row: Row) -> bool:
+    """Tell whether a row is a rate in cells of whole work, and not of our engine on the CPU."""
+    rate = state(row) == "timed" and row.get("unit", "cell/s") == "cell/s"
+    whole = not str(row["task"]).endswith(("command", "devices"))
+    on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
+    return rate and whole and not on_cpu
+
+
+def picture(columns: Sequence[Column]) -> str:
+    """Return the picture: a panel per workload, longer bars are faster, ten times per mark."""
+    panels = {name: bars(name, columns) for name in PICTURE}
+    panels = {name: some for name, some in panels.items() if some and some[0].colour != GREY}
+    rates = [bar.rate for some in panels.values() for bar in some if bar.rate]
+    if not rates:
+        return ""
+    low, high = 10 ** (len(str(int(min(rates)))) - 1) / 3, max(rates) * 1.1
+    parts = [
+        tag("h3", escape(PICTURE[name])) + "".join(_bar(bar, low, high) for bar in some)
+        for name, some in panels.items()
+    ]
+    caption = (
+        "Billions of table cells per second; a mark more to the right is ten times faster. "
+        '<span class="key ours"></span> glsw, a colour per device '
+        '<span class="key other"></span> other programs, the fastest of each kind. '
+        "Click a bar for its measurement."
+    )
+    shown = "".join(tag("section", part, class_="panel") for part in parts)
+    content = tag("div", shown, class_="panels") + tag("figcaption", caption)
+    return tag("figure", content, class_="picture")
+
+
+def _bar(bar: Bar, low: float, high: float) -> str:
+    span = math.log10(high / low)
+    width = max(1.5, 100 * math.log10(max(bar.rate, low * 1.01) / low) / span)
+    fill = tag("span", "", class_="fill", style=f"width:{width:.2f}%;background:{bar.colour}")
+    content = (
+        tag("span", escape(bar.label), class_="name")
+        + tag("span", fill, class_="track", style=f"--step:{100 / span:.3f}%")
+        + tag("span", few_digits(bar.rate / 1e9), class_="value")
+    )
+    kind = "other" if bar.colour == GREY else "ours"
+    return tag("a", content, class_=f"bar {kind}", href=f"#{bar.place}")
+
+
+def few_digits(rate: float) -> str:
+    """Return a rate with two digits where it is small.
+
+    >>> few_digits(0.002787), few_digits(12.345), few_digits(3898.1)
+    ('0.0028', '12.3', '3,898')
+    """
+    return f"{rate:.2g}" if rate < 0.1 else number(rate)
 
 
 def page(title: str, lead: str, body: str, link: str, linked: str) -> str:

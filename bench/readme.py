@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench import curves, options, roofline
+from bench import options, roofline
 from bench.claims import matches
+from bench.page import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
 from bench.work.sensitivity import CURVE, ERRORS, FIRST
@@ -58,6 +59,9 @@ RATES = {
     "us": (1e6, ("dispatch", "draw")),
 }
 """Rates of `micro` that are shown, by their units and what these are of those of the rows."""
+
+
+_LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
 
 
 @cache
@@ -176,8 +180,37 @@ def relatives() -> Iterator[str]:
     """Yield the lines of the table of what the programs of ``sensitivity`` find."""
     wanted = [*FIRST, *(CURVE[ERRORS.index(errors)] for errors in (0.01, 0.1, 1.0, 10.0))]
     yield head("", (f"{task}, {options}" for task, options in wanted))
-    for program, found in curves.shares_of(load("llvmpipe")).items():
+    for program, found in shares_of(load("llvmpipe")).items():
         yield line(program, *(percent(found.get(each)) for each in wanted))
+
+
+def shares_of(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], float]]:
+    """Return what each program of ``sensitivity`` finds, by task and options."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for row in rows:
+        if row["workload"] == "sensitivity":
+            found.setdefault(row["program"], {})[row["task"], row["options"]] = row["rate"]
+    return found
+
+
+def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> None:
+    """Draw a line per program: colours are programs, dots and dashes the number of rounds."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axes = figure.add_subplot()
+    names = [*dict.fromkeys(program.partition(",")[0] for program in shares)]
+    for program, found in shares.items():
+        name, _, rounds = program.partition(", ")
+        points = [(x, 100 * found[y]) for x, y in zip(ERRORS, CURVE, strict=True) if y in found]
+        (line,) = axes.plot(*zip(*points, strict=True), _LINES[rounds], linewidth=2, label=program)
+        line.set_color(COLOURS[names.index(name)])
+    axes.set(xscale="log", xlim=(ERRORS[0], ERRORS[-1]), ylim=(0, None))
+    axes.set(xlabel="errors (pairs of different folds) per query")
+    axes.set(ylabel="pairs of a superfamily that are found, %")
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", frameon=False)
+    figure.savefig(path, dpi=120, metadata={"Software": None})
 
 
 def two_devices() -> str:
@@ -229,5 +262,5 @@ def _write(arguments: argparse.Namespace) -> int:
             status = 1
     if not arguments.check:
         picture = ROOT / "docs" / "figures" / "sensitivity.png"
-        curves.draw(curves.shares_of(load("llvmpipe")), picture)
+        draw(shares_of(load("llvmpipe")), picture)
     return status

@@ -13,8 +13,7 @@ from html import escape
 from pathlib import Path
 
 from bench import claims, options, roofline
-from bench.page import Cell, Column, columns_of, page, table, tag, text
-from bench.picture import picture
+from bench.page import Cell, Column, columns_of, page, picture, table, tag, text
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes, where
 from bench.work import WORKLOADS
@@ -26,11 +25,9 @@ def rate_cell(row: Row) -> Cell:
     """Return what a row says: its rate, or why there is none."""
     kind, rate = state(row), rate_of(row)
     if kind != "timed":
-        found = {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}
-        return found[kind]
-    if row.get("unit", "cell/s") == "cell/s":
-        return text(gcups(rate or 0.0), rate)
-    return text(amount(rate, row["unit"]), rate)
+        return {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}[kind]
+    cells = row.get("unit", "cell/s") == "cell/s"
+    return text(gcups(rate or 0.0) if cells else amount(rate, row["unit"]), rate)
 
 
 def linked(row: Row | None, column: Column) -> Cell:
@@ -54,7 +51,7 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
         if lines:
             shown = [c for c in columns if any(c.mark in found for found in lines.values())]
             rows = [
-                [text(name), *(linked(found.get(column.mark), column) for column in shown)]
+                [name, *(linked(found.get(column.mark), column) for column in shown)]
                 for name, found in lines.items()
             ]
             units = {row.get("unit") for found in lines.values() for row in found.values()}
@@ -80,15 +77,10 @@ def rooflines(columns: Sequence[Column]) -> str:
             if state(row) == "timed" and limit is not None and limit.share is not None:
                 most = limit.lowest.cells_per_second
                 link = tag("a", gcups(limit.reached), href=f"#{column.place(row)}")
-                rows.append(
-                    [
-                        text(f"{column.name}: {label(row)}, {row['workload']}"),
-                        Cell(link, limit.reached),
-                        text(gcups(most), most),
-                        text(percent(limit.share), limit.share),
-                        text(f"{limit.lowest.resource}: {limit.lowest.reason}"),
-                    ]
-                )
+                shown = f"{column.name}: {label(row)}, {row['workload']}", Cell(link, limit.reached)
+                share = text(percent(limit.share), limit.share)
+                why = f"{limit.lowest.resource}: {limit.lowest.reason}"
+                rows.append((*shown, text(gcups(most), most), share, why))
     rows.sort(key=lambda row: -(row[3].value or 0.0))
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
     return table("share of the device's own limits", head, rows) if rows else ""
@@ -100,27 +92,22 @@ def every_row(columns: Sequence[Column]) -> str:
     for column in columns:
         for row in column.rows:
             places.append(column.place(row))
-            judged = f"{row.get('wrong', 0)} of {row.get('judged', 0)}"
+            clock, passes, memory = row.get("clock"), row.get("between"), row.get("memory")
             part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
+            judged = f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
             lines.append(
                 [
-                    *map(
-                        text, (column.name, row["workload"], label(row), row.get("scoring") or "")
-                    ),
-                    rate_cell(row),
-                    text(seconds(seconds_of(row)) + part, seconds_of(row)),
-                    text(seconds(row.get("clock")), row.get("clock")),
-                    text(percent(row.get("between")), row.get("between")),
-                    text(size_text(row.get("memory")), row.get("memory")),
-                    text(energy(row)),
-                    text(f"{row.get('judge') or '-'}: {judged}"),
-                    text(row.get("skipped") or row.get("note") or ""),
-                    text((row.get("commit") or "")[:9] + dirty),
+                    *(column.name, row["workload"], label(row), row.get("scoring") or ""),
+                    *(rate_cell(row), text(seconds(seconds_of(row)) + part, seconds_of(row))),
+                    *(text(seconds(clock), clock), text(percent(passes), passes)),
+                    *(text(size_text(memory), memory), energy(row), judged),
+                    row.get("skipped") or row.get("note") or "",
+                    (row.get("commit") or "")[:9] + dirty,
                 ]
             )
     head = ["device", "workload", "program", "scoring", "rate", "wall", "device clock"]
     head += ["between passes", "memory", "energy", "wrong, by judge", "note", "commit"]
-    return table("every row", head, lines, places=places)
+    return table("every row", head, lines, places)
 
 
 def machines(columns: Sequence[Column]) -> str:
@@ -133,12 +120,12 @@ def machines(columns: Sequence[Column]) -> str:
         rows.append(
             [
                 Cell(dot + escape(column.name)),
-                text(device.get("renderer", "-")),
-                text(f"{device.get('gl', '-')}, {device.get('driver', '-')}"),
-                text(f"{header['cpu']}, {header['cores']} cores"),
+                device.get("renderer", "-"),
+                f"{device.get('gl', '-')}, {device.get('driver', '-')}",
+                f"{header['cpu']}, {header['cores']} cores",
                 text(len(column.rows), len(column.rows)),
-                text(", ".join(sorted(commits))),
-                text(column.file.path.name),
+                ", ".join(sorted(commits)),
+                column.file.path.name,
             ]
         )
     head = ["device", "renderer", "OpenGL, driver", "processor", "rows", "commits", "file"]
@@ -155,27 +142,17 @@ def results_page(files: Sequence[File]) -> str:
     buttons = [tag("button", "all", type="button", data_w="", class_="on")]
     buttons += [tag("button", escape(name), type="button", data_w=name) for name in tables]
     search = '<input type="search" placeholder="filter lines" aria-label="filter lines">'
-    sections = [
-        tag("h3", escape(name))
-        + tag("p", escape(WORKLOADS[name].described() if name in WORKLOADS else ""))
-        + shown
-        for name, shown in tables.items()
-    ]
-    near = "A ceiling is what an engine could reach if only one thing limited it, by the rates of "
-    near += "<code>micro</code> on the same device."
-    parts = [
-        *(picture(columns), tag("h2", "Devices"), machines(columns)),
-        *(tag("h2", "Every workload"), tag("div", "".join(buttons) + search, class_="choose")),
-        *(
-            tag("section", section, class_="workload", data_w=name)
-            for name, section in zip(tables, sections, strict=True)
-        ),
-        *(
-            [tag("h2", "How near to the device's own limits"), tag("p", near), limits]
-            * bool(limits)
-        ),
-        *(tag("h2", "Every row"), every_row(columns)),
-    ]
+    parts = [picture(columns), tag("h2", "Devices"), machines(columns)]
+    parts += [tag("h2", "Every workload"), tag("div", "".join(buttons) + search, class_="choose")]
+    for name, shown in tables.items():
+        said = WORKLOADS[name].described() if name in WORKLOADS else ""
+        content = tag("h3", escape(name)) + tag("p", escape(said)) + shown
+        parts.append(tag("section", content, class_="workload", data_w=name))
+    if limits:
+        near = "A ceiling is what an engine could reach if only one thing limited it, by the rates "
+        near += "of <code>micro</code> on the same device."
+        parts += [tag("h2", "How near to the device's own limits"), tag("p", near), limits]
+    parts += [tag("h2", "Every row"), every_row(columns)]
     names = ", ".join(column.name for column in columns)
     lead = f"{names}. Every result was checked before it was timed; every number links to its row."
     words = "papers.html", "What holds of five papers"
@@ -189,25 +166,19 @@ def papers_page(files: Sequence[File]) -> str:
         decided = [[claims.decide(each, c.rows) for each in paper.claims] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
-            [text(claim.text), text(claim.place)]
-            + [_decision(decided[k][n], columns[k]) for k in measured]
+            [claim.text, claim.place, *(_decision(decided[k][n], columns[k]) for k in measured)]
             for n, claim in enumerate(paper.claims)
         ]
         figures = [
-            [
-                *(text(f.what), text(f.machine)),
-                *(text(f"{f.value:.4g} {f.unit}", f.value), text(f.place)),
-            ]
+            (f.what, f.machine, text(f"{f.value:.4g} {f.unit}", f.value), f.place)
             for f in paper.figures
         ]
         head = ["the paper says", "place", *(columns[k].name for k in measured)]
         prints = table("figures", ["what", "machine", "value", "place"], figures)
-        content = [
-            *(tag("h2", escape(paper.title)), table(paper.title, head, rows)),
-            *(tag("p", escape(paper.differs)),),
-            tag("details", tag("summary", "What it prints") + prints),
-        ]
-        parts.append(tag("section", "".join(content), id=paper.name))
+        content = tag("h2", escape(paper.title)) + table(paper.title, head, rows)
+        content += tag("p", escape(paper.differs))
+        content += tag("details", tag("summary", "What it prints") + prints)
+        parts.append(tag("section", content, id=paper.name))
     lead = "Claims as comparisons between rows; the sizes link to what was measured."
     words = "report.html", "All measurements"
     return page("What holds today of five papers", lead, "".join(parts), *words)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.curves import draw, shares_of
+from bench.readme import draw, shares_of
 from bench.work.sensitivity import CURVE, ERRORS, FIRST, Hits, _best, counted
 
 CLASSES = {

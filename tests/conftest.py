@@ -201,10 +201,10 @@ def bench(
     from bench import machine, measure
     from bench import run as bench_run
     from bench.row import File
-    from bench.work import edit, pair_work
+    from bench.work import alignments, edit
 
     monkeypatch.setattr(measure, "MOST", 1)
-    monkeypatch.setattr(pair_work, "BY_REFERENCE", 1e5)
+    monkeypatch.setattr(alignments, "BY_REFERENCE", 1e5)
     monkeypatch.setattr(edit, "_SAMPLE_CELLS", 1e6)
     monkeypatch.setattr(machine, "dirty", lambda commit: False)
 

@@ -9,7 +9,6 @@ from bench.work import (
     collections,
     edit,
     journeys,
-    long,
     micro,
     pairs,
     scaling,
@@ -20,7 +19,7 @@ from bench.work import (
 from bench.work.base import Workload
 
 _MODULES = (
-    *(micro, search, pairs, long, three, collections, edit),
+    *(micro, search, pairs, three, collections, edit),
     *(journeys, accuracy, sensitivity, scaling),
 )
 WORKLOADS: Mapping[str, type[Workload]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from bench import generated
 from bench.commands import run, ssearch36_table, version_of, write_records
 from bench.measure import Check, Measurement, compare
-from bench.work.base import Case, Setup, Told, Workload, portion
+from bench.work.base import Case, Setup, Told, Workload, named, portion
 from bench.work.search import ENTRIES
 from bench.work.search_base import judge
 from glsw.align import Aligner
@@ -26,10 +26,6 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record, read
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
-
-
-def named(scoring: Scoring, name: str = "") -> str:
-    return f"{name or scoring.name}, gaps {scoring.gap_open}, {scoring.gap_extend}"
 
 
 class Line(NamedTuple):
@@ -68,20 +64,18 @@ class Significance(Workload):
     def cases(self) -> Iterator[Case]:
         for matrix, existence, extension in self.proteins:
             words = ["-matrix", matrix, "-comp_based_stats", "0", "-seg", "no"]
-            scoring = Scoring.blast(matrix, existence, extension)
-            yield self._case("blastp", scoring, named(scoring), words)
-        yield self._case("ssearch36", Scoring.blast(), named(Scoring.blast()), [])
+            yield self._case("blastp", Scoring.blast(matrix, existence, extension), *words)
+        yield self._case("ssearch36", Scoring.blast())
         for match, mismatch, existence, extension in self.nucleotides:
             words = ["-task", "blastn", "-reward", str(match), "-penalty", str(mismatch)]
             scoring = Scoring.nucleotide(match, mismatch, existence, extension)
-            name = named(scoring, f"DNA {match}/{mismatch}")
-            yield self._case("blastn", scoring, name, [*words, "-dust", "no", "-strand", "plus"])
+            yield self._case("blastn", scoring, *words, "-dust", "no", "-strand", "plus")
 
-    def _case(self, tool: str, scoring: Scoring, name: str, words: list[str]) -> Case:
-        start = partial(self._start, tool, scoring, words)
-        return Case("glsw", start, "E-values", name, options=f"beside {tool}", grace=600.0)
+    def _case(self, tool: str, scoring: Scoring, *words: str) -> Case:
+        start, options = partial(self._start, tool, scoring, words), f"beside {tool}"
+        return Case("glsw", start, "E-values", named(scoring), options=options, grace=600.0)
 
-    def _start(self, tool: str, scoring: Scoring, words: list[str], seconds: float) -> Told:
+    def _start(self, tool: str, scoring: Scoring, words: Sequence[str], seconds: float) -> Told:
         """Compare what a program says with our statistics of the same scores, and its order."""
         if tool not in self.setup.rivals:
             raise ValueError(f"{tool} is not here")
@@ -149,7 +143,7 @@ def _cut(name: str, letters: str, stop: int, step: int, length: int) -> list[Rec
     return [Record(f"{name}{k}", "", letters[k : k + length]) for k in range(0, stop, step)]
 
 
-def _blast(tool: str, folder: Path, scoring: Scoring, own: list[str]) -> list[Line]:
+def _blast(tool: str, folder: Path, scoring: Scoring, own: Sequence[str]) -> list[Line]:
     """Return the best alignment of each hit up to an E-value of 1000."""
     words = [tool, "-query", "q", "-db", "db", "-evalue", "1000", "-max_hsps", "1"]
     words += ["-gapopen", str(scoring.gap_open - scoring.gap_extend)]

@@ -19,6 +19,7 @@ from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.three import Engine3, engine3_of
+from glsw.scoring.three import Scoring3
 
 CANNOT = (ValueError, DeviceError, ShaderError, MemoryError)
 """What an engine raises when it cannot do some work."""
@@ -124,6 +125,20 @@ class Setup:
         raise ValueError(f"{name} is not in the folder of data (--data)")
 
 
+def named(scoring: Any) -> str:
+    """Return a scoring of pairs or triples as rows have it.
+
+    >>> named(Scoring3.identity(1, -1, 2, 1))
+    'identity 1/-1, gaps 2, 1'
+    """
+    if isinstance(scoring, Scoring3):
+        scheme = scoring.scheme if scoring.scheme == "identity" else "sum of pairs"
+        return f"{scheme} {named(scoring.pairs).removeprefix('DNA ')}"
+    kinds = scoring.match_and_mismatch
+    name = f"DNA {kinds[0]}/{kinds[1]}" if kinds else scoring.name
+    return f"{name}, gaps {scoring.gap_open}, {scoring.gap_extend}"
+
+
 def require(device: Device, needs: tuple[int, int] | None) -> None:
     """Raise ValueError where the device has an older OpenGL than this."""
     there = device.info.version
@@ -159,11 +174,14 @@ class Entry:
     """An engine with its options; ``made_by`` is its class where it has no name of its own."""
 
     label: str
-    engine: str
+    engine: str = ""  # by default the label
     words: Mapping[str, Any] = field(default_factory=dict)
     number: str | None = None
     options: str | None = None
     made_by: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "engine", self.engine or self.label)
 
     @property
     def kind(self) -> Any:
@@ -190,7 +208,7 @@ def numbers_of(device: Device, engine: str = "lanes") -> list[Entry]:
 def engines_for(workload: Any, *without: str) -> list[Entry]:
     """Return the engines that declare a workload."""
     return [
-        Entry(name, name)
+        Entry(name)
         for name, kind in ENGINES.items()
         if workload in kind.capabilities.workloads and name not in without
     ]

@@ -12,9 +12,9 @@ import numpy as np
 from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
 from bench.programs import ParasailPairs, Scores
-from bench.work.base import Case, Run, Workload, facts_of
-from bench.work.pair_work import PairWork, path_score
-from bench.work.search_base import BLOSUM, BLOSUM_NAME
+from bench.work.alignments import PairWork, path_score
+from bench.work.base import Case, Run, Workload, facts_of, named
+from bench.work.search_base import BLOSUM
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
@@ -42,7 +42,7 @@ class Kind:
 
     @property
     def fields(self) -> dict[str, Any]:
-        return {"scoring": BLOSUM_NAME, "count": self.count, "sizes": (self.mean, self.mean)}
+        return {"scoring": named(BLOSUM), "count": self.count, "sizes": (self.mean, self.mean)}
 
     @cached_property
     def sides(self) -> tuple[Sequences, Sequences]:
@@ -165,7 +165,7 @@ class ManyPairs(Workload):
                 words = {"device": self.device, "metered": True, "options": text, **kind.fields}
                 yield Case(name, partial(self._start, kind, name), task, **words)
             if low == high:
-                work = Arbitrary(self.setup, BLOSUM, kind.pairs, {"options": text, **kind.fields})
+                work = Arbitrary(self.setup, BLOSUM, kind.pairs, options=text, **kind.fields)
                 yield from work.rival_cases(self.setup.cores)
 
     def _start(self, kind: Kind, name: str, seconds: float) -> Run:
@@ -198,7 +198,7 @@ class Near(Workload):
 
     def cases(self) -> Iterator[Case]:
         """Yield neighbours, reciprocal best hits and clusters, of proteins with relatives."""
-        fields: dict[str, Any] = {"scoring": BLOSUM_NAME, "sizes": (200, 200)}
+        fields: dict[str, Any] = {"scoring": named(BLOSUM), "sizes": (200, 200)}
         fields |= {"count": self.setup.chosen(self.counts), "device": self.device}
         for name in ("neighbors", "reciprocal_best_hits", "clusters"):
             yield Case(name, partial(self._start, name), task="near", **fields)

@@ -10,8 +10,18 @@ import numpy as np
 
 from bench import generated
 from bench.measure import Measurement, compare
-from bench.work.base import Case, Entry, Setup, Told, Workload, engines_for, numbers_of, spread
-from bench.work.search_base import BLOSUM, BLOSUM_NAME, Database
+from bench.work.base import (
+    Case,
+    Entry,
+    Setup,
+    Told,
+    Workload,
+    engines_for,
+    named,
+    numbers_of,
+    spread,
+)
+from bench.work.search_base import BLOSUM, Database
 from bench.work.search_files import Files
 from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
@@ -100,9 +110,9 @@ class Liu2006(Workload):
     def cases(self) -> Iterator[Case]:
         base = Database(self.setup, self.lengths, self.setup.chosen(self.counts), sample=3e7)
         some = self.setup.chosen(self.queries)
-        entries = [Entry("fragment", "fragment")]
+        entries = [Entry("fragment")]
         if self.setup.engines and not self.setup.wants("fragment"):
-            entries = [Entry(name, name) for name in self.setup.engines]
+            entries = [Entry(name) for name in self.setup.engines]
         yield from base.engine_cases(entries, [[q] for q in some])
         for case in base.rival_cases(some):
             if case.program in ("parasail", "ssearch36") and case.cores == 1:
@@ -123,10 +133,9 @@ class Nucleotides(Workload):
         def make() -> tuple[Sequences, Sequences, Any]:
             return generated.dna(lengths), generated.dna([1000] * count, 7), []
 
-        words: dict[str, Any] = {"scoring": Scoring.match_mismatch(2, -3, 7, 2), "make": make}
-        words["scoring_name"] = "DNA 2/-3, gaps 7, 2"
-        base = Database(self.setup, lengths, count, 1000, **words)
-        entries = [*numbers_of(self.device), Entry("cpu", "cpu")]
+        scoring = Scoring.match_mismatch(2, -3, 7, 2)
+        base = Database(self.setup, lengths, count, 1000, scoring=scoring, make=make)
+        entries = [*numbers_of(self.device), Entry("cpu")]
         yield from base.engine_cases(entries, [[q] for q in base.everything])
         yield from base.rival_cases(spread(len(lengths), 1))
 
@@ -169,16 +178,12 @@ class Exact(Workload):
         matrix = np.full((24, 24), -150)
         np.fill_diagonal(matrix, 200)
         large = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
+        dna, blosum = Scoring.match_mismatch(2, -3, 7, 2), named(BLOSUM)
         works: tuple[tuple[str, Scoring, Any, str | None], ...] = (
-            (BLOSUM_NAME, BLOSUM, self._standard, None),
+            (blosum, BLOSUM, lambda: standard(self.setup)[:2], None),
             ("protein 200/-150, gaps 300, 20", large, self._entries, None),
-            (
-                "DNA 2/-3, gaps 7, 2",
-                Scoring.match_mismatch(2, -3, 7, 2),
-                self._entries_as_dna,
-                None,
-            ),
-            (BLOSUM_NAME, BLOSUM, self._titin, "titin with itself"),
+            (named(dna), dna, partial(self._entries, dna=True), None),
+            (blosum, BLOSUM, self._titin, "titin with itself"),
         )
         for number in ("f16", "int32") if self.device.info.half else ("int32", "f32"):
             for name, scoring, sequences, options in works:
@@ -196,16 +201,9 @@ class Exact(Workload):
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"
         return Told(Measurement(check, 0), {"note": note})
 
-    def _standard(self) -> tuple[Sequences, Sequences]:
-        return standard(self.setup)[:2]
-
-    def _entries(self) -> tuple[Sequences, Sequences]:
+    def _entries(self, *, dna: bool = False) -> tuple[Sequences, Sequences]:
         part = generated.from_file(self.setup.file(ENTRIES)).part(slice(2000))
-        return part.part(slice(3)), part
-
-    def _entries_as_dna(self) -> tuple[Sequences, Sequences]:
-        _, part = self._entries()
-        part = Sequences(part.residues % 4, part.offsets)
+        part = Sequences(part.residues % 4, part.offsets) if dna else part
         return part.part(slice(3)), part
 
     def _titin(self) -> tuple[Sequences, Sequences]:

@@ -14,16 +14,25 @@ from bench import generated, rivals
 from bench.commands import Cudasw4
 from bench.measure import Check, Measurement, Spread, both
 from bench.programs import ParasailPairs, Scores
-from bench.work.alignments import Right
-from bench.work.base import Case, Entry, Run, Setup, Told, estimated, facts_of, portion, rival_cases
-from bench.work.pair_work import PairWork
+from bench.work.alignments import PairWork, Right
+from bench.work.base import (
+    Case,
+    Entry,
+    Run,
+    Setup,
+    Told,
+    estimated,
+    facts_of,
+    named,
+    portion,
+    rival_cases,
+)
 from glsw.batch import Batch
 from glsw.engines import Engine, Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
-BLOSUM_NAME = "BLOSUM62, gaps 12, 1"
 MEAN = 361
 """Letters of a target with Swiss-Prot's lengths."""
 TOP = Cudasw4.best
@@ -48,7 +57,7 @@ class QueryWork(PairWork):
     def __init__(
         self, setup: Setup, scoring: Scoring, make: Callable[[], Batch], planted: Any, cells: float
     ) -> None:
-        super().__init__(setup, scoring, make, {})
+        super().__init__(setup, scoring, make)
         self._planted, self._sample = planted, cells
 
     @cached_property
@@ -84,12 +93,11 @@ class Database:
         length: int | None = None,
         *,
         scoring: Scoring = BLOSUM,
-        scoring_name: str = BLOSUM_NAME,
         sample: float = 1e7,
         make: Callable[[], tuple[Sequences, Sequences, Any]] | None = None,
     ) -> None:
         self.setup, self.lengths, self.count, self.length = setup, list(lengths), count, length
-        self.scoring, self._name, self._sample = scoring, scoring_name, sample
+        self.scoring, self._sample = scoring, sample
         self._make = make or partial(drawn, self.lengths, count, length)
         self._judges: dict[int, QueryWork] = {}
         self._engine: tuple[Entry, Engine] | None = None
@@ -130,7 +138,12 @@ class Database:
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
         many = f"{len(queries)} queries" if len(queries) > 1 else None
         sizes = (sum(self.lengths[q] for q in queries), self.length or MEAN)
-        return {"scoring": self._name, "sizes": sizes, "count": self.count, "options": many}
+        return {
+            "scoring": named(self.scoring),
+            "sizes": sizes,
+            "count": self.count,
+            "options": many,
+        }
 
     # engines
 

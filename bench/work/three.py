@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, second_run
-from bench.work.base import Case, Run, Told, Workload
-from bench.work.triples import TRIPLES, Gpui, TripleWork, described, entry, scorings
+from bench.work.base import Case, Run, Told, Workload, named
+from bench.work.triples import TRIPLES, Gpui, TripleWork, entry, scorings
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import open_device
@@ -61,7 +61,7 @@ class Sudo2012(Workload):
 
     def _on_devices(self, some: Sequence[int], words: str) -> Iterator[Case]:
         """Yield the same triple on each of some devices, and a batch that they share."""
-        fields: dict[str, Any] = {"scoring": described(scorings()["identity"])}
+        fields: dict[str, Any] = {"scoring": named(scorings()["identity"])}
         for length in (128, 512):
             work = TripleWork(self.setup, "identity", [length] * 3)
             fields |= {"sizes": [length] * 3, "count": len(some)}

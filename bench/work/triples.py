@@ -58,7 +58,7 @@ class Gpui(Subtable):
 
 def entry(name: str) -> Entry:
     """Return an engine of three sequences."""
-    return Entry(name, name, made_by=Gpui if name == Gpui.name else ENGINES3[name])
+    return Entry(name, made_by=Gpui if name == Gpui.name else ENGINES3[name])
 
 
 @cache
@@ -70,15 +70,6 @@ def scorings() -> Mapping[str, Scoring3]:
         "sum of pairs": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 8, 8)),
         "sum of pairs, affine": Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)),
     }
-
-
-def described(scoring: Scoring3) -> str:
-    """Return a scoring as rows have it."""
-    pairs, identity = scoring.pairs, scoring.scheme == "identity"
-    kinds = pairs.match_and_mismatch
-    scores = "/".join(map(str, kinds[:2])) if identity and kinds else pairs.name
-    scheme = "identity" if identity else "sum of pairs"
-    return f"{scheme} {scores}, gaps {pairs.gap_open}, {pairs.gap_extend}"
 
 
 def made(setup: Setup, scoring: Scoring3, lengths: Sequence[int], *, every: bool) -> Batch:
@@ -158,10 +149,8 @@ class TripleWork(Work):
         self, setup: Setup, scheme: str, lengths: Sequence[int], *, every: bool = False
     ) -> None:
         scoring = scorings()[scheme]
-        fields: dict[str, Any] = {"sizes": lengths, "count": TRIPLES if every else 1}
-        fields["scoring"] = described(scoring)
         make = partial(made, setup, scoring, lengths, every=every)
-        super().__init__(setup, scoring, make, fields)
+        super().__init__(setup, scoring, make, sizes=lengths, count=TRIPLES if every else 1)
         self._seconds = 30.0 if setup.size == "full" else 6.0
         self._known: dict[tuple[bool, str], Any] = {}
 

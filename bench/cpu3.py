@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -123,14 +122,10 @@ def _built() -> tuple[Any, str | None]:
         return None, f"no C compiler here: {COMPILER[0]} is not found"
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         made = Path(folder) / "cpu3.so"
-        command = [path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(_SOURCE)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        except (OSError, subprocess.SubprocessError) as error:
-            return None, f"{COMPILER[0]}: {error}"
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            return None, f"{COMPILER[0]} ended with status {done.returncode}: {reason}"
+            machine.run([path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(_SOURCE)])
+        except (OSError, RuntimeError) as error:
+            return None, str(error)
         library = ctypes.CDLL(str(made))  # stays loaded when the file is gone
     library.cpu3_linear.restype = library.cpu3_affine.restype = None
     return library, None

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import glsw
 from glsw.device.device import Device
 
-_ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[1]
 _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "stringzilla")
 
 
@@ -90,16 +91,32 @@ def dirty(commit: str | None) -> bool | None:
 def git(*arguments: str) -> str | None:
     """Return what git prints about this checkout, None where it has no history."""
     # In a copy without history git would answer for a repository around it.
-    return output("git", "-C", str(_ROOT), *arguments) if (_ROOT / ".git").exists() else None
+    return output("git", "-C", str(ROOT), *arguments) if (ROOT / ".git").exists() else None
 
 
 def output(*command: str) -> str | None:
     """Return what a command prints, None if it fails or is not there."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
+        return run(command, limit=30).strip()
+    except (OSError, RuntimeError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+
+
+def run(words: Sequence[str], folder: Path | None = None, limit: float | None = None) -> str:
+    """Return what a command prints; raise RuntimeError with its last words if it fails."""
+    told = subprocess.run(
+        words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=limit
+    )
+    if told.returncode:  # ssearch36 has been seen to end by a signal, with many threads
+        last = (told.stderr.strip().splitlines() or [f"status {told.returncode}"])[-1]
+        raise RuntimeError(f"{Path(words[0]).name}: {last}")
+    return told.stdout
+
+
+def environment() -> dict[str, str]:
+    """Return the variables with which Python finds the glsw of this checkout."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def slug(renderer: str) -> str:

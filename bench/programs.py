@@ -32,6 +32,7 @@ from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
 from glsw.batch import Batch
+from glsw.engines import Reference
 from glsw.scoring.scoring import Scoring
 
 try:
@@ -65,6 +66,16 @@ class Competitor(ABC):
     @abstractmethod
     def scores(self, prepared: Any) -> Scores:
         """Return the score of each pair, or those that it lists: see `listed`."""
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        """Tell whether it takes these scores, by default every matrix of single letters."""
+        return isinstance(scoring.alphabet.letters, str)
+
+    @classmethod
+    def on(cls, cores: int, scoring: Scoring, path: str) -> Competitor:
+        """Return the program on so many cores; ``path`` is that of a command."""
+        return on_cores(partial(cls, scoring), cores)  # type: ignore[call-arg]
 
     def listed(self, scores: Scores) -> Scores:
         return scores
@@ -101,9 +112,7 @@ class Parasail(Competitor):
         self._scoring = scoring
         self.version = str(parasail.__version__)
 
-    @staticmethod
-    def available(scoring: Scoring) -> bool:
-        return parasail is not None and is_blosum62(scoring)
+    available = staticmethod(is_blosum62)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
@@ -131,9 +140,9 @@ class Pyopal(Competitor):
         self._aligner = pyopal.Aligner(ScoringMatrix(scores, letters), **costs)
         self.version = str(pyopal.__version__)
 
-    @staticmethod
-    def available(scoring: Scoring) -> bool:
-        return pyopal is not None and isinstance(scoring.alphabet.letters, str)
+    @classmethod
+    def on(cls, cores: int, scoring: Scoring, path: str) -> Pyopal:
+        return cls(scoring, cores)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
@@ -157,13 +166,9 @@ class Pyopal(Competitor):
 
 
 class OfPairs(Competitor):
-    """A program for pairs that each have a query of their own, and every matrix of letters."""
+    """A program for pairs that each have a query of their own."""
 
     _scoring: Scoring
-
-    @staticmethod
-    def available(scoring: Scoring) -> bool:
-        return isinstance(scoring.alphabet.letters, str)
 
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Any]:
@@ -200,7 +205,7 @@ class ParasailPairs(OfPairs):
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
-        return parasail is not None and OfPairs.available(scoring)
+        return parasail is not None and Competitor.available(scoring)
 
     def scores(self, prepared: Any) -> Scores:
         align = getattr(parasail, self.function)
@@ -212,6 +217,13 @@ class ParasailPairs(OfPairs):
                 result.cigar  # noqa: B018  walks back
             found[p] = result.score
         return found
+
+
+def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
+    """Return who judges pairs, parasail or the reference, and their scores."""
+    if ParasailPairs.available(scoring):
+        return ParasailPairs.name, ParasailPairs(scoring).scores_of(batch)
+    return Reference.name, Reference(scoring).scores(batch)
 
 
 class Biopython(OfPairs):
@@ -315,13 +327,17 @@ class Processes(Competitor):
             path.write_bytes(pickle.dumps(shares))
             words: Any = {"initializer": _keep, "initargs": (self._make, path)}
             with ProcessPoolExecutor(self._cores, get_context("spawn"), **words) as pool:
-                for started in [pool.submit(_ready) for _ in range(self._cores)]:
-                    started.result()
+                for started in [pool.submit(os.getpid) for _ in range(self._cores)]:
+                    started.result()  # processes are started when they are needed
                 yield pool, len(shares)
 
     def scores(self, prepared: Any) -> Scores:
         pool, count = prepared
         return np.concatenate(list(pool.map(_kept_scores, range(count))))
+
+
+def on_cores(make: Callable[[], Competitor], cores: int) -> Competitor:
+    return make() if cores == 1 else Processes(make, cores)
 
 
 _kept: list[Callable[[], Scores]] = []
@@ -341,10 +357,6 @@ def _end_with_parent() -> None:
     if parent := parent_process():
         parent.join()  # which may have been killed
     os._exit(1)
-
-
-def _ready() -> None:
-    """Be there: processes are started when they are needed."""
 
 
 def _kept_scores(share: int) -> Scores:

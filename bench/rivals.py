@@ -1,31 +1,36 @@
-"""Which other programs are measured in the same run: each optional, each told when it is missing.
+"""Other programs in the same run, each optional and told when it is missing; those that read files.
 
-`find` looks for all of them; ``--competitor NAME=PATH`` says where others are.
+`find` looks for all of them; ``--competitor NAME=PATH`` says where others are. ssearch36, SWIPE and
+CUDASW++4.0 read files, and list their best scores.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+import subprocess
+import tempfile
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from bench.commands import Ssearch36, Swipe
-from bench.programs import (
-    Biopython,
-    Competitor,
-    Method,
-    Parasail,
-    ParasailPairs,
-    Processes,
-    Pyopal,
-    StringZilla,
-    stringzilla_scope,
-)
+import numpy as np
+
+from bench import programs
+from bench.machine import run
+from bench.measure import Spread
+from bench.programs import Competitor, Method, Scores, is_blosum62
+from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import PROTEIN
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.records import Record
 
 MODULES = {"parasail": "parasail", "pyopal": "pyopal", "Biopython": "Bio", "edlib": "edlib"}
 MODULES |= {"StringZilla": "stringzillas"}
@@ -69,19 +74,21 @@ def searching(
 
     ``slow`` is to have Biopython too, which is no program for databases.
     """
-    chosen: list[Callable[[int], Competitor]] = []
-    if "pyopal" in found and Pyopal.available(scoring):
-        chosen.append(partial(Pyopal, scoring))
-    if "parasail" in found and Parasail.available(scoring):
-        chosen.append(partial(_on, partial(Parasail, scoring)))
-    for kind in (Ssearch36, Swipe):
-        if kind.name in found and kind.available(scoring):
-            chosen.append(partial(kind, scoring, found[kind.name]))
-    if slow and "Biopython" in found and Biopython.available(scoring):
-        chosen.append(partial(_on, partial(Biopython, scoring)))
-    made = _by_cores(chosen, cores)
+    kinds: list[type[Competitor]] = [
+        programs.Pyopal,
+        programs.Parasail,
+        Ssearch36,
+        Swipe,
+        *[programs.Biopython] * slow,
+    ]
+    there = [kind for kind in kinds if kind.name in found and kind.available(scoring)]
+    made: Programs = [
+        (kind.on(cores, scoring, found[kind.name]), cores)
+        for cores in sorted({1, cores})
+        for kind in there
+    ]
     if "StringZilla" in found and not scoring.linear and scoring.alphabet is PROTEIN:
-        made.append((StringZilla(scoring), 0 if stringzilla_scope()[1] else 1))
+        made.append((programs.StringZilla(scoring), 0 if programs.stringzilla_scope()[1] else 1))
     return made
 
 
@@ -92,21 +99,204 @@ def aligning(
 
     ``methods`` are those of `ParasailPairs`; a name of a row has its function if there are several.
     """
-    makers = []
-    if "parasail" in found and ParasailPairs.available(scoring):
-        makers += [partial(_on, partial(ParasailPairs, scoring, method)) for method in methods]
-    if "Biopython" in found and Biopython.available(scoring) and methods == ("simd",):
-        makers.append(partial(_on, partial(Biopython, scoring)))
-    made = _by_cores(makers, cores)
+    kinds: list[Callable[[], Competitor]] = []
+    if "parasail" in found and programs.ParasailPairs.available(scoring):
+        kinds += [partial(programs.ParasailPairs, scoring, method) for method in methods]
+    if "Biopython" in found and programs.Biopython.available(scoring) and methods == ("simd",):
+        kinds.append(partial(programs.Biopython, scoring))
+    made = [
+        (programs.on_cores(make, count), count) for count in sorted({1, cores}) for make in kinds
+    ]
     for program, _ in made:
         program.shown = len(methods) > 1
     return made
 
 
-def _by_cores(makers: Iterable[Callable[[int], Competitor]], cores: int) -> Programs:
-    makers = list(makers)
-    return [(make(count), count) for count in sorted({1, cores}) for make in makers]
+# files
 
 
-def _on(make: Callable[[], Competitor], cores: int) -> Competitor:
-    return make() if cores == 1 else Processes(make, cores)
+@cache
+def version_of(*words: str) -> str:
+    """Return the version that a command prints: the word behind "version", or the first number."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    found = re.search(r"version:?\s+v?(\d\S*)", text) or re.search(r"(?<!\S)v?(\d\S*)", text)
+    return found[1] if found else "unknown"
+
+
+def write_fasta(path: Path, name: str, sequences: Sequences, alphabet: Alphabet = PROTEIN) -> None:
+    """Write sequences, numbered."""
+    letters = np.frombuffer("".join(alphabet.letters).encode(), np.uint8)[sequences.residues]
+    with path.open("wb") as file:
+        for k, (start, end) in enumerate(pairwise(sequences.offsets.tolist())):
+            file.write(b">%s%d\n%s\n" % (name.encode(), k, letters[start:end].tobytes()))
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write records with their titles."""
+    with path.open("w", encoding="ascii") as file:
+        for record in records:
+            title = f"{record.id} {record.description}".rstrip()
+            file.write(f">{title}\n{record.letters}\n")
+
+
+class Command(Competitor):
+    """A program that reads the query and the targets from files, and lists its ten best scores.
+
+    Its time includes starting the program, which uses ``cores`` threads.
+    """
+
+    best = 10
+
+    def __init__(self, scoring: Scoring, path: str, cores: int = 1) -> None:
+        self._scoring, self._path, self._cores = scoring, path, cores
+        self.version = version_of(path, "-h")
+
+    @classmethod
+    def on(cls, cores: int, scoring: Scoring, path: str) -> Command:
+        return cls(scoring, path, cores)
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Path]:
+        """Give a folder with the query and the targets in files, what `scores` reads."""
+        alphabet = self._scoring.alphabet
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
+            folder = Path(name)
+            write_fasta(folder / "query", "query", batch.queries.part(slice(1)), alphabet)
+            targets = batch.targets.select(batch.target_index)
+            write_fasta(folder / "db", "t", targets, alphabet)
+            self.index(folder)
+            yield folder
+
+    def index(self, folder: Path) -> None:
+        """Make of the targets what `words` need."""
+
+    @abstractmethod
+    def words(self) -> list[str]:
+        """Return the command."""
+
+    @abstractmethod
+    def parsed(self, text: str) -> list[int]:
+        """Return the scores that the command printed."""
+
+    def scores(self, prepared: Path) -> Scores:
+        return np.array(self.parsed(run(self.words(), prepared))[: self.best], np.int32)
+
+    def listed(self, scores: Scores) -> Scores:
+        return np.sort(scores)[::-1][: self.best]
+
+
+class Ssearch36(Command):
+    """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA."""
+
+    name = "ssearch36"
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        kinds = scoring.match_and_mismatch
+        simple = scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
+        return is_blosum62(scoring) or simple
+
+    def words(self) -> list[str]:
+        words = [self._path, "-q", "-T", str(self._cores), "-s", "BP62"]
+        if not is_blosum62(self._scoring):  # one strand
+            match, mismatch = (int(self._scoring.matrix[0, k]) for k in (0, 1))
+            words[4:] = ["-n", "-3", "-r", f"+{match}/{mismatch}"]
+        # Its -f is what a gap costs besides -g for every position, the first included.
+        extend = self._scoring.gap_extend
+        words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
+        return [*words, "-z", "-1", "-d", "0", "-b", str(self.best), "query", "db"]
+
+    def parsed(self, text: str) -> list[int]:
+        lines = re.finditer(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$", text, re.MULTILINE)
+        return [int(match[1]) for match in lines]
+
+
+def ssearch36_table(
+    folder: Path, queries: Iterable[Record], evalue: float, cores: int = 1
+) -> Iterator[list[str]]:
+    """Yield the cells of the table of ssearch36, BLAST's m8, of queries with proteins in ``db``."""
+    words = ["ssearch36", "-q", "-T", str(cores), "-s", "BP62", "-f", "-11", "-g", "-1"]
+    for query in queries:
+        write_records(folder / "one", [query])
+        text = run([*words, "-E", f"{evalue:g}", "-d", "0", "-m", "8", "one", "db"], folder)
+        yield from (line.split("\t") for line in text.splitlines())
+
+
+class Swipe(Command):
+    """SWIPE, which searches a database of BLAST's format."""
+
+    name = "SWIPE"
+
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        return shutil.which("makeblastdb") is not None and is_blosum62(scoring)
+
+    def index(self, folder: Path) -> None:
+        run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
+
+    def words(self) -> list[str]:
+        extend = self._scoring.gap_extend
+        words = [self._path, "-i", "query", "-d", "db", "-M", "BLOSUM62"]
+        words += ["-G", str(self._scoring.gap_open - extend), "-E", str(extend)]
+        words += ["-a", str(self._cores), "-m", "99", "-v", "0", "-b", str(self.best)]
+        return [*words, "-e", "1e9"]
+
+    def parsed(self, text: str) -> list[int]:
+        return [int(line.split("\t")[-1]) for line in text.splitlines() if "\t" in line]
+
+
+class Scan(NamedTuple):
+    """What CUDASW++4.0 says of one query."""
+
+    seconds: Spread
+    scores: list[int]
+
+
+class Cudasw4:
+    """CUDASW++4.0 on files: all queries in one command, which tells the scan time of each.
+
+    ``path`` is that of its program ``align``, with ``makedb`` in the same folder; the scoring is
+    BLOSUM62 with any cost of gaps; ``folder`` is where the files are written.
+    """
+
+    name, best, kinds = "CUDASW++4.0", 10, ("dpx", "half2")
+
+    def __init__(
+        self, path: str, scoring: Scoring, queries: Sequences, targets: Sequences, folder: Path
+    ) -> None:
+        self._folder, self._count = Path(tempfile.mkdtemp(dir=folder)), len(queries)
+        self._words = [path, "--query", "q.fa", "--db", "db", "--top", str(self.best), "--tsv"]
+        self._words += ["--of", "out", "--mat", "blosum62", "--verbose"]
+        self._words += ["--gop", str(-scoring.gap_open), "--gex", str(-scoring.gap_extend)]
+        write_fasta(self._folder / "q.fa", "query", queries)
+        write_fasta(self._folder / "db.fa", "t", targets)
+        start = time.perf_counter()
+        run([str(Path(path).with_name("makedb")), "db.fa", "db"], self._folder)
+        self.indexing = time.perf_counter() - start
+
+    def command(self, kind: str) -> str:
+        return run([*self._words, *["--dpx"] * (kind == "dpx")], self._folder)
+
+    def scans(self, kind: str, repeats: int = 3) -> list[Scan]:
+        """Return the scan times and the best scores of each query; the first command warms up."""
+        told = [parse_scans(self.command(kind)) for _ in range(repeats + 1)][1:]
+        seconds = [Spread.of(list(each)) for each in zip(*told, strict=True)]
+        return [Scan(*each) for each in zip(seconds, self.best_scores(), strict=True)]
+
+    def best_scores(self) -> list[list[int]]:
+        """Return the scores that the last command listed for each query."""
+        found: list[list[int]] = [[] for _ in range(self._count)]
+        for line in (self._folder / "out").read_text().splitlines()[1:]:
+            cells = line.split("\t")
+            found[int(cells[0])].append(int(cells[4]))
+        return found
+
+
+def parse_scans(text: str) -> list[float]:
+    """Return the scan times that CUDASW++4.0 printed.
+
+    >>> parse_scans("Processing query 0 ... Done. Scan time: 0.0123 s, 4000 GCUPS")
+    [0.0123]
+    """
+    return [float(each) for each in re.findall(r"Scan time: ([\d.eE+-]+) s", text)]

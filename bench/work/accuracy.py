@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bench import generated
-from bench.commands import run, ssearch36_table, version_of, write_records
+from bench.machine import run
 from bench.measure import Check, Measurement, compare
+from bench.programs import judge
+from bench.rivals import ssearch36_table, version_of, write_records
 from bench.work.base import Case, Setup, Told, Workload, named, portion
 from bench.work.search import ENTRIES
-from bench.work.search_base import judge
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import ENGINES

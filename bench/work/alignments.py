@@ -59,7 +59,7 @@ class Work(ABC):
     scores: Scores | None = None  # of all, by a fast program
 
     def __init__(
-        self, setup: Setup, scoring: Any, make: Callable[[], Batch], **fields: Any
+        self, setup: Setup, scoring: Any, make: Callable[[], Batch], /, **fields: Any
     ) -> None:
         self.setup, self.scoring, self._make = setup, scoring, make
         self.fields = {"scoring": named(scoring), **fields}

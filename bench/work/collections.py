@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
-from bench.programs import ParasailPairs, Scores
+from bench.programs import Scores, judge
 from bench.work.alignments import PairWork, path_score
 from bench.work.base import Case, Run, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
@@ -26,41 +27,70 @@ SAMPLE = 3e7
 """Cells that are judged."""
 
 
+Shape: TypeAlias = tuple[int, int, int]
+"""How many sequences, the smallest and the largest length."""
+
+
 @dataclass
-class Kind:
-    """Random proteins, or the queries and targets of ``made``: each with each, or in pairs."""
+class Sides:
+    """Random queries and targets: each with each, or the first with the first and so on."""
 
-    text: str
-    count: int
-    low: int
-    high: int
-    made: Callable[[], tuple[Sequences, Sequences]] | None = None
-
-    @property
-    def mean(self) -> int:
-        return (self.low + self.high) // 2
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        return {"scoring": named(BLOSUM), "count": self.count, "sizes": (self.mean, self.mean)}
+    name: str
+    letters: int  # how many different ones
+    queries: Shape
+    targets: Shape
+    each: bool = True
+    seed: int = 1
+    made: Callable[[], tuple[Sequences, Sequences]] | None = None  # others
 
     @cached_property
     def sides(self) -> tuple[Sequences, Sequences]:
         if self.made is not None:
             return self.made()
-        lengths = self.count, self.low, self.high
-        return generated.drawn(*lengths, 20, seed=1), generated.drawn(*lengths, 20, seed=2)
+        queries = generated.drawn(*self.queries, self.letters, seed=self.seed)
+        return queries, generated.drawn(*self.targets, self.letters, seed=self.seed + 1)
 
-    def pairs(self) -> Batch:
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The mean lengths."""
+        return sum(self.queries[1:]) // 2, sum(self.targets[1:]) // 2
+
+    @property
+    def pairs(self) -> int:
+        return self.queries[0] * self.targets[0] if self.each else self.queries[0]
+
+    @property
+    def cells(self) -> int:
+        m, n = (side.lengths for side in self.sides)
+        return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
+
+    def batch(self) -> Batch:
+        """Return the pairs of the first with the first and so on."""
         return Batch.pairwise(*self.sides)
 
-    def sample(self, each: bool) -> Any:
-        """Return random indices of both sides, of the pairs that are judged."""
-        pairs = self.count**2 if each else self.count
-        shape = 2 if each else 1, min(pairs, max(1, int(SAMPLE / self.mean**2)))
-        return np.broadcast_to(
-            np.random.default_rng(9).integers(0, self.count, shape), (2, shape[1])
-        )
+    def sample(self, cells: float) -> npt.NDArray[np.int32]:
+        """Return random pairs of about this number of cells: indices of both sides, (2, K)."""
+        most = max(1, int(cells * self.pairs / self.cells))
+        index = np.random.default_rng(7).integers(0, self.pairs, min(self.pairs, most), np.int32)
+        return np.array(divmod(index, self.targets[0]) if self.each else (index, index))
+
+    def chosen(self, found: Any, cells: float) -> Any:
+        """Return what was found of the pairs of `sample`."""
+        index = self.sample(cells)
+        return np.asarray(found)[tuple(index) if self.each else index[0]]
+
+    def judged(self) -> Callable[[Any], Check]:
+        """Return what judges scores, parasail those of a sample."""
+        name, expected = judge(BLOSUM, Batch.indexed(*self.sides, *self.sample(SAMPLE)))
+        return lambda found: compare(self.chosen(found, SAMPLE), expected, name)
+
+
+def proteins(name: str, count: int, low: int, high: int, *, each: bool = True) -> Sides:
+    return Sides(name, 20, (count, low, high), (count, low, high), each)
+
+
+def fields_of(kind: Sides) -> dict[str, Any]:
+    return {"scoring": named(BLOSUM), "count": kind.queries[0], "sizes": kind.sizes}
 
 
 class Arbitrary(PairWork):
@@ -73,15 +103,6 @@ class Arbitrary(PairWork):
         return super().cut(cells)
 
 
-def judged(queries: Sequences, targets: Sequences, chosen: Any) -> Scores:
-    """Return the scores of chosen pairs by parasail."""
-    if not ParasailPairs.available(BLOSUM):
-        raise ValueError("not judged: parasail is needed")
-    return ParasailPairs(BLOSUM).scores_of(
-        Batch.indexed(queries, targets, *chosen.astype(np.int32))
-    )
-
-
 class AllPairs(Workload):
     """Score matrices: proteins each with each, once per pair, and of two collections."""
 
@@ -92,37 +113,35 @@ class AllPairs(Workload):
     def cases(self) -> Iterator[Case]:
         """Yield proteins of 300, CDR3s, and E. coli's if there is a folder of data."""
         count = self.setup.chosen(self.counts)
-        kinds = [Kind("proteins", count, 300, 300)]
-        kinds.append(Kind("CDR3", 3 * count, 10, 20))
+        kinds = [proteins("proteins", count, 300, 300), proteins("CDR3", 3 * count, 10, 20)]
         if self.setup.data and self.setup.size in ("large", "full"):
-            kinds.append(Kind("E. coli", 4403, 307, 307, self._proteome))
+            kinds.append(replace(proteins("E. coli", 4403, 307, 307), made=self._proteome))
         for kind in kinds:
-            two, once = f"{kind.text}, two collections", f"{kind.text}, each pair once"
-            ours = {"device": self.device, "metered": True, **kind.fields}
+            two, once = f"{kind.name}, two collections", f"{kind.name}, each pair once"
+            ours = {"device": self.device, "metered": True, **fields_of(kind)}
             yield Case("score_matrix", partial(self._start, kind, True), options=once, **ours)
             yield Case("score_matrix", partial(self._start, kind, False), options=two, **ours)
             if "StringZilla" in self.setup.rivals:
-                words = {"ours": False, "version": programs.stringzilla_scope()[2], **kind.fields}
+                words = {"version": programs.stringzilla_scope()[2], **fields_of(kind)}
                 start = partial(self._stringzilla, kind)
-                yield Case(programs.stringzilla_name(), start, options=two, **words)
+                yield Case(programs.stringzilla_name(), start, ours=False, options=two, **words)
 
     def _proteome(self) -> tuple[Sequences, Sequences]:
         found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
         return found, found
 
-    def _start(self, kind: Kind, symmetric: bool, seconds: float) -> Run:
-        queries, targets = kind.sides
-        targets = queries if symmetric else targets
-        engine, chosen = Auto(BLOSUM, self.device), kind.sample(each=True)
-        expected = judged(queries, targets, chosen)
-        cells = int(queries.lengths.sum()) * int(targets.lengths.sum())
+    def _start(self, kind: Sides, symmetric: bool, seconds: float) -> Run:
+        engine, (queries, targets) = Auto(BLOSUM, self.device), kind.sides
+        cells = kind.cells
         if symmetric:  # of n sequences, n (n + 1) / 2 pairs
-            cells = (cells + int((queries.lengths**2).sum())) // 2
+            cells = int(queries.lengths.sum() ** 2 + (queries.lengths**2).sum()) // 2
+            kind = replace(kind, made=lambda: (queries, queries))
+        judged = kind.judged()
 
         def check(found: Any) -> Check:
             if symmetric and not np.array_equal(found, found.T):
                 return Check("parasail", 1, 1, "the matrix is not symmetric")
-            return compare(found[tuple(chosen)], expected, "parasail")
+            return judged(found)
 
         def estimate(limit: float) -> float:
             part = queries.part(slice(max(1, len(queries) // 8)))
@@ -133,18 +152,16 @@ class AllPairs(Workload):
         facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
         return Run(run, check, cells, estimate if long else None, facts=facts)
 
-    def _stringzilla(self, kind: Kind, seconds: float) -> Run:
+    def _stringzilla(self, kind: Sides, seconds: float) -> Run:
         program, decode = programs.StringZilla(BLOSUM), BLOSUM.alphabet.decode
-        on_gpu = programs.stringzilla_scope()[1]
-        count = kind.count if on_gpu else max(2, kind.count // 4)
+        whole, on_gpu = kind.queries[0], programs.stringzilla_scope()[1]
+        count = whole if on_gpu else max(2, whole // 4)
         queries, targets = (side.part(slice(count)) for side in kind.sides)
-        sides = [programs.strings([decode(each) for each in side]) for side in (queries, targets)]
-        chosen = kind.sample(each=True) % count
-        expected = judged(queries, targets, chosen)
-        cells = int(queries.lengths.sum()) * int(targets.lengths.sum())
-        check = lambda found: compare(found[tuple(chosen)], expected, "parasail")  # noqa: E731
-        part = (count / kind.count) ** 2 if count < kind.count else None
-        return Run(partial(program.matrix, *sides), check, cells, part=part)
+        shape = count, *kind.queries[1:]
+        some = replace(kind, queries=shape, targets=shape, made=lambda: (queries, targets))
+        sides = [programs.strings([decode(each) for each in side]) for side in some.sides]
+        part = (count / whole) ** 2 if count < whole else None
+        return Run(partial(program.matrix, *sides), some.judged(), some.cells, part=part)
 
 
 class ManyPairs(Workload):
@@ -160,32 +177,32 @@ class ManyPairs(Workload):
         count = self.setup.chosen(self.counts)
         for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
             text = "lengths 300" if low == high else f"lengths {low}-{high}"
-            kind = Kind(text, max(2, int(share * count)), low, high)
+            kind = proteins(text, max(2, int(share * count)), low, high, each=False)
+            fields = {"options": text, **fields_of(kind)}
             for task, name in (("scores", "score_pairs"), ("paths", "align_pairs")):
-                words = {"device": self.device, "metered": True, "options": text, **kind.fields}
-                yield Case(name, partial(self._start, kind, name), task, **words)
+                start = partial(self._start, kind, name)
+                yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
-                work = Arbitrary(self.setup, BLOSUM, kind.pairs, options=text, **kind.fields)
+                work = Arbitrary(self.setup, BLOSUM, kind.batch, **fields)
                 yield from work.rival_cases(self.setup.cores)
 
-    def _start(self, kind: Kind, name: str, seconds: float) -> Run:
-        aligner, chosen = Aligner(BLOSUM, device=self.device.info.index), kind.sample(each=False)
-        expected = judged(*kind.sides, chosen)
+    def _start(self, kind: Sides, name: str, seconds: float) -> Run:
+        aligner, judged = Aligner(BLOSUM, device=self.device.info.index), kind.judged()
+        few = kind.sample(SAMPLE)[0][:100].tolist()
 
         def check(found: Any) -> Check:
-            scores = found if name == "score_pairs" else found.score
-            checked = compare(scores[chosen[0]], expected, "parasail")
             if name == "score_pairs":
-                return checked
-            queries, targets = kind.sides
+                return judged(found)
+            (queries, targets), some = kind.sides, [found.alignment(k).coordinates for k in few]
             again = [
-                path_score(BLOSUM, queries[k], targets[k], found.alignment(k).coordinates)
-                for k in chosen[0][:100].tolist()
+                path_score(BLOSUM, queries[k], targets[k], path)
+                for k, path in zip(few, some, strict=True)
             ]
-            return both(checked, compare(again, expected[:100], "scores of the alignments"))
+            scores = compare(again, found.score[few], "scores of the alignments")
+            return both(judged(found.score), scores)
 
         run = partial(getattr(aligner, name), *kind.sides)
-        return Run(run, check, kind.pairs().cells, facts=lambda: {"note": aligner.engine.label})
+        return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
 
 
 class Near(Workload):
@@ -212,9 +229,9 @@ class Near(Workload):
     def scores(self) -> Any:
         """All scores, of which parasail judged some."""
         found = score_matrix(Lanes(BLOSUM, self.device), self.sequences)
-        chosen = np.random.default_rng(9).integers(0, len(found), (2, 500))
-        expected = judged(self.sequences, self.sequences, chosen)
-        checked = compare(found[tuple(chosen)], expected, "parasail")
+        chosen = np.random.default_rng(9).integers(0, len(found), (2, 500), np.int32)
+        pairs = Batch.indexed(self.sequences, self.sequences, *chosen)
+        checked = compare(found[tuple(chosen)], judge(BLOSUM, pairs)[1])
         if not checked.passed:
             raise ValueError(f"not judged: {checked.first}")
         return found

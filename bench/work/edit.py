@@ -8,39 +8,33 @@ StringZilla all pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 import glsw
-from bench import generated, programs
+from bench import programs
 from bench.measure import Check, compare
 from bench.work.base import Case, Run, Workload, facts_of
+from bench.work.collections import Sides
 from glsw.batch import Batch
 from glsw.engines.bit_parallel import BitParallel
 from glsw.scoring.unit_costs import unit_costs
-from glsw.sequences.encoded import Sequences
 from glsw.sequences.items import code_alphabet
 
 _SAMPLE_CELLS = 1e8  # that edlib judges, and is measured on
 _LETTERS = np.frombuffer(b"ACGTBDEFHIKLMNPQRSVWXYZ", np.uint8)
-Shape: TypeAlias = tuple[int, int, int]
-"""How many sequences, the smallest and the largest length."""
 
 
 @dataclass
-class Work:
-    """Queries and targets: each with each, or the first with the first and so on."""
+class Work(Sides):
+    """Texts of which edlib and StringZilla judge the distances."""
 
-    name: str
-    letters: int  # how many different ones
-    queries: Shape
-    targets: Shape
-    each: bool = True
+    seed: int = 1965
     infix: bool = False
     known: npt.NDArray[np.int64] | None = None  # all distances, once a sample of them was right
 
@@ -52,13 +46,7 @@ class Work:
         if count == 1:
             targets = 1, int(low * share) + 1, int(high * share) + 1
         queries = (max(1, int(self.queries[0] * share)), *self.queries[1:])
-        return Work(self.name, self.letters, queries, targets, self.each, self.infix)
-
-    @cached_property
-    def sides(self) -> tuple[Sequences, Sequences]:
-        letters = self.letters
-        queries = generated.drawn(*self.queries, letters, seed=1965)
-        return queries, generated.drawn(*self.targets, letters, seed=1966)
+        return replace(self, queries=queries, targets=targets)
 
     @cached_property
     def texts(self) -> list[list[str]]:
@@ -68,26 +56,11 @@ class Work:
             found.append([text[start:end] for start, end in pairwise(bounds)])
         return found
 
-    @property
-    def pairs(self) -> int:
-        return self.queries[0] * self.targets[0] if self.each else self.queries[0]
-
-    @property
-    def cells(self) -> int:
-        m, n = (side.lengths for side in self.sides)
-        return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
-
     @cached_property
-    def sample(self) -> npt.NDArray[np.int64]:
-        most = max(1, int(_SAMPLE_CELLS * self.pairs / self.cells))
-        return np.random.default_rng(7).integers(0, self.pairs, min(self.pairs, most))
-
-    @property
     def sampled(self) -> list[tuple[str, str]]:
-        """The pairs of the sample."""
+        """The pairs that edlib gets."""
         queries, targets = self.texts
-        shape = (self.sample // len(targets), self.sample % len(targets))
-        index = shape if self.each else (self.sample, self.sample)
+        index = self.sample(_SAMPLE_CELLS).tolist()
         return [(queries[q], targets[t]) for q, t in zip(*index, strict=True)]
 
     def by_edlib(self) -> npt.NDArray[np.int64]:
@@ -97,14 +70,14 @@ class Work:
         return np.array([edlib.align(*pair, mode=mode)["editDistance"] for pair in self.sampled])
 
     @cached_property
-    def judged(self) -> npt.NDArray[np.int64]:
+    def expected(self) -> npt.NDArray[np.int64]:
         return self.by_edlib()
 
     def check(self, found: Any, *, on_all: bool = False) -> Check:
-        flat = np.asarray(found).reshape(-1).astype(np.int64)
-        checked = compare(flat[self.sample], self.judged, "edlib")
+        checked = compare(self.chosen(found, _SAMPLE_CELLS), self.expected, "edlib")
         if not checked.passed:
             return checked
+        flat = np.asarray(found).reshape(-1).astype(np.int64)
         self.known = flat if self.known is None else self.known
         return compare(flat, self.known, "bit_parallel") if on_all else checked
 
@@ -135,8 +108,8 @@ class Edit(Workload):
             several["bit_parallel, 8 words"] = 8
         for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
             work = whole.part(self.setup.chosen(self.shares))
-            sizes = [sum(side[1:]) // 2 for side in (work.queries, work.targets)]
-            fields: dict[str, Any] = {"task": "distances", "sizes": sizes, "count": work.pairs}
+            fields: dict[str, Any] = {"task": "distances", "sizes": work.sizes}
+            fields["count"] = work.pairs
             fields |= {"scoring": "edit distance", "options": work.name}
             ours = dict(device=self.device, metered=True, **fields)
             if self.setup.wants("bit_parallel"):
@@ -183,7 +156,7 @@ class Edit(Workload):
 
     def _edlib(self, work: Work, seconds: float) -> Run:
         cells = sum(len(query) * len(target) for query, target in work.sampled)
-        check = partial(compare, expected=work.judged)
+        check = partial(compare, expected=work.expected)
         return Run(
             work.by_edlib, check, cells, part=cells / work.cells if cells < work.cells else None
         )

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bench import generated
-from bench.commands import write_records
 from bench.measure import Check
-from bench.programs import ParasailPairs, Scores
+from bench.programs import ParasailPairs, Scores, judge
+from bench.rivals import write_records
 from bench.work.base import spread
 from glsw.batch import Batch
 from glsw.engines import Reference
@@ -220,10 +220,8 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
     have a higher score than what was found has.
     """
     scoring = journey.scoring
-    exact = ParasailPairs.available(scoring)
-    judge: Any = ParasailPairs(scoring) if exact else Reference(scoring)
-    score = judge.scores_of if exact else judge.scores
-    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if exact else "reference"]
+    fast = ParasailPairs.available(scoring)
+    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if fast else "reference"]
     queries, targets = (records(inputs.path(name)) for name in (journey.query, journey.target))
     number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
     listed: dict[str, dict[int, int]] = {}
@@ -240,7 +238,7 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
         part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
         codes = [encode(targets[k].letters) for k in part]
         strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
-        of_strands = [score(Batch.one_to_many(encode(each), codes)) for each in strands]
+        of_strands = [judge(scoring, Batch.one_to_many(encode(each), codes))[1] for each in strands]
         best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
         best = [each for each in best[: len(mine) if not journey.top else journey.top] if each > 0]
         got = sorted(mine.values(), reverse=True)
@@ -249,7 +247,7 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
         if got != best:
             wrong += 1
             first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
-    return Check(judge.name, pairs, wrong, first)
+    return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
 
 
 class Cells:
@@ -283,4 +281,4 @@ class Cells:
             chosen = [self._targets[k] for k in spread(len(self._targets), count)]
             targets = [encode(each.letters) for each in chosen]
             batch = Batch.one_to_many(encode(query.letters), targets)
-        return batch, ParasailPairs(self._scoring).scores_of(batch)
+        return batch, judge(self._scoring, batch)[1]

@@ -23,8 +23,9 @@ from typing import Any
 
 import glsw
 from bench import rivals
-from bench.commands import version_of
+from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
+from bench.rivals import version_of
 from bench.row import impersonal
 from bench.work.base import Case, Told, Workload, rival_cases
 from bench.work.journey_inputs import (
@@ -39,7 +40,6 @@ from bench.work.journey_inputs import (
     judged,
     records,
 )
-from bench.work.search_files import environment
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""

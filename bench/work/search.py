@@ -22,7 +22,6 @@ from bench.work.base import (
     spread,
 )
 from bench.work.search_base import BLOSUM, Database
-from bench.work.search_files import Files
 from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
@@ -95,7 +94,7 @@ class Swissprot(Uniform):
         if base.count == self.setup.chosen(self.sizes)[-1]:
             some = 3 if self.setup.size == "full" else 1
             yield from base.rival_cases(spread(len(base.lengths), some))
-            yield from Files(base).cases()
+            yield from base.file_cases()
 
 
 class Liu2006(Workload):

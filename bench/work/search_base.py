@@ -1,19 +1,24 @@
-"""One search: queries, targets, who judges the scores, engines and other programs."""
+"""One search: queries, targets, who judges the scores, engines, other programs, whole commands."""
 
 from __future__ import annotations
 
+import csv
 import gc
+import io
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench import generated, rivals
-from bench.commands import Cudasw4
+from bench.machine import run
 from bench.measure import Check, Measurement, Spread, both
-from bench.programs import ParasailPairs, Scores
+from bench.programs import Scores, judge
+from bench.rivals import Cudasw4, write_fasta
 from bench.work.alignments import PairWork, Right
 from bench.work.base import (
     Case,
@@ -27,23 +32,19 @@ from bench.work.base import (
     portion,
     rival_cases,
 )
+from glsw.align import Aligner
 from glsw.batch import Batch
-from glsw.engines import Engine, Reference
+from glsw.engines import Engine
+from glsw.output import FORMATS
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
+GLSW = sys.executable, "-m", "glsw"
 MEAN = 361
 """Letters of a target with Swiss-Prot's lengths."""
 TOP = Cudasw4.best
 """Hits of each query that whole commands list."""
-
-
-def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
-    """Return who judges these pairs of one query, parasail or the reference, and its scores."""
-    if ParasailPairs.available(scoring):
-        return ParasailPairs.name, ParasailPairs(scoring).scores_of(batch)
-    return Reference.name, Reference(scoring).scores(batch)
 
 
 class QueryWork(PairWork):
@@ -102,6 +103,7 @@ class Database:
         self._judges: dict[int, QueryWork] = {}
         self._engine: tuple[Entry, Engine] | None = None
         self._rates: dict[str, float] = {}
+        self._expected: str | None = None
         self._scans: dict[str, tuple[list[Any], set[tuple[int, ...]]]] = {}
 
     @cached_property
@@ -175,7 +177,7 @@ class Database:
         judges = [self.judge(q) for q in queries]
         first: list[float] = []
 
-        def run() -> Scores:
+        def scan() -> Scores:
             start = time.perf_counter()
             found = list(engine.scan(some, parts))
             first.append(time.perf_counter() - start)
@@ -189,7 +191,7 @@ class Database:
         seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
         facts = facts_of(engine)
         return Run(
-            *(run, check, self.cells(queries), seconds_of),
+            *(scan, check, self.cells(queries), seconds_of),
             facts=lambda: {"setup": first[0], **facts()},
         )
 
@@ -240,3 +242,90 @@ class Database:
         )
         wall = Spread(median, low, high, (high - low) / median, each[0].repeats)
         return Told(Measurement(check, self.cells(queries), wall if check.passed else None))
+
+    # whole commands on files; several devices
+
+    def file_cases(self) -> Iterator[Case]:
+        fields = {**self.fields(self.everything), "grace": 300.0}
+        if self.setup.wants("lanes"):
+            yield Case("glsw search", self._ours, "command", **fields)
+        for kind in Cudasw4.kinds if Cudasw4.name in self.setup.rivals else ():
+            start = partial(self._cudasw4, kind)
+            yield Case(f"{Cudasw4.name} {kind}", start, "command", ours=False, **fields)
+        devices = self.setup.devices
+        for some in (devices[:1], devices) if len(devices) > 1 else ():
+            fields["options"] = f"devices {','.join(map(str, some))}"
+            yield Case("glsw search", partial(self._on_devices, some), "devices", **fields)
+
+    @cached_property
+    def folder(self) -> Path:
+        folder = self.setup.folder
+        self.drop()
+        write_fasta(folder / "q.fasta", "query", self.queries)
+        write_fasta(folder / "db.fasta", "target", self.targets)
+        start = time.perf_counter()
+        database = str(folder / "db.fasta"), str(folder / "db.glsw")
+        run([*GLSW, "makedb", *database, "--force", "--no-progress"])
+        self.indexing = time.perf_counter() - start
+        return folder
+
+    def _ours(self, seconds: float) -> Told:
+        folder = self.folder
+        words = ["search", str(folder / "q.fasta"), str(folder / "db.glsw"), "--format", "tsv"]
+        words += ["--top", str(TOP), "--engine", "lanes", "--no-progress"]
+        words += ["--device", str(self.setup.device.info.index)]
+
+        def search() -> list[list[int]]:
+            best: list[list[int]] = [[] for _ in self.lengths]
+            text = io.StringIO(run([*GLSW, *words]))
+            for row in csv.DictReader(text, dialect=csv.excel_tab, quoting=csv.QUOTE_NONE):
+                if row.get("hsp", "1") == "1":  # a hit may have more alignments
+                    best[int(row["query"].removeprefix("query"))].append(int(row["score"]))
+            return best
+
+        told = self._timed(search, max(seconds, 0.1))
+        note = "alignments and E-values of ten hits each"
+        return Told(told, {"setup": self.indexing, "note": note})
+
+    def _cudasw4(self, kind: str, seconds: float) -> Told:
+        program = self.cudasw4
+
+        def command() -> list[list[int]]:
+            program.command(kind)
+            return program.best_scores()
+
+        told = self._timed(command, float("inf"))
+        return Told(told, {"setup": program.indexing, "note": "scores only"})
+
+    def _timed(self, command: Callable[[], list[list[int]]], seconds: float) -> Measurement:
+        """Judge and time a command up to four times; the first one warms up."""
+        times: list[float] = []
+        check = Check("nobody", 0, 0)
+        everything = self.everything
+        while len(times) < 4 and sum(times) < seconds:
+            start = time.perf_counter()
+            best = command()
+            times.append(time.perf_counter() - start)
+            check = self.check_best(everything, best)
+            if not check.passed:
+                return Measurement(check, self.cells(everything))
+        return Measurement(check, self.cells(everything), Spread.of(times[1:] or times))
+
+    def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
+        """Return the search on some devices; the output of all of them is the same."""
+        folder = self.folder
+        one: Any = devices[0] if len(devices) == 1 else list(devices)
+        aligner = Aligner(BLOSUM, engine="lanes", device=one)
+
+        def search() -> str:
+            stream = io.StringIO()
+            for result in aligner.search(folder / "q.fasta", folder / "db.glsw", top=TOP):
+                FORMATS["tsv"].write(result, stream)
+            return stream.getvalue()
+
+        def check(text: str) -> Check:
+            self._expected = self._expected or text
+            same = text == self._expected
+            return Check("one device", 1, int(not same), None if same else "other bytes")
+
+        return Run(search, check, self.cells(self.everything), close=aligner.close)

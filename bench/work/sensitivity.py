@@ -16,8 +16,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from bench.commands import run, ssearch36_table, version_of, write_records
+from bench.machine import run
 from bench.measure import Check, Measurement
+from bench.rivals import ssearch36_table, version_of, write_records
 from bench.work.base import Case, Setup, Told, Workload, spread
 from glsw.align import Aligner
 from glsw.iteration import INCLUSION, rounds

@@ -1,14 +1,4 @@
-"""Papers as data: their workloads, their published figures, and claims that rows decide.
-
->>> claim = Claim("twice as fast", "figure 1", {"program": "a"}, {"program": "b"}, 2.0)
->>> def row(program, size, wall):
-...     own = {"workload": "x", "program": program, "sizes": [size], "cells": 100, "wall": wall}
-...     return own | {"judged": 1, "wrong": 0}
->>> rows = [row("a", 8, 1.0), row("b", 8, 3.0), row("a", 9, 1.0), row("b", 9, 1.5)]
->>> found = decide(claim, rows)
->>> found.verdict, [(size, round(ratio, 1)) for size, ratio, *_ in found.ratios]
-('holds in part', [('8', 3.0), ('9', 1.5)])
-"""
+"""Papers as data: their workloads, their published figures, and claims that rows decide."""
 
 from __future__ import annotations
 

@@ -76,11 +76,7 @@ class Comparison(NamedTuple):
 
 
 def times(row: Row, clock: str) -> Times:
-    """Return the times of a row by ``wall``, ``clock`` or its rate.
-
-    >>> times({"rate": 4e9, "unit": "op/s", "spread": 0.01, "repeats": 20}, "rate").median
-    2.5e-10
-    """
+    """Return the times of a row by ``wall``, ``clock`` or its rate."""
     share, repeats = max(row.get("spread") or 0.0, row.get("between") or 0.0), row.get("repeats")
     if clock == "rate":
         seconds = row["rate"] if row.get("unit") == "s" else 1 / row["rate"]
@@ -91,14 +87,7 @@ def times(row: Row, clock: str) -> Times:
 
 
 def judge(old: Times, new: Times, floor: float) -> str:
-    """Return ``slower``, ``faster`` or nothing; see the head of the module.
-
-    >>> quiet, late = Times(1.0, 0.98, 0.03, 20), Times(1.2, 1.17, 0.05, 20)
-    >>> judge(quiet, late, 0.05), judge(late, quiet, 0.05), judge(quiet, late, 0.25)
-    ('slower', 'faster', '')
-    >>> judge(quiet, Times(1.2, 0.99, 0.3, 20), 0.05)  # its repeats differ by more
-    ''
-    """
+    """Return ``slower``, ``faster`` or nothing; see the head of the module."""
     if min(old.repeats, new.repeats) < 2:
         floor *= ONCE
     low, high = sorted((old, new), key=lambda each: each.median)
@@ -183,14 +172,7 @@ def _explained(delta: Delta, hosts: dict[str, float], limit: roofline.Bound | No
 
 
 def between(deltas: Sequence[Delta]) -> float:
-    """Return by how much two files differ: the spread of the logarithms of the ratios, robustly.
-
-    >>> quiet = Times(1.0, 1.0, 0.0, 20)
-    >>> ratios = 1.0, 0.98, 1.02, 0.99, 1.01, 1.0, 1.03, 2.0
-    >>> late = [Times(ratio, ratio, 0.0, 20) for ratio in ratios]
-    >>> round(between([Delta({}, "wall", quiet, each) for each in late]), 3)
-    0.029
-    """
+    """Return by how much two files differ: the spread of the logarithms of the ratios, robustly."""
     if len(deltas) < ENOUGH:
         return 0.0
     changes = sorted(abs(math.log(delta.ratio)) for delta in deltas)

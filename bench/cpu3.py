@@ -1,14 +1,4 @@
-"""The CPU of Sudo et al. 2012: cpu3.c, built with ``cc -O3``, on one core, without sub-tables.
-
->>> from glsw.scoring.three import Scoring3
->>> scoring = Scoring3.identity()
->>> words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
->>> if refused() is None:
-...     print(best(scoring, Batch.of([words])).tolist())
-... else:
-...     print([[2, 3, 2, 3]])
-[[2, 3, 2, 3]]
-"""
+"""The CPU of Sudo et al. 2012: cpu3.c, built with ``cc -O3``, on one core, without sub-tables."""
 
 from __future__ import annotations
 

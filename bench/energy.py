@@ -146,11 +146,7 @@ def _wait(ready: Callable[[], bool]) -> None:
 
 
 def joules(samples: Samples, start: float, end: float) -> float | None:
-    """Return the energy of a time, watts changing evenly; None with fewer than two samples in it.
-
-    >>> joules([(0.0, 100.0), (1.0, 300.0)], 0.0, 1.0)
-    200.0
-    """
+    """Return the energy of a time, watts changing evenly; None with fewer than two samples."""
     seconds, watts = np.array(samples, float).reshape(-1, 2).T
     inside = (seconds > start) & (seconds < end)
     if np.count_nonzero((seconds >= start) & (seconds <= end)) < 2:
@@ -185,14 +181,7 @@ def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[tuple[floa
 
 
 def sample_of(line: str) -> tuple[float, float] | None:
-    """Read seconds and watts of a line of nvidia-smi, None from one without.
-
-    >>> sample_of("2026/11/21 10:45:20.250, [N/A]") is None
-    True
-    >>> one, other = (sample_of(f"2026/11/21 10:45:20.{ms}, 71.30") for ms in (250, 300))
-    >>> round(other[0] - one[0], 3), other[1]
-    (0.05, 71.3)
-    """
+    """Read seconds and watts of a line of nvidia-smi, None from one without."""
     stamp, _, watts = line.partition(", ")
     try:
         return datetime.strptime(stamp.strip(), "%Y/%m/%d %H:%M:%S.%f").timestamp(), float(watts)

@@ -43,10 +43,6 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
 
     One is drawn from each of ``count`` equal slices of the distribution, so that also a small
     database has its mean; between two of `_FRACTIONS` the logarithm of the length is uniform.
-
-    >>> lengths = swissprot_lengths(20_000)
-    >>> round(lengths.mean()), round(np.median(lengths)), int(lengths.max())
-    (364, 297, 12980)
     """
     if count < 1:
         raise ValueError(f"a database of {count} sequences: at least 1 is needed")
@@ -59,11 +55,7 @@ def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
 def proteins(
     lengths: npt.ArrayLike, seed: int = 2006, composition: Mapping[str, float] = COMPOSITION
 ) -> Sequences:
-    """Return random proteins of these lengths and this composition, by default Swiss-Prot's.
-
-    >>> PROTEIN.decode(proteins([8, 3], seed=1)[0])
-    'LVNVEGSG'
-    """
+    """Return random proteins of these lengths and this composition, by default Swiss-Prot's."""
     residues = np.asarray(lengths, dtype=np.int64)
     frequencies = np.array(list(composition.values()))
     letters = PROTEIN.encode("".join(composition))
@@ -92,9 +84,6 @@ def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:
     """Return ``count`` letters of Swiss-Prot's `COMPOSITION`, to 1/65536 and in a hurry.
 
     A quarter of a billion takes a second of one core; `proteins` draws others from the same seed.
-
-    >>> PROTEIN.decode(letters(8, seed=1))
-    'WIPLKPLV'
     """
     frequencies = np.array(list(COMPOSITION.values()))
     ends = np.rint(np.cumsum(frequencies) / frequencies.sum() * 2**16).astype(np.int64)
@@ -123,10 +112,6 @@ def plant(database: Sequences, queries: Sequences, seed: int = 1981) -> npt.NDAr
     the place of a sequence as long as the query, or as near to that as there is; it is cut, or
     followed by what stood there. A query whose place is taken gets none. ``database`` is sorted by
     descending length; its residues are overwritten.
-
-    >>> database, two = many([30, 20, 20, 20, 10]), queries([20, 26])
-    >>> plant(database, two).tolist(), database.lengths.tolist()
-    ([0, 1], [30, 20, 20, 20, 10])
     """
     lengths = database.lengths
     chosen: list[int] = []
@@ -143,12 +128,7 @@ def plant(database: Sequences, queries: Sequences, seed: int = 1981) -> npt.NDAr
 
 
 def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
-    """Return random DNA of these lengths, all four letters equally often.
-
-    >>> from glsw.sequences.alphabet import DNA
-    >>> DNA.decode(dna([8, 3], seed=1)[0])
-    'TTACTGAG'
-    """
+    """Return random DNA of these lengths, all four letters equally often."""
     sizes = np.asarray(lengths, dtype=np.int64)
     drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)
     return Sequences(drawn, np.concatenate([[0], np.cumsum(sizes)]))
@@ -180,11 +160,6 @@ def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences
 
     A letter in ten is drawn again from the first ``letters`` of the alphabet, one in a hundred is
     taken out, and before one in a hundred another is put in.
-
-    >>> sequences = dna([1000, 5])
-    >>> found = relatives(sequences, 4)
-    >>> found.lengths.tolist(), np.array_equal(found[0], sequences[0])
-    ([1000, 5], False)
     """
     random = np.random.default_rng(seed)
     return Sequences.of(_relative(codes, letters, random) for codes in sequences)

@@ -120,13 +120,7 @@ def environment() -> dict[str, str]:
 
 
 def slug(renderer: str) -> str:
-    """Return a renderer's name for a file name.
-
-    >>> slug("NVIDIA H100 80GB HBM3/PCIe/SSE2"), slug("llvmpipe (LLVM 15.0.6, 256 bits)")
-    ('nvidia-h100-80gb-hbm3', 'llvmpipe')
-    >>> slug("Mesa Intel(R) UHD Graphics 620 (KBL GT2)"), slug("zink Vulkan 1.3(llvmpipe (LLVM))")
-    ('mesa-intel-uhd-graphics-620', 'zink-vulkan-1-3-llvmpipe')
-    """
+    """Return a renderer's name for a file name."""
     name = re.sub(r"\((R|TM)\)", "", renderer)
     if not name.startswith("zink"):
         name = re.split(r"[(/]", name)[0]

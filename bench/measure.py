@@ -1,13 +1,4 @@
-"""Check, warm up, time: in that order, so that no number comes from a wrong engine.
-
->>> import numpy as np
->>> work = np.arange(10)
->>> result = measure(lambda: work.cumsum(), lambda found: compare(found[-1:], [45]), cells=10)
->>> result.check.wrong, result.wall.repeats >= 3, result.rate > 0
-(0, True, True)
->>> measure(lambda: work.cumsum(), lambda found: compare(found[-1:], [46]), cells=10).wall is None
-True
-"""
+"""Check, warm up, time: in that order, so that no number comes from a wrong engine."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Loops of shaders for `bench.work.micro`, and what NumPy says that they must find.
-
->>> kernel = chains(16, 8, "add max")
->>> kernel.work, kernel.expected().shape
-(256, (64,))
-"""
+"""Loops of shaders for `bench.work.micro`, and what NumPy says that they must find."""
 
 from __future__ import annotations
 

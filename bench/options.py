@@ -40,11 +40,7 @@ def run(
 def number(
     kind: Callable[[str], Any], least: float, what: str, *, above: bool = False
 ) -> Callable[[str], Any]:
-    """Return what reads a number from ``least`` on, or above it.
-
-    >>> number(int, 1, "a number from 1")("5")
-    5
-    """
+    """Return what reads a number from ``least`` on, or above it."""
 
     def read(text: str) -> Any:
         try:
@@ -59,11 +55,7 @@ def number(
 
 
 def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what reads some of these words, with commas between them.
-
-    >>> choices(["up", "left"])("left")
-    ['left']
-    """
+    """Return what reads some of these words, with commas between them."""
     words = tuple(known)
 
     def read(text: str) -> list[str]:

@@ -65,11 +65,7 @@ def short_name(file: File) -> str:
 
 
 def tag(name: str, content: str, **attributes: object) -> str:
-    """Return an element; ``content`` is HTML, and ``class_`` the attribute of that name.
-
-    >>> tag("a", "5", class_="wrong", href="#d0", title=None)
-    '<a class="wrong" href="#d0">5</a>'
-    """
+    """Return an element; ``content`` is HTML, and ``class_`` the attribute of that name."""
     words = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
@@ -207,11 +203,7 @@ def _bar(bar: Bar, low: float, high: float) -> str:
 
 
 def few_digits(rate: float) -> str:
-    """Return a rate with two digits where it is small.
-
-    >>> few_digits(0.002787), few_digits(12.345), few_digits(3898.1)
-    ('0.0028', '12.3', '3,898')
-    """
+    """Return a rate with two digits where it is small."""
     return f"{rate:.2g}" if rate < 0.1 else number(rate)
 
 

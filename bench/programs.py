@@ -1,13 +1,4 @@
-"""Other programs that compute scores in memory: parasail, pyopal, Biopython and StringZilla.
-
->>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
->>> encode = scoring.alphabet.encode
->>> batch = Batch.one_to_many(encode("ATCTCGTATGAT"), [encode("GTCTATCAC"), encode("TTTT")])
->>> program = Biopython(scoring)
->>> with program.prepared(batch) as work:
-...     program.scores(work).tolist()
-[10, 4]
-"""
+"""Other programs that compute scores in memory: parasail, pyopal, Biopython and StringZilla."""
 
 from __future__ import annotations
 

@@ -5,17 +5,6 @@ recurrence, the bytes that a cell moves, the dispatches or draws that a table ne
 what each engine needs, counted in its shader and its Python. Counted is what cannot be avoided: a
 value that several invocations of a dispatch read counts once, and a fast cache counts as memory. So
 the ceilings lie above what is possible, and the lowest one says what to look at first.
-
->>> rates = {"recurrence linear": 1e10, "storage read": 1e9, "dispatch": 1e-4}
->>> row = {
-...     "program": "wavefront", "scoring": "DNA 1/-1, gaps 2, 2", "sizes": [1000, 1000],
-...     "count": 1, "cells": 10**6, "task": "ends", "wall": 0.5, "ours": True,
-... }
->>> limit = bound(row, rates, {"software": True, "subgroup_size": 0, "half": False})
->>> [(each.resource, round(each.cells_per_second)) for each in limit.ceilings]
-[('dispatches', 5002501), ('storage', 27777778), ('compute', 10000000000)]
->>> limit.lowest.resource, round(limit.share, 2)
-('dispatches', 0.4)
 """
 
 from __future__ import annotations
@@ -107,15 +96,7 @@ def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[
 
 
 def run_of(row: Row, device: Mapping[str, Any]) -> EngineRun | None:
-    """Return what was done; None for several engines together and other tasks.
-
-    >>> device = {"software": False, "subgroup_size": 32, "half": True}
-    >>> row = {"program": "auto", "note": "auto: lanes", "scoring": "BLOSUM62, gaps 12, 1",
-    ...        "sizes": [375, 300], "count": 10, "cells": 375 * 3000, "task": "scores"}
-    >>> run = run_of(row, device)
-    >>> run.engine, run.lengths, run.linear
-    ('lanes f16', (375, 300), False)
-    """
+    """Return what was done; None for several engines together and other tasks."""
     engine = row["program"]
     if engine == "auto":
         engine = str(row.get("note") or "").removeprefix("auto: ")

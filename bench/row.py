@@ -1,9 +1,4 @@
-"""A measurement is a row; a file is a header and rows, one JSON object per line.
-
->>> row = {"workload": "pairs", "program": "diagonal", "cells": 10**9, "wall": 0.5, "wrong": 0}
->>> state(row), rate_of(row), key(row) == key(row | {"wall": 0.4}), len(name_of(row))
-('timed', 2000000000.0, True, 8)
-"""
+"""A measurement is a row; a file is a header and rows, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -120,11 +115,7 @@ class File:
 
 
 def tidy(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without empty fields, its seconds with six digits, its texts impersonal.
-
-    >>> tidy({"wall": 0.12345678, "note": "in /home/ada/x", "part": None, "cells": 10})
-    {'wall': 0.123457, 'note': 'in ~/x', 'cells': 10}
-    """
+    """Return a row without empty fields, its seconds with six digits, its texts impersonal."""
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, float):
@@ -146,13 +137,7 @@ def _schema() -> dict[str, Any]:
 
 
 def check(value: Any, kind: str) -> None:
-    """Raise ValueError if a header or a row is not as schema.json says, or has something personal.
-
-    >>> check({"workload": "pairs"}, "row")
-    Traceback (most recent call last):
-        ...
-    ValueError: 'program' is missing
-    """
+    """Raise ValueError if a header or row is not as schema.json says, or has something personal."""
     schema = _schema()[kind]
     if not isinstance(value, dict):
         raise ValueError(f"a {kind} is an object")
@@ -174,11 +159,7 @@ def check(value: Any, kind: str) -> None:
 
 
 def impersonal(text: str) -> str:
-    """Return a text without home directories and names of this user and machine.
-
-    >>> impersonal("cannot read /home/ada/query.fasta")
-    'cannot read ~/query.fasta'
-    """
+    """Return a text without home directories and names of this user and machine."""
     return _personal().sub("~", text)
 
 

@@ -39,21 +39,13 @@ def who(row: Row) -> str:
 
 
 def where(row: Row) -> str:
-    """Return where another program ran: ``one core``, ``all cores`` or ``GPU``; "" for glsw.
-
-    >>> where({"ours": False, "cores": 2}), where({"ours": False}), where({"ours": True})
-    ('all cores', 'GPU', '')
-    """
+    """Return where another program ran: ``one core``, ``all cores`` or ``GPU``; "" for glsw."""
     cores = row.get("cores")
     return "" if row["ours"] else "GPU" if not cores else "one core" if cores == 1 else "all cores"
 
 
 def sizes(row: Row) -> str:
-    """Return the sizes of a row.
-
-    >>> sizes({"sizes": [375, 512], "count": 1000000}), sizes({"sizes": [8, 8, 8]}), sizes({})
-    ('1,000,000 x 375 x 512', '8 x 8 x 8', '')
-    """
+    """Return the sizes of a row."""
     count = row.get("count")
     first = [f"{count:,}"] if count and count != 1 else []
     return " x ".join(first + [f"{size:,}" for size in row.get("sizes", ())])
@@ -63,11 +55,7 @@ def sizes(row: Row) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number with three digits.
-
-    >>> number(3711.8), number(97.68), number(0.0123), number(None)
-    ('3,712', '97.7', '0.0123', '-')
-    """
+    """Return a number with three digits."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
@@ -91,29 +79,17 @@ def _scaled(value: float | None, units: Mapping[str, float]) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a time in words.
-
-    >>> seconds(44.96), seconds(0.00133), seconds(1.446), seconds(2e-6), seconds(None)
-    ('45 s', '1.33 ms', '1.45 s', '2 us', '-')
-    """
+    """Return a time in words."""
     return _scaled(value, {"s": 1.0, "ms": 1e-3, "us": 1e-6})
 
 
 def size_text(size: int | None) -> str:
-    """Return bytes as text.
-
-    >>> size_text(2**18), size_text(3 * 2**20), size_text(None)
-    ('256 KiB', '3 MiB', '-')
-    """
+    """Return bytes as text."""
     return _scaled(size or None, {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1})
 
 
 def amount(value: float | None, unit: str | None) -> str:
-    """Return a rate with a prefix.
-
-    >>> amount(1.5e12, "op/s"), amount(2.5e-6, "s"), amount(5e9, "cell/s"), amount(0.9, "recall")
-    ('1.5 Top/s', '2.5 us', '5 GCUPS', '0.9 recall')
-    """
+    """Return a rate with a prefix."""
     if unit == "s":
         return seconds(value)
     if unit == "cell/s":

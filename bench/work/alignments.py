@@ -3,12 +3,6 @@
 parasail judges scores, the reference end cells of a part, `blocked` in other tiles those of a long
 pair; an alignment has to score what its letters and gaps score, and conventional ties have to give
 the one alignment of `glsw.traceback`.
-
->>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
->>> encode = scoring.alphabet.encode
->>> query, target = encode("ATCTCGTATGAT"), encode("GTCTATCAC")  # Liu et al. 2006, figure 2
->>> path_score(scoring, query, target, trace(query, target, scoring, 11, 8)[0])
-10
 """
 
 from __future__ import annotations

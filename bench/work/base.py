@@ -126,11 +126,7 @@ class Setup:
 
 
 def named(scoring: Any) -> str:
-    """Return a scoring of pairs or triples as rows have it.
-
-    >>> named(Scoring3.identity(1, -1, 2, 1))
-    'identity 1/-1, gaps 2, 1'
-    """
+    """Return a scoring of pairs or triples as rows have it."""
     if isinstance(scoring, Scoring3):
         scheme = scoring.scheme if scoring.scheme == "identity" else "sum of pairs"
         return f"{scheme} {named(scoring.pairs).removeprefix('DNA ')}"
@@ -240,11 +236,7 @@ def start_of(batch: Batch, cells: float) -> Batch:
 
 
 def spread(count: int, some: int) -> list[int]:
-    """Return ``some`` of ``count`` indices, evenly spaced from first to last; one: the middle.
-
-    >>> spread(20, 3), spread(2, 5), spread(20, 1)
-    ([0, 10, 19], [0, 1], [10])
-    """
+    """Return ``some`` of ``count`` indices, evenly spaced from first to last; one: the middle."""
     if some == 1:
         return [count // 2]
     return sorted({round(k) for k in np.linspace(0, count - 1, min(some, count))})

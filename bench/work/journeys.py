@@ -181,11 +181,7 @@ def _recall(ours: list[Hit], found: list[Hit]) -> float | None:
 
 
 def _key(name: str) -> str:
-    """Return the accession of a name: some programs print nothing else.
-
-    >>> _key("sp|P02232|LGB1_VICFA"), _key("read1")
-    ('P02232', 'read1')
-    """
+    """Return the accession of a name: some programs print nothing else."""
     parts = name.split("|")
     return parts[1] if len(parts) > 2 else name
 

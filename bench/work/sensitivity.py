@@ -50,16 +50,6 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
     error: of the same family, and of the same superfamily but another family. "pairs" is the share
     of pairs of one superfamily among the hits of all queries, sorted by E-value, before there are
     more errors. What the hits do not reach is left out.
-
-    Examples
-    --------
-    >>> classes = {"q": "a.1.1.1", "r": "a.1.1.1", "s": "a.1.1.2", "t": "a.1.2.1", "u": "b.1.1.1"}
-    >>> hits = {"q": [("q", 0.0), ("r", 1e-9), ("t", 1e-3), ("u", 0.1), ("s", 1.0)]}
-    >>> found = counted(hits, classes)
-    >>> found["family", "first error"], found["superfamily", "first error"]
-    (1.0, 0.0)
-    >>> found["pairs", "0.1 errors per query"]
-    0.5
     """
     number = {name: k for k, name in enumerate(classes)}
     family, superfamily, fold = (

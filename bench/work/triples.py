@@ -1,10 +1,4 @@
-"""Triples: words of a recording and proteins, engines on them, and who judges these.
-
->>> scoring = Scoring3.identity()
->>> words = [scoring.alphabet.encode(word) for word in ("TACG", "ACG", "AG")]
->>> path_score(scoring, words, np.array([4, 3, 2], np.int32), np.array([7, 3, 7], np.uint8))
-1
-"""
+"""Triples: words of a recording and proteins, engines on them, and who judges these."""
 
 from __future__ import annotations
 
@@ -99,10 +93,6 @@ def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.
 
     10 samples per second: a smooth random walk of all channels and one of each, waves of about
     0.1 Hz, and noise.
-
-    >>> values = recording(channels=3, samples=100)
-    >>> values.shape, bool(np.isfinite(values).all())
-    ((3, 100), True)
     """
     random = np.random.default_rng(seed)
     width = 20  # two seconds

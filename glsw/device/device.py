@@ -12,7 +12,7 @@ import ctypes
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,8 +32,10 @@ from glsw.device.fence import Fence
 from glsw.device.info import DeviceInfo, dotted, read_info
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
+    from glsw.device.readback import Readback
     from glsw.device.staging import Staging
 
 __all__ = [
@@ -110,6 +112,7 @@ class Device(ThreadSafeContext):
         self._query: Any = None
         self._timing = False
         self._staging: Staging | None = None
+        self._readback: Readback | None = None
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
@@ -228,6 +231,16 @@ class Device(ThreadSafeContext):
 
             self._staging = Staging(self)
         self._staging.write(buffer, array)
+
+    def reading(
+        self, wanted: Sequence[tuple[moderngl.Buffer, int]]
+    ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
+        """Begin to read the first bytes of some buffers, see `Readback.begin`."""
+        if self._readback is None:
+            from glsw.device.readback import Readback
+
+            self._readback = Readback(self)
+        return self._readback.begin(wanted)
 
     def close(self) -> None:
         """Release the context, for all users of the device; safe to repeat."""

@@ -22,8 +22,8 @@ _LEAST_BYTES = 2**20  # of an array that is worth it
 _MOST_THREADS = 4
 _STORAGE = (4, 4)  # the OpenGL version that can keep memory mapped
 _COPY_READ, _COPY_WRITE = 0x8F36, 0x8F37
-_MAPPED = 0x2 | 0x40 | 0x80  # for writing, persistent, coherent
-_IN_HOST_MEMORY = 0x200
+READING, WRITING = 1, 2
+_MAPPED, _IN_HOST_MEMORY = 0x40 | 0x80, 0x200  # persistent, coherent
 
 
 class Staging:
@@ -41,7 +41,7 @@ class Staging:
 
     def __init__(self, device: Device, block: int = _BLOCK) -> None:
         self._device, self._block = device, block
-        self._mapped = [self._map() for _ in range(_BLOCKS)]
+        self._mapped = [mapped(device, block, WRITING) for _ in range(_BLOCKS)]
         self._copied: list[Fence | None] = [None] * _BLOCKS
         self._next = 0
         threads = max(1, min(_MOST_THREADS, (os.cpu_count() or 1) // 2))
@@ -62,7 +62,6 @@ class Staging:
             buffer.write(array)
             return
         content = array.reshape(-1).view(np.uint8)
-        copy = self._function("glCopyBufferSubData", *[ctypes.c_uint] * 2, *[ctypes.c_ssize_t] * 3)
         for start in range(0, len(content), self._block):
             part = content[start : start + self._block]
             slot, self._next = self._next, (self._next + 1) % _BLOCKS
@@ -72,9 +71,7 @@ class Staging:
             name, memory = self._mapped[slot]
             assert memory is not None
             self._fill(memory[: len(part)], part)
-            self._bind(_COPY_READ, name)
-            self._bind(_COPY_WRITE, buffer.glo)
-            copy(_COPY_READ, _COPY_WRITE, 0, start, len(part))
+            copy(self._device, name, buffer.glo, 0, start, len(part))
             self._copied[slot] = self._device.fence()
         self._device.check("uploading")
 
@@ -88,27 +85,35 @@ class Staging:
         pieces = [slice(*cuts[k : k + 2]) for k in range(self._parts)]
         list(self._threads.map(lambda each: np.copyto(memory[each], part[each]), pieces))
 
-    def _map(self) -> tuple[int, npt.NDArray[np.uint8] | None]:
-        """Make a buffer whose memory stays mapped; return its name and the memory, if there is."""
-        if self._device.info.version < _STORAGE:
-            return 0, None
-        ctx, name = self._device.ctx, ctypes.c_uint()
-        size, flags, pointer = ctypes.c_ssize_t, ctypes.c_uint, ctypes.c_void_p
-        self._function("glGenBuffers", ctypes.c_int, pointer)(1, ctypes.addressof(name))
-        self._bind(_COPY_READ, name.value)
-        store = self._function("glBufferStorage", flags, size, pointer, flags)
-        store(_COPY_READ, self._block, None, _MAPPED | _IN_HOST_MEMORY)
-        mapping = gl_function(
-            ctx, "glMapBufferRange", flags, size, size, flags, result=ctypes.c_void_p
-        )
-        address = mapping(_COPY_READ, 0, self._block, _MAPPED)
-        if not address or ctx.error != "GL_NO_ERROR":
-            return name.value, None
-        memory = (ctypes.c_uint8 * self._block).from_address(address)
-        return name.value, np.ctypeslib.as_array(memory)
 
-    def _bind(self, target: int, name: int) -> None:
-        self._function("glBindBuffer", ctypes.c_uint, ctypes.c_uint)(target, name)
+def mapped(device: Device, size: int, access: int) -> tuple[int, npt.NDArray[np.uint8] | None]:
+    """Make a buffer whose memory stays mapped; return its name and the memory, if there is.
 
-    def _function(self, name: str, *arguments: Any) -> Any:
-        return gl_function(self._device.ctx, name, *arguments)
+    ``access`` is `READING` or `WRITING`.
+    """
+    if device.info.version < _STORAGE:
+        return 0, None
+    ctx, name = device.ctx, ctypes.c_uint()
+    ssize, flags, pointer = ctypes.c_ssize_t, ctypes.c_uint, ctypes.c_void_p
+    gl_function(ctx, "glGenBuffers", ctypes.c_int, pointer)(1, ctypes.addressof(name))
+    _bind(device, _COPY_READ, name.value)
+    store = gl_function(ctx, "glBufferStorage", flags, ssize, pointer, flags)
+    store(_COPY_READ, size, None, access | _MAPPED | _IN_HOST_MEMORY)
+    words = flags, ssize, ssize, flags
+    mapping = gl_function(ctx, "glMapBufferRange", *words, result=pointer)
+    address = mapping(_COPY_READ, 0, size, access | _MAPPED)
+    if not address or ctx.error != "GL_NO_ERROR":
+        return name.value, None
+    return name.value, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+
+def copy(device: Device, source: int, target: int, begin: int, at: int, size: int) -> None:
+    """Queue a copy from a place in a buffer to a place in another, by their names."""
+    _bind(device, _COPY_READ, source)
+    _bind(device, _COPY_WRITE, target)
+    words = ctypes.c_uint, ctypes.c_uint, *[ctypes.c_ssize_t] * 3
+    gl_function(device.ctx, "glCopyBufferSubData", *words)(_COPY_READ, _COPY_WRITE, begin, at, size)
+
+
+def _bind(device: Device, target: int, name: int) -> None:
+    gl_function(device.ctx, "glBindBuffer", ctypes.c_uint, ctypes.c_uint)(target, name)

@@ -57,10 +57,10 @@ def check(engine, given):
 
 @pytest.fixture
 def nothing_downloaded(monkeypatch):
-    def download(self):
+    def scores_of(self, content):
         raise AssertionError("all scores are read")
 
-    monkeypatch.setattr(Job, "download", download)
+    monkeypatch.setattr(Job, "scores_of", scores_of)
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -52,9 +52,10 @@ class Selecting(Pipeline["Selected", Passing]):
         """Return what collects the pairs of a tile."""
         return Selected(self._tiles.popleft())
 
-    def download(self, work: Work[Selected], done: Round) -> Passing:
-        """Return the pairs of some queries that pass."""
-        return work.found.compacted(self._engine, work.groups, done)
+    def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
+        """Read the pairs of some queries that pass."""
+        found = work.found.compacted(self._engine, work.groups, done)
+        return lambda: found
 
     def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
         """Collect them."""

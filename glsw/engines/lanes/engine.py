@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Literal
 
@@ -16,7 +16,7 @@ from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
-from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged
+from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged, portions
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
@@ -320,11 +320,17 @@ class Lanes(PackingEngine):
 
     def slices_of(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
+        portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
+        return self._slices(*portions(jobs, portion), progress)
+
+    def _slices(
+        self, units: Sequence[tuple[Job, range]], sizes: npt.NDArray[np.int64], progress: Progress
+    ) -> Iterator[None]:
         if self._ahead:  # a slice of another round uses the same borders
             self.device.ctx.finish()
             self._ahead = False
         self.device.ctx.memory_barrier()
-        for some in self._dispatches(jobs):
+        for some in self._dispatches(units, sizes):
             for job, groups, border in some:
                 program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
                 job.bind()
@@ -344,35 +350,42 @@ class Lanes(PackingEngine):
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
+        return self.reading(jobs)()
+
+    def reading(self, jobs: Sequence[Job]) -> Callable[[], list[Scores]]:
+        """Begin to read the scores of jobs; return what `scores_of` returns, when it is called."""
         if not jobs:
-            return []
+            return list
         self.device.ctx.memory_barrier()
         self.device.check("computing lanes")
         self.count_memory(each for job in jobs for each in job.buffers)
-        found = [job.download() for job in jobs]
-        self.device.check("reading scores")
-        self.pool.give(buffer for job in jobs for buffer in job.buffers)
-        return found
+        contents = self.device.reading([(job.scores, job.score_bytes) for job in jobs])
 
-    def _dispatches(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, range, int]]]:
+        def taken() -> list[Scores]:
+            found = [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
+            self.device.check("reading scores")
+            self.pool.give(buffer for job in jobs for buffer in job.buffers)
+            return found
+
+        return taken
+
+    def _dispatches(
+        self, units: Sequence[tuple[Job, range]], sizes: npt.NDArray[np.int64]
+    ) -> Iterator[Iterator[tuple[Job, range, int]]]:
         """Yield slices: work groups of jobs for a dispatch each, and the first of their borders.
 
         Slices that the device has at the same time use different parts of the borders' buffer.
         """
-        if not jobs:
-            return
-        portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
-        units = [(job, groups) for job in jobs for groups in job.units(portion)]
         # The first slices are small. They have short targets: a few long ones would take as long.
         new = self._throttle.new and not self.on_software
         first = min(len(units) // 2, _FIRST_PORTIONS) if new else 0
-        for some in (units[len(units) - first :], units[: len(units) - first]):
-            yield from self._slices_of_units(some)
+        for some in (slice(len(units) - first, None), slice(len(units) - first)):
+            if units[some]:
+                yield from self._slices_of_units(units[some], offsets_of(sizes[some]))
 
     def _slices_of_units(
-        self, units: Sequence[tuple[Job, range]]
+        self, units: Sequence[tuple[Job, range]], room: npt.NDArray[np.int64]
     ) -> Iterator[Iterator[tuple[Job, range, int]]]:
-        room = offsets_of(np.array([job.border_bytes(k.start, k.stop) for job, k in units]))
         bound = self.device.info.limits["max_storage_block"]
         most = min(self._memory // 2, _MAX_BORDER_BYTES, bound)
         parts = 1 if room[-1] <= most else SLICES_AT_ONCE

@@ -128,15 +128,18 @@ class Job:
         """Return the cells without padding before a work group."""
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
 
-    def download(self) -> npt.NDArray[np.int32]:
-        """Return the scores, shape (groups * queries, targets)."""
+    @property
+    def score_bytes(self) -> int:
+        """Bytes of its scores, of padding too."""
+        return 4 * self.packed.results(self.geometry) * self.groups
+
+    def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+        """Return the scores in what was read, shape (groups * queries, targets)."""
         count, order = len(self.targets.order), self.packed.order
-        stored = len(self.packed.columns) * self.geometry.targets
-        rows = self.groups * self.queries
-        found = np.frombuffer(self.scores.read(4 * stored * rows), np.int32).reshape(rows, stored)
+        found = content.view(np.int32).reshape(self.groups * self.queries, -1)
         if order is None:
             return found[:, :count]
-        scores = np.empty((rows, count), np.int32)
+        scores = np.empty((len(found), count), np.int32)
         scores[:, order[order < count]] = found[:, order < count]
         return scores
 
@@ -171,6 +174,15 @@ def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     strips = np.zeros((len(words), -(-words.shape[1] // _ALIGNMENT) * _ALIGNMENT), np.uint32)
     strips[:, : words.shape[1]] = words
     return strips
+
+
+def portions(
+    jobs: Iterable[Job], cells: int
+) -> tuple[list[tuple[Job, range]], npt.NDArray[np.int64]]:
+    """Return portions of about so many cells, and the bytes of borders of each."""
+    units = [(job, groups) for job in jobs for groups in job.units(cells)]
+    sizes = [job.border_bytes(groups.start, groups.stop) for job, groups in units]
+    return units, np.array(sizes, np.int64)
 
 
 def merged(units: Sequence[tuple[Job, range]]) -> Iterator[tuple[Job, range]]:

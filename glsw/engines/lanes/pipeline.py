@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -72,8 +72,8 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         """Return what is to be filled by a task."""
 
     @abstractmethod
-    def download(self, work: Work[FoundT], done: Round) -> StoredT:
-        """Read what some queries of a task have found, and do nothing else."""
+    def reading(self, work: Work[FoundT], done: Round) -> Callable[[], StoredT]:
+        """Begin to read what some queries of a task have found; return what returns it."""
 
     @abstractmethod
     def keep(self, work: Work[FoundT], done: Round, stored: StoredT) -> None:
@@ -93,10 +93,10 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             while engine.do_meanwhile():
                 pass
             following, prepared = self._next
-            stored = self.download(work, current)
+            read = self.reading(work, current)
             if prepared:
                 engine.queue_ahead(prepared)
-            self.keep(work, current, stored)
+            self.keep(work, current, read())
             engine.forget_before()
             current = prepared
             if following and not current:
@@ -171,11 +171,11 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         """Return room for all scores."""
         return np.zeros((len(queries), len(part)), np.int32)
 
-    def download(
+    def reading(
         self, work: Work[npt.NDArray[np.int32]], done: Round
-    ) -> list[npt.NDArray[np.int32]]:
-        """Return the scores of the jobs of a round."""
-        return self._engine.scores_of(done.jobs)
+    ) -> Callable[[], list[npt.NDArray[np.int32]]]:
+        """Begin to read the scores of the jobs of a round."""
+        return self._engine.reading(done.jobs)
 
     def keep(
         self,

@@ -1,8 +1,7 @@
 #version 430
-// Schedule: a row at a time by a prefix maximum, as in scan_blocks.comp, but many rows per dispatch
-// and rows in registers (the future work of Lin et al. 2015 and of the 2014 paper). A work group
-// has a block of WORKGROUP * COLUMNS columns and computes `rows` rows of it. Each block is one such
-// strip behind its left neighbour, so that H and E left of it are there from the dispatch before.
+// Schedule: as scan_blocks.comp, but many rows per dispatch, and rows in registers (future work of
+// Lin et al. 2015 and of the 2014 paper). A work group computes `rows` rows of WORKGROUP * COLUMNS
+// columns, one strip behind its left neighbour, whose H and E come from the dispatch before.
 #include "lib/subgroups.glsl"
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
@@ -39,6 +38,7 @@ void main() {
     for (int i = first_row; i < end; ++i) {
         ivec2 left = next_left;
         int letter = profiled(next_letter), ahead = min(i + 1, end - 1);
+        at_row(row_costs(letter));
         if (block > 0) next_left = borders[beside + ahead];
         next_letter = query_letter(pair, ahead);
         // F and H' of the columns, and E behind them when no gap enters.

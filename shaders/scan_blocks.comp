@@ -26,6 +26,7 @@ void main() {
     int j = block * WORKGROUP + t;
     Pair pair = pair_at(p);
     load_scores();
+    at_row_of(pair, row);
     Cell c = border_cell();
     if (row < pair.query_length && j < pair.target_length) c = begin_column(p, pair, j);
     // A block begins beside a column of H = 0, as the table does: that hides no gap.

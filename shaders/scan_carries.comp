@@ -8,11 +8,13 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/gap_scan.glsl"
 #include "lib/carries.glsl"
+#include "lib/row_gaps.glsl"
 
 shared int reached[WORKGROUP];
 
 void main() {
     uint p = gl_WorkGroupID.y;
+    at_row_of(pair_at(p), row);
     int t = int(gl_LocalInvocationIndex), carry = border_cell().h;
     int end = (pair_at(p).target_length + BLOCK - 1) / BLOCK;
     for (int first = 0; first < end; first += WORKGROUP) {

@@ -6,6 +6,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/gap_scan.glsl"
 #include "lib/rows.glsl"
+#include "lib/row_gaps.glsl"
 
 uniform int turn;
 uniform int reach;
@@ -14,6 +15,7 @@ void main() {
     uint p = gl_WorkGroupID.y;
     int j = int(gl_GlobalInvocationID.x);
     if (j >= pair_at(p).target_length) return;
+    at_row_of(pair_at(p), row);
     int x = values[scan_place(p, turn, j)];
     if (j >= reach)
         x = max(x, values[scan_place(p, turn, j - reach)] - decay(reach));

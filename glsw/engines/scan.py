@@ -15,6 +15,7 @@ from glsw.engines.base import Progress, Ties, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 from glsw.paths import Paths
+from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
@@ -75,6 +76,7 @@ class Scan(ManyGroupsEngine):
     name = "scan"
     capabilities = replace(
         ManyGroupsEngine.capabilities,
+        positional_gaps=True,
         tasks=("score", "ends", "alignment"),
         workloads=("long pairs",),
     )
@@ -99,11 +101,13 @@ class Scan(ManyGroupsEngine):
                 raise ValueError(f"{what} {value}: 1 or more expected")
         info = self.device.info
         self._form = form
-        self._uniforms["farthest"] = _LARGEST // max(1, scoring.gap_extend)
+        gaps = gaps_by_position(scoring)
+        opening, extension = gaps.most if gaps else scoring.deletion
+        self._uniforms["farthest"] = _LARGEST // max(1, extension)
         self._block = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])
         self._group = workgroup or info.subgroup_size or (8 if info.software else 32)
         # from_left.glsl: a gap across a whole block must stay inside int32.
-        farthest = (_LARGEST - scoring.gap_open) // max(1, scoring.gap_extend)
+        farthest = (_LARGEST - opening) // max(1, extension)
         columns = columns or (_SOFTWARE_COLUMNS if info.software else _HARDWARE_COLUMNS)
         self._columns = max(1, min(columns, farthest // self._group))
         self._rows = rows
@@ -224,6 +228,8 @@ class Scan(ManyGroupsEngine):
         def step(row: int) -> None:
             pairs = _longer(chunk, row)
             sweep["row"] = row
+            if "row" in carry:
+                carry["row"] = row
             self.dispatch(sweep, blocks, pairs)
             self.dispatch(carry, 1, pairs)
 
@@ -244,6 +250,8 @@ class Scan(ManyGroupsEngine):
             pairs = _longer(chunk, row)
             turn = row * (len(reaches) + 1)
             begin["row"], begin["turn"] = row, turn
+            if "row" in double:
+                double["row"] = row
             self.dispatch(begin, groups, pairs)
             for reach in reaches:
                 turn += 1

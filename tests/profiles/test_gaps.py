@@ -17,6 +17,7 @@ import glsw.device.shader
 from glsw import Aligner, Profile, Scoring
 from glsw.cli import main
 from glsw.engines import ENGINES
+from glsw.engines.reference import Reference
 from glsw.engines.windows import longest_spans
 from glsw.profiles.members import Members
 from glsw.profiles.queries import by_position
@@ -28,7 +29,17 @@ from glsw.sequences.encoded import Sequences
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]
-OTHERS = [name for name in ENGINES if name not in ABLE and name != "bit_parallel"]
+
+
+class FixedCosts(Reference):
+    """An engine that does not take them, as others may not."""
+
+    name = "fixed"
+    capabilities = dataclasses.replace(Reference.capabilities, positional_gaps=False)
+
+
+def test_engines_of_any_scoring_take_them() -> None:
+    assert {*ENGINES} - {*ABLE} == {"bit_parallel"}
 
 
 def gapped(seed: int, m: int, base: Profile | None = None) -> Profile:
@@ -250,9 +261,9 @@ def _with(profile: Profile, opening: int, extension: int) -> Profile:
 
 def test_refusals_are_one_line() -> None:
     profile = gapped(1, 12)
-    for name in OTHERS:
-        with pytest.raises(ValueError, match=f"engine '{name}' has the same gap costs at every"):
-            glsw.score(profile, ["MKV"], engine=name)
+    with pytest.raises(ValueError, match="engine 'fixed' has the same gap costs at every position"):
+        FixedCosts(by_position([profile])[0])
+    assert not FixedCosts.capabilities.takes(by_position([profile])[0])
     with pytest.raises(ValueError, match="bit_parallel"):
         glsw.score(profile, ["MKV"], engine="bit_parallel")
     for mode in ("global", "semiglobal"):

@@ -113,7 +113,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     if case == "tiles":
         monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
     engine = engine_of(Lanes, BLOSUM62, device, number=number, **options)
-    lanes = engine._engines[Lanes]
+    lanes = engine._engines[Lanes]  # type: ignore[attr-defined]
     info = replace(device.info, software=False, subgroup_size=32 if case == "long" else 0)
     assert lanes.halves
     monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 import edlib
 import numpy as np
@@ -125,17 +126,19 @@ def test_several_devices_and_executors(device, mode, by):
         ["".join(rng.choice([*"abc"], n)) for n in rng.integers(0, 60, count)] for count in (40, 40)
     )
     options = {"mode": mode, "ends": True}
-    pairs = glsw.edit_distance(left, right, engine="host", **options)
-    each = glsw.edit_distance_matrix(left[:9], right, engine="host", **options)
+    pairs: Any = glsw.edit_distance(left, right, engine="host", **options)
+    each: Any = glsw.edit_distance_matrix(left[:9], right, engine="host", **options)
     with ProcessPoolExecutor(2, get_context("spawn")) as processes:
         options |= {
             "devices": {"device": [0, 0]},
             "executor": {"executor": processes},
             "one of a list": {"device": [0]},
         }[by]
-        found = glsw.edit_distance(left, right, progress=done.append, **options)
+        found: Any = glsw.edit_distance(left, right, progress=done.append, **options)
         assert sum(done) == sum(len(a) * len(b) for a, b in zip(left, right, strict=True))
-        found_each = glsw.edit_distance_matrix(left[:9], right, progress=done.append, **options)
+        found_each: Any = glsw.edit_distance_matrix(
+            left[:9], right, progress=done.append, **options
+        )
         assert glsw.edit_distance_matrix([], right, **options).distance.shape == (0, 40)
         one = glsw.edit_distance("abc", "abb", **(options | {"ends": False}))
     for expected, result in ((pairs, found), (each, found_each)):

@@ -12,8 +12,9 @@ from glsw.scoring.positional import PositionalGaps
 
 Gaps = Literal["fixed", "positional"]
 """Whether a profile has the gap costs of its scoring at every position, or costs by position."""
-_PSEUDOCOUNTS = 10.0
-"""Rows without an own opinion, which open gaps as often as the scoring says."""
+_PSEUDOCOUNTS = 4.0
+"""Rows without an own opinion, which open gaps as often as the scoring says; docs/SENSITIVITY.md
+has what others find."""
 
 _Float = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ def gaps_from_frequencies(frequencies: _Float, rows: _Float, made: Letters) -> P
 
     A cost is that of a probability P in units of the scores, -ln(P) / lambda, lambda being that of
     the matrix without gaps. What the scoring costs to open a gap is such a probability too, p, and
-    P = (n f + 10 p) / (n + 10), where n independent rows open a gap with the frequency f: a mean
+    P = (n f + 4 p) / (n + 4), where n independent rows open a gap with the frequency f: a mean
     of what was observed and of the scoring, as of letters and pseudocounts. Extending a gap costs
     what it does in the scoring.
 
@@ -44,7 +45,7 @@ def gaps_from_frequencies(frequencies: _Float, rows: _Float, made: Letters) -> P
     >>> from glsw.scoring.scoring import Scoring
     >>> frequencies, rows = np.array([0, 0, 0.1, 0.5]), np.array([0, 5, 5, 20])
     >>> gaps_from_frequencies(frequencies, rows, Letters(Scoring.blast())).opens.tolist()
-    [12, 13, 10, 3]
+    [12, 15, 9, 3]
     """
     scoring = made.scoring
     usual = np.exp(-made.lambda_ * scoring.gap_open)

@@ -16,7 +16,7 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel pages dist site clean
 
-# What breaks most often, in less than a minute with lint and types.
+# What breaks most often: a minute or two with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
     tests/test_batch.py tests/test_package.py tests/test_readme.py tests/test_results.py \
     tests/test_traceback.py tests/test_contributing.py tests/engines/test_reference.py \
@@ -33,7 +33,7 @@ demo: $(VENV)/installed ## search a small real protein database and show the bes
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 10
 
-check: lint typecheck ## lint, types and the quick tests, in less than a minute
+check: lint typecheck ## lint, types and the quick tests, in a minute or two
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	$(PYTEST) $(CHECKED)
 

@@ -48,22 +48,16 @@ class Paper:
     claims: Sequence[Claim]
     differs: str
 
-    @classmethod
-    def read(cls, path: Path) -> Paper:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        figures, claims = found.pop("figures"), found.pop("claims")
-        return cls(
-            **found,
-            figures=[Figure(*each) for each in figures],
-            claims=[Claim(**each) for each in claims],
-        )
-
 
 def papers() -> list[Paper]:
     """Return the papers of the folder ``papers``, by year."""
-    folder = Path(__file__).with_name("papers")
-    found = [Paper.read(path) for path in folder.glob("*.json")]
-    return sorted(found, key=lambda paper: (paper.name[-4:], paper.name))
+    made = []
+    for path in Path(__file__).with_name("papers").glob("*.json"):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        found["figures"] = [Figure(*each) for each in found["figures"]]
+        found["claims"] = [Claim(**each) for each in found["claims"]]
+        made.append(Paper(**found))
+    return sorted(made, key=lambda paper: (paper.name[-4:], paper.name))
 
 
 class Ratio(NamedTuple):
@@ -102,11 +96,10 @@ class Decision:
 
 def matches(row: Row, fields: Mapping[str, Any]) -> bool:
     """Tell whether a row has these fields."""
-    several = {name for name in ("program",) if not isinstance(fields.get(name, ""), str)}
-    return all(
-        row.get(name) in wanted if name in several else row.get(name) == wanted
-        for name, wanted in fields.items()
-    )
+    wanted = {name: [value] for name, value in fields.items()}
+    if not isinstance(fields.get("program", ""), str):
+        wanted["program"] = fields["program"]
+    return all(row.get(name) in values for name, values in wanted.items())
 
 
 def decide(claim: Claim, rows: Iterable[Row]) -> Decision:

@@ -1,15 +1,7 @@
 """``bench compare A B``: what became slower or faster, beyond what is explained otherwise.
 
-Rows are paired by workload, program and sizes. One is marked if its time by the device's clock,
-where both have it, else by the wall, changed by more than the floor (10 % on hardware, 25 % on
-software; three times that with one repeat only), by more than the repeats and passes of both rows
-differ by, by more than `APART` times what all our rows differ by, and if even the shortest of the
-slower times is above the median of the faster ones. Other programs are never marked: how much they
-changed tells what the host did.
-
-A change of another host is not marked but named: rows of the wall time of small dispatches or draws
-follow the launch latency, and up- and downloads the bus, as `micro` measured them in both files.
-Exit status 1 if something is slower or wrong, 2 if the files cannot be compared.
+bench/README.md says what is marked, and what is named instead since the host explains it. Other
+programs are never marked: how much they changed tells what the host did.
 """
 
 from __future__ import annotations
@@ -87,7 +79,7 @@ def times(row: Row, clock: str) -> Times:
 
 
 def judge(old: Times, new: Times, floor: float) -> str:
-    """Return ``slower``, ``faster`` or nothing; see the head of the module."""
+    """Return ``slower`` or ``faster``, or nothing if noise may explain it."""
     if min(old.repeats, new.repeats) < 2:
         floor *= ONCE
     low, high = sorted((old, new), key=lambda each: each.median)
@@ -181,7 +173,8 @@ def between(deltas: Sequence[Delta]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare two files; return 0, 1 if something is slower or wrong, 2 if that cannot be told."""
-    parser = options.Parser(prog="python -m bench compare", description=(__doc__ or "")[:70])
+    about = "Show what became slower or faster, beyond what is explained otherwise."
+    parser = options.Parser(prog="python -m bench compare", description=about)
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")

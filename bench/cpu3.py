@@ -53,11 +53,7 @@ def compiler() -> str:
 
 
 def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
-    """Return the best cell of each triple, shape (N, 4): score, and i, j, k from 1.
-
-    Each thread takes a triple; times to report are those of one. Raises RuntimeError if there is no
-    compiler, or it failed: see `refused`.
-    """
+    """Return score and i, j, k from 1 of each triple, shape (N, 4). Errors: see `refused`."""
     found = np.zeros((len(triples), 4), np.int32)
     fill = partial(_fill, scoring)
     if threads == 1:

@@ -263,10 +263,7 @@ def cuda_number(index: int) -> int | None:
 
 
 def measured(meter: PowerMeter, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:
-    """Rest for half that long, then run again and again for about that long; return a row's fields.
-
-    None if the meter told nothing. The result of the run has to be known to be right.
-    """
+    """Rest, then run for about that long; return fields of a row, None if no energy was told."""
     idle = meter.used(lambda: time.sleep(seconds / 2))
     runs = 0
 

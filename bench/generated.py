@@ -1,7 +1,4 @@
-"""Generated sequences: protein databases like Swiss-Prot, queries, random DNA, relatives.
-
-All are drawn from a seed, so that two machines measure the same letters.
-"""
+"""Sequences from seeds, the same on every machine: proteins like Swiss-Prot, DNA, relatives."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.sequences.alphabet import PROTEIN, Alphabet
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.records import read
 
 COMPOSITION = {
@@ -63,7 +60,7 @@ def proteins(
     drawn = random.choice(
         letters, size=int(residues.sum()), p=frequencies / frequencies.sum(), shuffle=False
     )
-    return Sequences(drawn, np.concatenate([[0], np.cumsum(residues)]))
+    return Sequences(drawn, offsets_of(residues))
 
 
 def queries(lengths: Sequence[int], seed: int = 7800) -> Sequences:
@@ -101,7 +98,7 @@ def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:
 def many(lengths: npt.ArrayLike, seed: int = 2006) -> Sequences:
     """Return random proteins of these lengths, the longest first, made of `letters`."""
     sizes = np.sort(np.asarray(lengths, dtype=np.int64))[::-1]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = offsets_of(sizes)
     return Sequences(letters(int(offsets[-1]), seed), offsets)
 
 
@@ -131,7 +128,7 @@ def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     """Return random DNA of these lengths, all four letters equally often."""
     sizes = np.asarray(lengths, dtype=np.int64)
     drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)
-    return Sequences(drawn, np.concatenate([[0], np.cumsum(sizes)]))
+    return Sequences(drawn, offsets_of(sizes))
 
 
 def drawn(count: int, low: int, high: int, letters: int, seed: int) -> Sequences:
@@ -139,7 +136,7 @@ def drawn(count: int, low: int, high: int, letters: int, seed: int) -> Sequences
     random = np.random.default_rng(seed)
     lengths = random.integers(low, high + 1, count)
     codes = random.integers(0, letters, int(lengths.sum()), np.uint8)
-    return Sequences(codes, np.concatenate([[0], np.cumsum(lengths)]))
+    return Sequences(codes, offsets_of(lengths))
 
 
 def unrelated_pair(length: int) -> Batch:

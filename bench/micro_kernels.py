@@ -91,10 +91,7 @@ def recurrence(turns: int, linear: bool, form: str, rows: int, step: int) -> Ker
 
 
 def tables(rows: int, step: int, turns: int, linear: bool, parts: int) -> tuple[Found, int]:
-    """Return what is found, and the best score.
-
-    F is a prefix maximum of the column, not a recurrence: another way than that of the shaders.
-    """
+    """Return what is found, and the best score; F is a prefix maximum, not as in the shaders."""
     opened = COSTS["gap_open"]
     extended = opened if linear else COSTS["gap_extend"]
     seeds = np.arange(SEEDS * parts)
@@ -225,10 +222,7 @@ def _weighted(words: npt.NDArray[np.int64]) -> Found:
 
 
 def read(words: int, groups: int, each: int, workgroup: int, shift: int) -> Found:
-    """Return what read.comp finds in each invocation, from what write.comp wrote with ``shift``.
-
-    ``words`` is a multiple of the words of a work group.
-    """
+    """Return what read.comp finds in each invocation, from what write.comp wrote with ``shift``."""
     group, t = np.arange(groups, dtype=np.int64)[:, None], np.arange(workgroup)
     first = group * each * workgroup % words + t
     places = each * first + workgroup * (each * (each - 1) // 2)

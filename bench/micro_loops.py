@@ -250,10 +250,7 @@ class Dispatches:
 
 
 class Draws:
-    """Draws of next to nothing into two targets by turns, each from what was drawn before.
-
-    Of 64 x 64 pixels, or ``rows`` rows of them.
-    """
+    """Draws of next to nothing into two targets by turns, each from what was drawn before."""
 
     most, work, by_wall, form = 2**14, 1.0, True, ""
 

@@ -298,11 +298,7 @@ class StringZilla(Competitor):
 
 
 class Processes(Competitor):
-    """A program in several processes, which take shares of the pairs one after the other.
-
-    They are started, and all shares are prepared in each, before the clock starts. ``make`` makes
-    the program in each process; it has to be picklable.
-    """
+    """A program in several processes; they prepare their shares before the clock starts."""
 
     def __init__(self, make: Callable[[], Competitor], cores: int) -> None:
         self._make, self._cores = make, cores

@@ -1,7 +1,4 @@
-"""``bench readme``: tables of README.md and of other pages, and a picture, from bench/results.
-
-With ``--check`` nothing is written, and the exit status is 1 if a table differs.
-"""
+"""``bench readme``: tables of README.md and of other pages, and a picture, from bench/results."""
 
 from __future__ import annotations
 

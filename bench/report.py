@@ -1,9 +1,4 @@
-"""``bench report``: rows of any number of devices as two self-contained pages.
-
-The first opens with one picture, devices by workload with other programs beside, then has a table
-per workload (click a head to sort, choose workloads), how near the engines come to what the device
-can do, and every row. The second page says what holds today of the five papers.
-"""
+"""``bench report``: rows of any number of devices as two pages, of results and of five papers."""
 
 from __future__ import annotations
 

@@ -45,10 +45,7 @@ Programs: TypeAlias = list[tuple[Competitor, int]]
 
 
 def find(paths: Mapping[str, str]) -> dict[str, str]:
-    """Return the programs that are here: by name, the path of a command or the name of a module.
-
-    ``paths`` are those that were named; one of these that is not there is an error.
-    """
+    """Return the programs that are here: module or path by name; those of ``paths`` have to be."""
     found = {name: module for name, module in MODULES.items() if importlib.util.find_spec(module)}
     for name, command in COMMANDS.items():
         path = shutil.which(command)
@@ -70,10 +67,7 @@ def missing(found: Mapping[str, str]) -> list[str]:
 def searching(
     found: Mapping[str, str], scoring: Scoring, cores: int, *, slow: bool = False
 ) -> Programs:
-    """Return the programs that search a database with these scores, on one core and on all.
-
-    ``slow`` is to have Biopython too, which is no program for databases.
-    """
+    """Return what searches a database, on one core and on all; ``slow``: Biopython too."""
     kinds: list[type[Competitor]] = [
         programs.Pyopal,
         programs.Parasail,
@@ -141,10 +135,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 class Command(Competitor):
-    """A program that reads the query and the targets from files, and lists its ten best scores.
-
-    Its time includes starting the program, which uses ``cores`` threads.
-    """
+    """A program that reads files and lists its ten best scores; its time includes its start."""
 
     best = 10
 

@@ -9,15 +9,261 @@ the ceilings lie above what is possible, and the lowest one says what to look at
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from bench.row import Row, rate_of, state
-from bench.traffic import TRAFFIC, EngineRun, Traffic
 
 _LEAN = 2**18  # letters from which `blocked` leaves out tiles, and so has no ceiling
+_STRIP = 8  # rows of an invocation of a sweep
+_BLOCK = 256  # columns of a block of scan
+_TEXELS = 2**21  # pairs times rows of a quad of `fragment`
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """A row, as far as it says what was done where."""
+
+    engine: str
+    lengths: tuple[float, ...]  # of query and target (mean), or of three sequences
+    count: int
+    linear: bool = True
+    matching: bool = True  # scores are a match and a mismatch
+    best: float = 1  # the highest score
+    extend: float = 1  # what a further gap position costs
+    ends: bool = True  # end cells were asked for
+    software: bool = False
+    subgroup: int = 0  # lanes of one, 0 without
+
+    @property
+    def gaps(self) -> str:
+        return "linear" if self.linear else "affine"
+
+
+class Traffic(NamedTuple):
+    """What an engine needs at least: bytes per cell, and commands for all cells."""
+
+    compute: str  # the rate of `micro` that is its recurrence alone
+    shared: float = 0.0
+    block: float = 0.0
+    storage: float = 0.0
+    texture: float = 0.0
+    dispatches: int = 0
+    draws: int = 0
+    words: bool = False  # it reads 16 bytes at a time from uniform blocks
+
+
+def _scores(run: EngineRun) -> tuple[float, float]:
+    """Return the bytes of a score from shared memory and uniform blocks, see scoring.glsl."""
+    if not run.software:
+        return 4.0, 0.0
+    return 0.0, 0.0 if run.matching else 4.0
+
+
+def _sweep(run: EngineRun) -> tuple[float, float]:
+    """Return the bytes per cell of sweep.glsl from shared memory and uniform blocks.
+
+    For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
+    and reads a letter (4), besides a score for each cell.
+    """
+    shared, block = _scores(run)
+    return (8 + 8 + 4) / _STRIP + shared, block
+
+
+def _diagonal(run: EngineRun) -> Traffic:
+    """Count a column of a strip: H and F above, but for the first strip, and below; a letter.
+
+    A dispatch has a strip of at most 4096 pairs (32 on software), see `Diagonal._fill`.
+    """
+    m, _ = run.lengths
+    fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
+    strips = math.ceil(m / (_STRIP * (8 if run.software else fitting)))
+    dispatches = strips * math.ceil(run.count / (32 if run.software else 4096))
+    storage = (8 * (strips - 1) + 9 * strips) / m
+    return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
+
+
+def _blocked(run: EngineRun) -> Traffic:
+    """Count a column of a strip: H and F above and below (8 bytes each), a letter.
+
+    A tile of STEPS steps: the 8 rows, 2 columns and the corner of each invocation, 8 bytes, in and
+    out. Dispatches: see `Blocked._lean`, for every pair.
+    """
+    m, n = run.lengths
+    lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
+    steps = 256 if run.software else lanes
+    rows = math.ceil(m / (lanes * _STRIP))
+    columns = math.ceil((math.ceil(n / 2) + lanes - 1) / steps)
+    tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
+    storage = (8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns
+    dispatches = run.count * (columns + 2 * (rows - 1))
+    return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
+
+
+def _fragment(run: EngineRun) -> Traffic:
+    """Count texels of 16 bytes for 8 x 8 cells: the pair, 8 letters, 8 of the profile.
+
+    From its neighbours left and above their borders (H, with affine gaps another) and best cells
+    (16 bytes, of scores 4), and a corner. A quad has at most 2**21 / m pairs and takes a draw per
+    diagonal of tiles.
+    """
+    m, n = run.lengths
+    rows, columns = math.ceil(m / 8), math.ceil(n / 8)
+    beside, above = (columns - 1) / columns, (rows - 1) / rows
+    border = 16 * (1 if run.linear else 2) + (16 if run.ends else 4)
+    texels = 16 * 10 + border * (beside + above) + 16 * beside * above
+    draws = math.ceil(run.count * m / _TEXELS) * (rows + math.floor(n / 8) - 1)
+    return Traffic(f"fragment recurrence {run.gaps}", texture=texels / 64, draws=draws)
+
+
+_COLUMNS = 6 * 4 + 4 + 1
+"""Bytes per cell of row_columns.glsl: H', F and the prefix of the row above and of this one, the
+best score of the column, a letter."""
+
+
+def _scan_blocks(run: EngineRun) -> Traffic:
+    """Count two dispatches per row: scan_blocks.comp and scan_carries.comp.
+
+    Shared memory of up_down.glsl: an invocation writes 4 bytes and reads 4; UP takes 12 bytes for
+    each of 255 sums of 256 columns, DOWN 16.
+    """
+    shared, block = _scores(run)
+    shared += 8 + 28 * (_BLOCK - 1) / _BLOCK
+    dispatches = 2 * math.floor(run.lengths[0])
+    return Traffic(f"recurrence {run.gaps}", shared, block, _COLUMNS, dispatches=dispatches)
+
+
+def _scan_single(run: EngineRun) -> Traffic:
+    """Count for a row a dispatch of scan_single.comp, and one of scan_step.comp per doubling.
+
+    They double the reach up to the last column, or to where a gap costs more than any score, see
+    `Scan._rows_in_steps`; each reads and writes 4 bytes a cell.
+    """
+    m, n = run.lengths
+    farthest = min(n - 1, run.best * min(m, n) // run.extend) if run.extend else n - 1
+    steps = int(farthest).bit_length()
+    storage, dispatches = _COLUMNS + 8 * steps, math.floor(m) * (1 + steps)
+    return Traffic(f"recurrence {run.gaps}", *_scores(run), storage, dispatches=dispatches)
+
+
+def _scan_fused(run: EngineRun) -> Traffic:
+    """Count for a strip of a block H and F of columns in and out, not into the first; a letter.
+
+    A row of a block, as `Scan._plan` cuts them: H and E of the block before it, and its own.
+    Without subgroups a row of an invocation passes its last column in shared memory: it writes 8
+    bytes and reads 4 numbers and one more, and as many as there are doublings.
+    """
+    m, n = run.lengths
+    group = run.subgroup or (8 if run.software else 32)
+    each = max(4, 1 << (math.ceil(n / group) - 1).bit_length())
+    each = min(32 if run.software else 16, each)
+    blocks = math.ceil(n / (group * each))
+    strips = math.ceil(m / ((256 if run.software else 64) if blocks > 1 else 512))
+    shared, block = _scores(run)
+    if not run.subgroup:
+        shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
+    storage = (8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n
+    dispatches = strips + blocks - 1
+    return Traffic(f"recurrence {run.gaps}", shared, block, storage, dispatches=dispatches)
+
+
+def _wavefront(run: EngineRun) -> Traffic:
+    """Count a dispatch per diagonal.
+
+    A cell is 16 bytes; it is written, and read as a neighbour (H, E, F) and as a corner (H). The
+    best score of the row: 4 bytes.
+    """
+    storage, dispatches = 16 + 12 + 4 + 4, math.floor(sum(run.lengths)) - 1
+    return Traffic(f"recurrence {run.gaps}", *_scores(run), storage, dispatches=dispatches)
+
+
+def _lanes(number: str, run: EngineRun) -> Traffic:
+    """Count H and F of a column between strips, out and in: 8 bytes for a lane, 16 with f32.
+
+    Targets share a lane but for int32; a strip reads each letter once, and has as many rows as
+    `Lanes._geometry` chooses. A row of a column reads its score from the query profile, see
+    query_profile.glsl: 4 bytes, for two targets with 16-bit floats 2 each; from shared memory on
+    hardware, on software from a uniform block, where a match and a mismatch need nothing. On
+    software a strip is a dispatch.
+    """
+    m, _ = run.lengths
+    targets, border = 1 if number == "int32" else 2, 16 if number == "f32" else 8
+    height = 32
+    if not run.software:
+        chain = 8 if run.subgroup >= 8 else 1
+        options = range(8, 40 if number == "f16" else 32, 8)
+        height = chain * min(options, key=lambda x: (math.ceil(m / (x * chain)) * (x + 3), -x))
+    strips = math.ceil(m / height)
+    profile = 2.0 if number == "f16" else 4.0
+    kind = {"int32": f"recurrence {run.gaps}", "f16": "recurrence half", "f32": "recurrence float"}
+    return Traffic(
+        kind[number] + " linear" * (run.linear and number != "int32"),
+        shared=0.0 if run.software else profile,
+        block=profile if run.software and not run.matching else 0.0,
+        storage=(2 * border * (strips - 1) / targets + strips) / m,
+        dispatches=strips if run.software else 1,
+        words=True,
+    )
+
+
+def _subtable(run: EngineRun) -> Traffic:
+    """Count the words of a row of a sub-table along j and along k, from shared memory and back.
+
+    With the tiles that `_Forms` and `Form` choose for scores. A tile loads and stores sides across
+    j and k, and a plane of each invocation across i. A dispatch is a diagonal plane of tiles, see
+    `Plan.waves`.
+    """
+    side = 2 if run.software and not run.linear else 4
+    lanes_j, lanes_k = (8, 8) if run.software else (16, 8)
+    short, long = (16, 128) if run.software else (8, 32)
+    rows = long if run.lengths[0] > 2 * short else short
+    size = 4 if run.linear else 8
+    j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
+    tile = rows, side * lanes_j, side * lanes_k
+    tiles = [math.ceil(x / y) for x, y in zip(run.lengths, tile, strict=True)]
+    i_words = (side + 1) ** 2 * lanes_j * lanes_k
+    across = i_words, rows * j_words * lanes_k, rows * k_words * lanes_j
+    stored = sum(each * (2 - 1 / count) for each, count in zip(across, tiles, strict=True))
+    return Traffic(
+        f"recurrence3 {run.gaps}",
+        shared=2 * size * (j_words + k_words) / side**2,
+        storage=size * stored / math.prod(tile),
+        dispatches=sum(tiles) - 2,
+    )
+
+
+def _plane(run: EngineRun) -> Traffic:
+    """Count a dispatch per diagonal plane.
+
+    A cell is 4 bytes, with affine gaps 32, and is written once; of the three planes before, H is
+    read once from each, or what the seven moves need: one, three and three numbers. The best score
+    of a j and k: 4 bytes.
+    """
+    cell, moves = (4, 3 * 4) if run.linear else (32, 7 * 4)
+    dispatches = math.floor(sum(run.lengths)) - 2
+    return Traffic(f"recurrence3 {run.gaps}", storage=cell + moves + 4, dispatches=dispatches)
+
+
+TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
+    "diagonal": _diagonal,
+    "blocked": _blocked,
+    "fragment": _fragment,
+    "scan blocks": _scan_blocks,
+    "scan single-stage": _scan_single,
+    "scan fused": _scan_fused,
+    "wavefront": _wavefront,
+    **{f"lanes {number}": partial(_lanes, number) for number in ("int32", "f16", "f32")},
+    "subtable": _subtable,
+    "plane": _plane,
+}
+"""What each engine needs at least; those without OpenGL, and other programs, have no entry."""
+
+
+# ceilings
 
 
 @dataclass(frozen=True)
@@ -55,11 +301,7 @@ def rates_of(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def bound(row: Row, rates: Mapping[str, float], device: Mapping[str, Any] | None) -> Bound | None:
-    """Return what limits an engine, by the rates of the device of a header.
-
-    None for what does not run on the device, for several engines together, for a pair of which
-    parts are left out, and where no rate is known.
-    """
+    """Return what limits an engine on the device of a header; None where that is not known."""
     run = None if device is None or not row.get("ours") else run_of(row, device)
     if run is None or run.engine not in TRAFFIC:
         return None

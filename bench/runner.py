@@ -1,8 +1,4 @@
-"""Measures workloads on a device, row by row, within a time; goes on where it was.
-
-The suite goes over all rows twice, so that the difference between two runs is known. A row that the
-file has from the same commit is not measured again; rows of other commits are replaced.
-"""
+"""Measures workloads on a device, row by row, within a time, in passes; goes on where it was."""
 
 from __future__ import annotations
 

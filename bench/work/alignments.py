@@ -251,10 +251,7 @@ def path_score(
     target: npt.NDArray[np.uint8],
     coordinates: npt.NDArray[np.int64],
 ) -> int:
-    """Return what an alignment scores, letter by letter and gap by gap; -1 if it is none.
-
-    ``coordinates``, shape (2, K): see `glsw.traceback.trace`.
-    """
+    """Return what coordinates (see `trace`) score, letter by letter, gap by gap; -1 if invalid."""
     along_target, along_query = np.diff(coordinates)
     aligned = (along_target > 0) & (along_query > 0)
     outside = (coordinates < 0).any() or (coordinates[:, -1] > [len(target), len(query)]).any()

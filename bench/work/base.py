@@ -270,10 +270,7 @@ def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float)
 
 
 def _seconds_of_one(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
-    """Return about how many seconds a pair or triple takes, from its first eighths and quarters.
-
-    Twice the letters take between twice as long, where dispatches count, and 2**k times.
-    """
+    """Return about how many seconds a pair or triple takes, from its first eighths and quarters."""
     most = float(2**batch.k)
     eighth = second_run(partial(run, start_of(batch, batch.cells / most**3)))
     if 8 * eighth > limit:

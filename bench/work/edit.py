@@ -1,9 +1,4 @@
-"""Edit distances: each with each, arbitrary pairs, and parts of longer targets.
-
-Engine `bit_parallel` from codes, the whole call of glsw from lists of texts, StringZilla (GPU or
-one core), and edlib on one core, on as many pairs as they do in time. edlib judges a sample,
-StringZilla all pairs.
-"""
+"""Edit distances by engine `bit_parallel`, glsw from texts, StringZilla and edlib, which judges."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from bench.work.base import spread
 from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.records import Record, read
 
@@ -83,11 +83,7 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
 
 
 class Inputs:
-    """The sequences of the journeys as FASTA files in a folder, each made when first asked for.
-
-    Real sequences are looked for in the folder ``data``, at any depth; random ones of the same
-    sizes stand in for others. ``quick`` has few and short ones.
-    """
+    """The sequences of the journeys as FASTA files: real ones of ``data``, else random ones."""
 
     def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
         self._folder, self._data, self.quick = folder, data, quick
@@ -164,8 +160,8 @@ def _dna(length: int, seed: int) -> list[Record]:
 
 
 def _proteins(count: int, seed: int) -> list[Record]:
-    ends = np.cumsum(generated.swissprot_lengths(count, seed))
-    made = Sequences(generated.letters(int(ends[-1]), seed), np.append(0, ends))
+    offsets = offsets_of(generated.swissprot_lengths(count, seed))
+    made = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
     return _named(f"set{seed}p", made, Scoring.blast())
 
 
@@ -251,11 +247,7 @@ def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
 
 
 class Cells:
-    """The cells of a journey, of which libraries get a part; parasail judges.
-
-    A part has one query of usual length and evenly spaced targets, or, of DNA, as many queries as
-    there are cells for and the beginning of the first target.
-    """
+    """The cells of a journey; libraries get a part: one query, or of DNA many and one target."""
 
     judge = ParasailPairs.name
 

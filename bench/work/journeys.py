@@ -1,10 +1,4 @@
-"""Whole command lines as users run them, compared with BLAST, ssearch36, DIAMOND and MMseqs2.
-
-Seconds are from the start of a process to its end, the output written. Each command is run once
-and judged, then timed. Programs that are not exact have no rate in cells, but ``recall``: the part
-of our hits up to E-value 0.001 that they list. Libraries are timed with the cells alone, in memory:
-no file is read or written, and nothing is ranked or aligned.
-"""
+"""Whole command lines as users run them, beside other programs (see bench/README.md)."""
 
 from __future__ import annotations
 
@@ -91,10 +85,7 @@ class Journeys(Workload):
         return Cells(journey, *(self.inputs.path(each) for each in (journey.query, journey.target)))
 
     def _start(self, name: str, program: str, seconds: float) -> Told:
-        """Index the target, run and check a command, time it.
-
-        Another program that fails is left out; ours is wrong.
-        """
+        """Index the target, run, check and time a command; another that fails is left out."""
         journey, ours, info = JOURNEYS[name], program == "glsw", self.device.info
         sizes = [
             sum(map(len, records(self.inputs.path(each)))) if each else 0

@@ -40,10 +40,7 @@ _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall
 
 
 class Rate(NamedTuple):
-    """What is measured: its unit, what the device needs for it, what it is.
-
-    Of loops for the same purpose the fastest counts.
-    """
+    """Unit, what the device needs, what it is, and loops of which the fastest counts."""
 
     unit: str
     needs: str
@@ -161,18 +158,20 @@ class Micro(Workload):
             raise ValueError("no 16-bit floats in shaders")
         self.device.activate()  # frees what the last one dropped
         budget = max(seconds, 0.0 if self.setup.software else 0.3)
-        best: tuple[float, Loop, int] | None = None
+        found = []
         for make in rate.loops:
             loop = make()
             checked = loop.check(1, loop.run(1))
             if not checked.passed:  # if one of them is wrong, only that it is
                 return Told(Measurement(checked, 0), {"note": rate.what})
             count, speed = self._enough(loop, budget)
-            if best is None or speed * loop.work > best[0]:
-                best = speed * loop.work, loop, count
-        assert best is not None
-        _, loop, count = best
-        measured = self._measure(loop, count, budget)
+            found.append((speed * loop.work, count, loop))
+        _, count, loop = max(found, key=lambda each: each[0])
+        warm_up = 0.0 if self.setup.software else _WARM_UP_AGAIN if self._warm else WARM_UP
+        self._warm = True
+        words: dict[str, Any] = {"budget": budget + warm_up, "warm_up": warm_up, "cells": 0}
+        run, check = partial(loop.run, count), partial(loop.check, count)
+        measured = measure(run, check, device=self.device, **words)
         note = f"{rate.what} ({loop.form})" if loop.form else rate.what
         facts: dict[str, Any] = {"unit": rate.unit, "note": note, "cells": None}
         clock = measured.wall if loop.by_wall else measured.device or measured.wall
@@ -180,18 +179,6 @@ class Micro(Workload):
             each = clock.median / (count * loop.work)
             facts |= {"rate": each if rate.unit == "s" else 1 / each, "spread": clock.spread}
         return Told(measured, facts)
-
-    def _measure(self, loop: Loop, count: int, budget: float) -> Measurement:
-        warm_up = 0.0 if self.setup.software else _WARM_UP_AGAIN if self._warm else WARM_UP
-        self._warm = True
-        return measure(
-            partial(loop.run, count),
-            partial(loop.check, count),
-            cells=0,
-            device=self.device,
-            budget=budget + warm_up,
-            warm_up=warm_up,
-        )
 
     def _enough(self, loop: Loop, budget: float) -> tuple[int, float]:
         """Return how much of something takes a suitable time, and its rate per second."""

@@ -1,7 +1,4 @@
-"""Searches by simulated clusters: glsw's cutting and merging, Dask's scheduler, tasks that sleep.
-
-The workers are those of Dask, in a few processes; each sleeps as long as a device would compute.
-"""
+"""Searches by simulated clusters: glsw's cutting and merging, workers of Dask that sleep."""
 
 from __future__ import annotations
 

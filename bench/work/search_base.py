@@ -48,10 +48,7 @@ TOP = Cudasw4.best
 
 
 class QueryWork(PairWork):
-    """A query with all targets: a sample is judged by parasail, the rest by the first engine.
-
-    The sample has evenly spaced targets, the longest, the shortest, and those that are planted.
-    """
+    """A query with all targets: parasail judges a sample and the planted, an engine the rest."""
 
     scores = None
 

@@ -89,11 +89,7 @@ def made(setup: Setup, scoring: Scoring3, lengths: Sequence[int], *, every: bool
 
 
 def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
-    """Return what looks like the blood flow of a brain, shape (channels, samples).
-
-    10 samples per second: a smooth random walk of all channels and one of each, waves of about
-    0.1 Hz, and noise.
-    """
+    """Return walks, waves and noise like blood flow at 10 Hz, shape (channels, samples)."""
     random = np.random.default_rng(seed)
     width = 20  # two seconds
     steps = random.standard_normal((channels + 1, samples + width - 1))
@@ -130,10 +126,7 @@ def tried() -> tuple[str | None, Check]:
 
 
 class TripleWork(Work):
-    """One triple, or all of a recording. The C code judges, else the reference or another engine.
-
-    The engine `plane` may have another judge than the others.
-    """
+    """One triple, or all of a recording; judged by the C code, the reference or another engine."""
 
     def __init__(
         self, setup: Setup, scheme: str, lengths: Sequence[int], *, every: bool = False

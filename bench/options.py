@@ -65,8 +65,3 @@ def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
         return text.split(",")
 
     return read
-
-
-def device_of(text: str) -> int | str:
-    """Read a device: its index, or part of its name."""
-    return int(text) if text.isdigit() else text

@@ -6,7 +6,7 @@ import argparse
 import platform
 import tempfile
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -143,11 +143,6 @@ def _indices(text: str) -> list[int]:
     return [int(word) for word in text.split(",")]
 
 
-def engine_names() -> Iterable[str]:
-    """Return what ``--engines`` may name."""
-    return dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = options.Parser(
         prog="python -m bench run",
@@ -155,14 +150,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     names = parser.add_argument("names", nargs="*", metavar="WORKLOAD", help="default: a suite")
     names.type = lambda text: options.choices(WORKLOADS)(text)[0]
-    parser.add_argument("--device", type=options.device_of, help="index, or part of the name")
+    device = parser.add_argument("--device", help="index, or part of the name")
+    device.type = lambda text: int(text) if text.isdigit() else text
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
     positive = options.number(float, 0, "a number above 0", above=True)
     count = options.number(int, 1, "a number from 1")
+    engines = dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
     parser.add_argument("--budget", type=positive, metavar="SECONDS", help="for all")
     parser.add_argument("--passes", type=count, default=2, metavar="N", help="default 2")
-    parser.add_argument("--engines", type=options.choices(engine_names()), metavar="NAME,...")
+    parser.add_argument("--engines", type=options.choices(engines), metavar="NAME,...")
     parser.add_argument(
         "--competitor",
         type=_competitor,

@@ -104,7 +104,7 @@ class Runner:
         least = LEAST * max(0.0, end - time.perf_counter()) / len(cases)
         count = max((case.count or 0 for case in cases), default=0)
         self._width = table.width_of([self._row(work, case) for case in cases])
-        print(f"\n{work.name}: {table.text_of(work, cases[0].sizes, count)}")
+        print(f"\n{work.name}: {work.text.format(*(cases[0].sizes or (0,)), count=count)}")
         print(table.heading(self._width), flush=True)
         best: tuple[float, Case, dict[str, Any]] | None = None
         for k, case in enumerate(cases):
@@ -152,21 +152,21 @@ class Runner:
                 if seconds > longest:
                     return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
             found = self._timed(work, case.device, share, trusted=old is not None)
-            return {**found.fields(), "part": work.part, **work.facts()}
+            part = work.cells / work.whole if work.cells < work.whole else None
+            return {**found.fields(), "part": part, **work.facts()}
         finally:
             work.close()
 
     def _timed(
         self, work: Run, device: Device | None, share: float, *, trusted: bool
     ) -> Measurement:
-        cold = time.perf_counter() > self._warm_until
-        warm_up = None if device is None or cold else 0.1
-        if device is not None and device.info.software:
+        warm_up = 0.1 if device and time.perf_counter() <= self._warm_until else None
+        if device and device.info.software:
             warm_up = 0.0
         words: dict[str, Any] = {"device": device, "budget": share, "warm_up": warm_up}
-        words["trusted"] = trusted and warm_up == 0.0
-        found = measure(work.run, work.check, cells=work.cells, **words)
-        if device is not None:
+        trusted = trusted and warm_up == 0.0
+        found = measure(work.run, work.check, cells=work.cells, trusted=trusted, **words)
+        if device:
             self._warm_until = time.perf_counter() + WARM
         return found
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bench import options
 from bench.row import File, Row, seconds_of, state
 
 # names
-
-
-def text_of(work: Any, sizes: Sequence[int], count: int) -> str:
-    """Return what a workload is, with the sizes of this run."""
-    text: str = work.text.format(*(sizes or (0,)), count=count)
-    return text
 
 
 def title(row: Row) -> str:

@@ -44,7 +44,7 @@ class Run:
     cells: int  # of what is timed
     estimate: Callable[[float], float] | None = None
     """Returns about how many seconds it takes, given the limit above which it is left out."""
-    part: float | None = None  # share of the whole work, if it is less
+    whole: int = 0  # cells of the whole work, if they are more
     facts: Callable[[], Mapping[str, Any]] = dict
     """Called after the runs: fields of the row that are known then, such as memory."""
     close: Callable[[], None] = lambda: None
@@ -336,7 +336,7 @@ def _rival(
         rates[name] = (found.rate or 1.0) / max(1, cores)
     stack = ExitStack()
     run = start(max(few, rates[name] * max(1, cores) * seconds / 3), stack)
-    run.part = run.cells / whole.cells if run.cells < whole.cells else None
+    run.whole = whole.cells
     run.facts = lambda: {"note": program.function if not program.shown else None}
     run.close = stack.close
     return run

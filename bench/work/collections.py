@@ -160,8 +160,7 @@ class AllPairs(Workload):
         shape = count, *kind.queries[1:]
         some = replace(kind, queries=shape, targets=shape, made=lambda: (queries, targets))
         sides = [programs.strings([decode(each) for each in side]) for side in some.sides]
-        part = (count / whole) ** 2 if count < whole else None
-        return Run(partial(program.matrix, *sides), some.judged(), some.cells, part=part)
+        return Run(partial(program.matrix, *sides), some.judged(), some.cells, whole=kind.cells)
 
 
 class ManyPairs(Workload):

@@ -103,9 +103,8 @@ class Edit(Workload):
             several["bit_parallel, 8 words"] = 8
         for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
             work = whole.part(self.setup.chosen(self.shares))
-            fields: dict[str, Any] = {"task": "distances", "sizes": work.sizes}
-            fields["count"] = work.pairs
-            fields |= {"scoring": "edit distance", "options": work.name}
+            fields: dict[str, Any] = {"task": "distances", "scoring": "edit distance"}
+            fields |= {"sizes": work.sizes, "count": work.pairs, "options": work.name}
             ours = dict(device=self.device, metered=True, **fields)
             if self.setup.wants("bit_parallel"):
                 for name, words in several.items():
@@ -136,9 +135,8 @@ class Edit(Workload):
     def _texts(self, work: Work, seconds: float) -> Run:
         call = glsw.edit_distance_matrix if work.each else glsw.edit_distance
         mode: Any = "infix" if work.infix else "global"
-        return Run(
-            partial(call, *work.texts, mode=mode, device=self.device), work.check, work.cells
-        )
+        run = partial(call, *work.texts, mode=mode, device=self.device)
+        return Run(run, work.check, work.cells)
 
     def _stringzilla(self, work: Work, seconds: float) -> Run:
         import stringzillas
@@ -152,9 +150,7 @@ class Edit(Workload):
     def _edlib(self, work: Work, seconds: float) -> Run:
         cells = sum(len(query) * len(target) for query, target in work.sampled)
         check = partial(compare, expected=work.expected)
-        return Run(
-            work.by_edlib, check, cells, part=cells / work.cells if cells < work.cells else None
-        )
+        return Run(work.by_edlib, check, cells, whole=work.cells)
 
 
 WORKLOADS = (Edit,)

@@ -69,9 +69,8 @@ class Journeys(Workload):
                     start = partial(self._start, name, program)
                     yield Case(program, start, "command", version=version, **words)
             if journey.query:
-                yield from rival_cases(
-                    self._libraries(journey), partial(self._cells, name), {}, **fields
-                )
+                libraries, cells = self._libraries(journey), partial(self._cells, journey)
+                yield from rival_cases(libraries, cells, {}, **fields)
 
     def _libraries(self, journey: Journey) -> rivals.Programs:
         """Return the libraries that compute the cells of a journey alone, on all cores."""
@@ -80,8 +79,7 @@ class Journeys(Workload):
         programs = made(found, journey.scoring, self.setup.cores)
         return [(each, cores) for each, cores in programs if cores == self.setup.cores]
 
-    def _cells(self, name: str) -> Cells:
-        journey = JOURNEYS[name]
+    def _cells(self, journey: Journey) -> Cells:
         return Cells(journey, *(self.inputs.path(each) for each in (journey.query, journey.target)))
 
     def _start(self, name: str, program: str, seconds: float) -> Told:

@@ -110,8 +110,10 @@ def aligning(
 
 
 @cache
-def version_of(*words: str) -> str:
-    """Return the version that a command prints: the word behind "version", or the first number."""
+def version_of(*words: str) -> str | None:
+    """Return the word behind "version" or the first number that a command prints, None without."""
+    if shutil.which(words[0]) is None:
+        return None
     done = subprocess.run(words, capture_output=True, text=True)
     text = done.stdout + done.stderr
     found = re.search(r"version:?\s+v?(\d\S*)", text) or re.search(r"(?<!\S)v?(\d\S*)", text)
@@ -141,7 +143,7 @@ class Command(Competitor):
 
     def __init__(self, scoring: Scoring, path: str, cores: int = 1) -> None:
         self._scoring, self._path, self._cores = scoring, path, cores
-        self.version = version_of(path, "-h")
+        self.version = version_of(path, "-h") or "unknown"
 
     @classmethod
     def on(cls, cores: int, scoring: Scoring, path: str) -> Command:

@@ -247,6 +247,3 @@ class Calibration(Workload):
                     chances = chances / size[0] if fitted else chances * lengths / size[1]
                     expected[method, evalue] += float(chances @ counts)
         return compare(np.concatenate(found), np.concatenate(right), name), observed, expected
-
-
-WORKLOADS = (Significance, Calibration)

@@ -254,6 +254,3 @@ class Near(Workload):
             pairs = (n // 2) * (n - n // 2)
         run = partial(getattr(aligner, name), *sides, cutoff=self.cutoff)
         return Run(run, check, pairs * 200**2)
-
-
-WORKLOADS = (AllPairs, ManyPairs, Near)

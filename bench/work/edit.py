@@ -151,6 +151,3 @@ class Edit(Workload):
         cells = sum(len(query) * len(target) for query, target in work.sampled)
         check = partial(compare, expected=work.expected)
         return Run(work.by_edlib, check, cells, whole=work.cells)
-
-
-WORKLOADS = (Edit,)

@@ -178,6 +178,3 @@ def _key(name: str) -> str:
 def _lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(not line.startswith((b"@", b"#")) for line in file)
-
-
-WORKLOADS = (Journeys,)

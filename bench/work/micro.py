@@ -195,6 +195,3 @@ def _seconds(loop: Loop, count: int) -> float:
     start = time.perf_counter()
     loop.run(count)
     return time.perf_counter() - start
-
-
-WORKLOADS = (Micro,)

@@ -259,6 +259,3 @@ class Traceback(Workload):
     def _made(self, length: int) -> Batch:
         sequences = generated.dna([length], length)
         return Batch.pairwise(sequences, generated.relatives(sequences, 4, length))
-
-
-WORKLOADS = (Pairs, Aymone2022, FragmentTiles, Long, Lin2015, Scan2014, Megabase, Traceback)

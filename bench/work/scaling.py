@@ -203,7 +203,5 @@ class Scaling(Workload):
         return Told(measured, {"rate": ideal / took, "unit": "efficiency", "note": note})
 
 
-WORKLOADS = (Scaling,)
-
 if __name__ == "__main__":  # workers of a scheduler, see `cluster`
     asyncio.run(serve(sys.argv[1], int(sys.argv[2])))

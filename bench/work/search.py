@@ -209,6 +209,3 @@ class Exact(Workload):
         (whole,) = generated.from_file(self.setup.file("titin_hum.aa"))
         targets = [whole, whole[:32768], whole[100:30000], whole[::-1].copy()]
         return Sequences.of(targets[:1]), Sequences.of(targets)
-
-
-WORKLOADS = (Search, Uniform, Swissprot, Liu2006, Nucleotides, SearchFile, Exact)

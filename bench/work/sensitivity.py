@@ -115,7 +115,7 @@ class Sensitivity(Workload):
                 program = f"{name}, {number} round{'s' * (number > 1)}"
                 for task, options in (*FIRST, *CURVE):
                     start = partial(self._start, name, search, place - len(numbers), task, options)
-                    version = _version(name, asks) if asks else None
+                    version = version_of(name, asks) if asks else None
                     words: dict[str, Any] = {"ours": not asks, "version": version, "grace": 1e4}
                     yield Case(program, start, task, options=options, **words)
 
@@ -216,13 +216,3 @@ def _best(lines: Iterable[str]) -> Hits:
     return {
         query: sorted(known.items(), key=lambda each: each[1]) for query, known in found.items()
     }
-
-
-def _version(program: str, asks: str) -> str | None:
-    try:
-        return version_of(program, asks)
-    except OSError:  # it is not here, which its row says
-        return None
-
-
-WORKLOADS = (Sensitivity,)

@@ -168,6 +168,3 @@ class ThreeLarge(Workload):
                 for task in tasks:
                     yield work.case(engine, task)
             yield TripleWork(self.setup, scheme, [word] * 3, every=True).case(engine, "ends")
-
-
-WORKLOADS = (Three, Sudo2012, ThreeLarge)

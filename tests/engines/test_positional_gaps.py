@@ -3,6 +3,7 @@
 tests/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
 """
 
+import dataclasses
 import os
 
 import cases
@@ -12,6 +13,8 @@ from cases import GAP_CASES, build, judge, judge_paths, label, quick, takes
 from subtests import with_subtests
 
 from glsw.engines import ENGINES
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import INT32, Geometries
 from glsw.traceback import trace
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
@@ -98,3 +101,15 @@ def test_long_pairs_with_pruned_and_kept_tiles(device):
     coordinates = case.alignment(0, tuple(case.expected.end[0].tolist()))
     assert np.diff(coordinates).max() > 600
     assert (np.diff(coordinates) == 0).any()
+
+
+@with_subtests("options", [{}, {"rows": 8, "chain": 4, "workgroup": 8}])
+def test_lanes_with_the_layouts_of_hardware(options, device):
+    """All strips in a dispatch, profiles in shared memory."""
+    case = GAP_CASES["profiles, gaps by position"].part(slice(0, None, 2))
+    router = built((Lanes.name, options), case.scoring, device)
+    engine = router._engines[Lanes]
+    info = dataclasses.replace(device.info, software=False)
+    engine.geometries = Geometries(case.scoring, info, "auto", **options)
+    assert engine.geometries.of(40, INT32).at_once
+    assert engine.scores(case.batch).tolist() == case.expected.score.tolist()

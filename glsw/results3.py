@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glsw.batch import Batch
-from glsw.engines.base import Progress
-from glsw.engines.three.base import Engine3
 from glsw.paths import Paths
 from glsw.results.alignment import biopython_alignment
 from glsw.scoring.three import Scoring3
@@ -18,6 +16,9 @@ from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
     import Bio.Align
+
+    from glsw.engines.base import Progress
+    from glsw.engines.three.base import Engine3
 
 MARKS = "clustal_consensus"
 """The column annotation of an alignment that has the line of `marks`."""

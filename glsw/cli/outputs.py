@@ -10,18 +10,20 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from glsw.cli.messages import Bar, say
 from glsw.cli.stream import PlainStream
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.result_file import ResultFile, is_replaced
-from glsw.output.three import Format3, Result3
 from glsw.results import SearchResult
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.records import Record
+
+if TYPE_CHECKING:
+    from glsw.output.three import Format3, Result3
 
 
 def check_output(output: str, *inputs: str, option: str = "--output") -> None:

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -54,15 +55,16 @@ class PowerMeter(Protocol):
 # counters of energy
 
 
+@dataclass
 class Counter:
     """Files in which microjoules are counted, and the highest value after which each is 0 again."""
 
-    def __init__(self, tool: str, files: Sequence[tuple[Path, int | None]]) -> None:
-        self.tool, self._files = tool, files
+    tool: str
+    files: Sequence[tuple[Path, int | None]]
 
     def read(self) -> list[int] | None:
         try:
-            return [int(path.read_text()) for path, _ in self._files]
+            return [int(path.read_text()) for path, _ in self.files]
         except (OSError, ValueError):
             return None
 
@@ -72,10 +74,10 @@ class Counter:
         seconds, after = time.perf_counter() - start, self.read()
         steps = [
             last - first if last >= first else most and last + most + 1 - first
-            for first, last, (_, most) in zip(before or (), after or (), self._files, strict=False)
+            for first, last, (_, most) in zip(before or (), after or (), self.files, strict=False)
         ]
         told = [step for step in steps if step is not None]
-        return Used(sum(told) / 1e6, seconds) if len(told) == len(self._files) else None
+        return Used(sum(told) / 1e6, seconds) if len(told) == len(self.files) else None
 
 
 def rapl() -> Counter | None:
@@ -107,13 +109,12 @@ def hwmon(drm: str) -> PowerMeter | None:
 # samples of power
 
 
+@dataclass
 class Sampler:
     """Watts of a card; ``samples`` yields them in the background until it is stopped."""
 
-    def __init__(
-        self, tool: str, samples: Callable[[Event], Iterator[tuple[float, float]]]
-    ) -> None:
-        self.tool, self.samples = tool, samples
+    tool: str
+    samples: Callable[[Event], Iterator[tuple[float, float]]]
 
     def used(self, work: Callable[[], None]) -> Used | None:
         found: list[tuple[float, float]] = []

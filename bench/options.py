@@ -37,17 +37,15 @@ def run(
         return 2
 
 
-def number(
-    kind: Callable[[str], Any], least: float, what: str, *, above: bool = False
-) -> Callable[[str], Any]:
-    """Return what reads a number from ``least`` on, or above it."""
+def number(kind: Callable[[str], Any], least: float, what: str) -> Callable[[str], Any]:
+    """Return what reads a number from ``least`` on."""
 
     def read(text: str) -> Any:
         try:
             value = kind(text)
         except ValueError:
             value = float("nan")
-        if not (least < value if above else least <= value) or value == float("inf"):
+        if not least <= value < float("inf"):
             raise argparse.ArgumentTypeError(f"{text!r}: {what} is expected")
         return value
 

@@ -154,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     device.type = lambda text: int(text) if text.isdigit() else text
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
-    positive = options.number(float, 0, "a number above 0", above=True)
+    positive = options.number(float, 1e-9, "a number above 0")
     count = options.number(int, 1, "a number from 1")
     engines = dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
     parser.add_argument("--budget", type=positive, metavar="SECONDS", help="for all")

@@ -46,7 +46,11 @@ Programs: TypeAlias = list[tuple[Competitor, int]]
 
 def find(paths: Mapping[str, str]) -> dict[str, str]:
     """Return the programs that are here: module or path by name; those of ``paths`` have to be."""
-    found = {name: module for name, module in MODULES.items() if importlib.util.find_spec(module)}
+    found = {
+        name: module
+        for name, module in MODULES.items()
+        if importlib.util.find_spec(module) and getattr(programs, module, module) is not None
+    }
     for name, command in COMMANDS.items():
         path = shutil.which(command)
         if path and name != "CUDASW++4.0":  # many programs are called align

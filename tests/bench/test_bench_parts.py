@@ -12,6 +12,7 @@ from bench import (
     measure,
     options,
     page,
+    programs,
     rivals,
     row,
     table,
@@ -203,3 +204,9 @@ def test_the_c_code():
     scoring = Scoring3.identity()
     words = [scoring.alphabet.encode(word) for word in ("TACGTT", "ACCGT", "GACGA")]
     assert cpu3.best(scoring, Batch.of([words])).tolist() == [[2, 3, 2, 3]]
+
+
+def test_a_library_that_cannot_be_imported_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "pyopal" in rivals.find({})
+    monkeypatch.setattr(programs, "pyopal", None)
+    assert "pyopal" in rivals.missing(rivals.find({}))

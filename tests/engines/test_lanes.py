@@ -11,7 +11,7 @@ from glsw.batch import Batch
 from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import geometry, high_scores
+from glsw.engines.lanes import geometry, high_scores, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
@@ -113,9 +113,15 @@ def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
         Lanes(scoring, device, number="f32"),
         engine_of(Lanes, scoring, device, number="f32"),
     ):
-        (found,) = engine.scan(Sequences.of([query, query[:880]]), [Sequences.of(targets)])
+        queries = Sequences.of([query, query[:880]])
+        (found,) = engine.scan(queries, [Sequences.of(targets)])
         assert found.tolist() == want.tolist()
         assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
+        for beside in (2**25, 1):  # the next part is prepared, or only uploaded
+            monkeypatch.setattr(pipeline, "_MAX_SMALL_PART", beside)
+            parts = [Sequences.of(targets[:20]), Sequences.of(targets[20:])]
+            found = np.concatenate([*engine.scan_each((queries, part) for part in parts)], axis=1)
+            assert found.tolist() == want.tolist()
 
 
 def test_exactly_the_limit(device):

@@ -103,6 +103,7 @@ class Sensitivity(Workload):
         jackhmmer = ["jackhmmer", "-N", str(_ROUNDS), "--incE", str(INCLUSION)]
         programs: dict[str, tuple[str, Search, Sequence[int]]] = {
             "glsw": ("", partial(self._glsw, {}), (1, 2, 3)),
+            "glsw positional gaps": ("", partial(self._glsw, {"gaps": "positional"}), (2, 3)),
             "glsw composition": ("", partial(self._glsw, composition), (1, 2, 3)),
             "blastp": ("-version", partial(self._blast, "blastp"), (1,)),
             "ssearch36": ("-h", self._ssearch36, (1,)),

@@ -62,6 +62,7 @@ def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_FIRST_SHARE", 2**7)
     monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.1)
     monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.03)
+    monkeypatch.setattr(tasks, "_ROUNDS", 4)
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, distinct
 
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
@@ -57,7 +57,7 @@ class SinglePairs:
 
         cells = np.cumsum((batch.query_lengths * batch.target_lengths)[pairs])
         size = min(max(int(cells[-1]) // (8 * threads), _SMALLEST), _LARGEST)
-        bounds = np.unique(np.searchsorted(cells, np.arange(size, cells[-1], size)))
+        bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         queries, targets = self._texts(batch.queries), self._texts(batch.targets)
         _ = self._library  # before there are threads
         with ThreadPoolExecutor(threads) as pool:

@@ -26,7 +26,7 @@ from glsw.engines.gl import (
 )
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import ranges
+from glsw.sequences.encoded import distinct, ranges
 
 _NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64
@@ -178,7 +178,7 @@ class Diagonal(ComputeEngine):
         workgroup = self._workgroups(m)
         spacing = np.full(len(batch), (self._spacing if trace else None) or _NO_CHECKPOINTS)
         if trace and not self._spacing:
-            for size in np.unique(workgroup):
+            for size in distinct(workgroup):
                 chunk = _Chunk(
                     batch,
                     todo[workgroup[todo] == size],

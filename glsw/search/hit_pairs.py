@@ -11,7 +11,7 @@ from glsw.batch import Batch
 from glsw.search.ranking import target_numbers
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, distinct, ranges
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -88,7 +88,7 @@ class HitPairs:
 
     def whole(self, hits: _Int64) -> Targets:
         """Return the targets of hits, each once."""
-        places = np.unique(self.places[hits])
+        places = distinct(self.places[hits])
         if len(places) < len(self.database):
             return Targets(self.database.select(places.tolist()), places)
         return Targets(self.database.sequences, places)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, distinct
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
@@ -226,7 +226,7 @@ def least_score(
     >>> statistics.cutoff(0.027, 218, lengths).tolist()
     [68, 70, 71]
     """
-    some, others = (np.unique(each[each > 0]) for each in (queries, targets))
+    some, others = (distinct(each[each > 0]) for each in (queries, targets))
     if not len(some) or not len(others):
         return 1
     step = max(1, _MAX_EVALUES_TOGETHER // len(others))

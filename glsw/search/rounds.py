@@ -19,6 +19,7 @@ from glsw.search.align_pairs import aligned
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.selection import HitLists
+from glsw.sequences.encoded import distinct
 from glsw.statistics import Statistics
 
 _Int64 = npt.NDArray[np.int64]
@@ -87,7 +88,7 @@ def align_hits(
         for p, (hit, context) in enumerate(zip(hits.tolist(), contexts.tolist(), strict=True)):
             candidate = _Candidate(context, int(units[p]), runs.coordinates(p))
             targets[hit - first].candidates[context] = candidate
-        accepted = ((hit, targets[hit - first].accept(limits)) for hit in np.unique(hits).tolist())
+        accepted = ((hit, targets[hit - first].accept(limits)) for hit in distinct(hits).tolist())
         todo = [(hit, context) for hit, context in accepted if context is not None]
         hits, contexts = np.array(todo, np.int64).reshape(-1, 2).T
         if todo:

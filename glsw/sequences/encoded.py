@@ -213,6 +213,17 @@ def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64
     return shifts + np.arange(len(shifts))
 
 
+def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the different numbers, ascending; np.unique would import masked arrays, 10 ms.
+
+    >>> distinct(np.array([3, 1, 3, 2])).tolist()
+    [1, 2, 3]
+    """
+    ordered = np.sort(numbers, axis=None)
+    found: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return found
+
+
 def run_or_all(numbers: npt.NDArray[Any]) -> slice | npt.NDArray[Any]:
     """Return numbers for indexing, as a slice if each is the one before plus 1.
 

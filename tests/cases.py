@@ -235,6 +235,17 @@ def _judge_any(case, found):
         assert end in possible, f"end {end} is none of {possible}: {case.describe(p)}"
 
 
+def traced_with_any_memory(case, p):
+    """Return the host's alignment of a pair; little memory gives the same."""
+    query, target = case.batch.pair(p)
+    end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
+    coordinates, score = trace(query, target, case.scoring, *end)
+    for memory in (0, 50, 500):
+        divided, same = trace(query, target, case.scoring, *end, memory=memory)
+        assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
+    return coordinates
+
+
 def judge_paths(engine, case):
     """Compare alignments traced back on the device, by both tie rules, with those of the host."""
     for ties in ("conventional", "any"):

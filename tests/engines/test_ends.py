@@ -25,6 +25,7 @@ from cases import (
     label,
     long_pairs_by_blocked,
     takes,
+    traced_with_any_memory,
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -55,7 +56,6 @@ KEPT = [
     ("diagonal", {"workgroup": 2, "memory": 2000}),
     ("blocked", {"workgroup": 2, "columns": 16, "memory": 1000}),
 ]
-MEMORY = (0, 50, 500)  # bytes, for `trace`
 SOME = ("insertions, ends of their own", "semi-global, linear")
 ABCD = custom("ABCD")
 GLOBAL = END_CASES["global"].scoring
@@ -370,11 +370,7 @@ def test_trace_with_any_memory(number, name):
     case = END_CASES[name]
     for p in range(number % 2, len(case.batch), 2):
         query, target = case.batch.pair(p)
-        end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
-        coordinates, score = trace(query, target, case.scoring, *end)
-        for memory in MEMORY:
-            divided, same = trace(query, target, case.scoring, *end, memory=memory)
-            assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
+        coordinates = traced_with_any_memory(case, p)
         if not case.scoring.local:
             coordinates = global_coordinates(coordinates, len(query), len(target))
             assert coordinates[:, -1].tolist() == [len(target), len(query)]

@@ -9,18 +9,25 @@ import os
 import cases
 import numpy as np
 import pytest
-from cases import GAP_CASES, build, judge, judge_paths, label, quick, takes
+from cases import (
+    GAP_CASES,
+    build,
+    judge,
+    judge_paths,
+    label,
+    quick,
+    takes,
+    traced_with_any_memory,
+)
 from subtests import with_subtests
 
 from glsw.engines import ENGINES
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import INT32, Geometries
-from glsw.traceback import trace
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
 ABLE = [each for each in cases.configurations() if takes(each, SCORING)]
 PATHS = [each for each in cases.path_configurations() if takes(each, SCORING)]
-MEMORY = (0, 50, 500)  # bytes, for `trace`
 
 
 def built(configuration, scoring, device):
@@ -66,11 +73,7 @@ def test_trace_with_any_memory(name):
     case = GAP_CASES[name]
     for p in range(0, len(case.batch), 2):
         query, target = case.batch.pair(p)
-        end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
-        coordinates, score = trace(query, target, case.scoring, *end)
-        for memory in MEMORY:
-            divided, same = trace(query, target, case.scoring, *end, memory=memory)
-            assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
+        coordinates = traced_with_any_memory(case, p)
         if case.expected.score[p]:
             assert path_score(query, target, case.scoring, coordinates) == case.expected.score[p]
 

@@ -115,6 +115,7 @@ class PackingEngine(ComputeEngine):
         content = np.ascontiguousarray(sequences.residues)
         buffer = self.buffer(-(-content.nbytes // 4) * 4)
         for start in range(0, content.nbytes, _BYTES_PER_STEP):
+            # Not by `Device.write`, whose copies would wait for the slices before them.
             buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
             yield
         self._spare = sequences, buffer

@@ -142,10 +142,8 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         for queries, part in tasks:
             self._engine.check_lengths(queries, part)
             found = self.room(queries, part)
-            groups, lengths = (
-                list(self._engine.geometries.together(queries.lengths)),
-                queries.lengths.tolist(),
-            )
+            groups = list(self._engine.geometries.together(queries.lengths))
+            lengths = queries.lengths.tolist()
             most = min(_MAX_SCORE_BYTES // (8 * max(1, len(part))), _MAX_QUERY_GROUPS)
             most = 1 if self._engine.on_software else max(1, most)
             if part is not last:

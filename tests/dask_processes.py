@@ -69,6 +69,9 @@ class Cluster:
         info = self.client.scheduler_info()
         return [each["name"] for each in info["workers"].values()]
 
+    def addresses(self) -> set[str]:
+        return set(self.client.scheduler_info()["workers"])
+
     def kill(self, name: str) -> None:
         process = self._processes[name]
         process.send_signal(signal.SIGKILL)
@@ -77,6 +80,10 @@ class Cluster:
     def stop(self, name: str) -> None:
         """Stop a process by a signal, so that it keeps its tasks until it is killed."""
         self._processes[name].send_signal(signal.SIGSTOP)
+
+    def resume(self, name: str) -> None:
+        """Let a stopped process go on."""
+        self._processes[name].send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         with suppress(TimeoutError):  # the scheduler may be lost

@@ -13,6 +13,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import dask
 import distributed
@@ -27,6 +28,8 @@ from glsw.output import FORMATS
 from glsw.results import SearchResult
 from glsw.search import tasks
 from glsw.search.cluster import cluster as cluster_of
+from glsw.search.dask_workers import DaskWorker
+from glsw.search.workers import Answer
 from glsw.sequences.records import read_all
 
 ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "llvmpipe"}}
@@ -139,14 +142,18 @@ def test_matrices_triples_and_motifs(
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_worker_is_killed_and_one_comes_late(
     cluster: Cluster,
-    many_tasks: None,
     queries: list[Record],
     database: Path,
     expected: dict[str, str],
     engine: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cluster.start("first", "second")
+    early = cluster.addresses()
+    monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)
     calls: list[int] = []
+    answered: set[str] = set()
+    measured = DaskWorker.measured
 
     def progress(cells: int) -> None:
         calls.append(cells)
@@ -154,16 +161,26 @@ def test_one_worker_is_killed_and_one_comes_late(
             cluster.stop("first")
         if len(calls) == 3:
             cluster.start("late")
-            cluster.kill("first")
+            cluster.stop("second")  # until the late one has done a task
 
+    def answer(worker: DaskWorker, cells: int, done: Answer[Any]) -> None:
+        measured(worker, cells, done)
+        if worker.address not in early | answered:
+            cluster.kill("first")
+            cluster.resume("second")
+        answered.add(worker.address)
+
+    table = sum(map(len, queries)) * sum(map(len, read_all(str(PROTEINS))))
+    monkeypatch.setattr(tasks.Pace, "cells", lambda *_: table // 40)
+    monkeypatch.setattr(DaskWorker, "measured", answer)
     options = {"unknown": "X", "executor": cluster.client, **ENGINES[engine]}
     with pytest.warns(RuntimeWarning, match=r"^worker tcp://.*: it is gone; a part of the search"):
         found = list(glsw.search(queries, database, progress=progress, **options))
     assert written(found) == expected
     assert sorted(cluster.names()) == ["late", "second"]
     assert sum(calls) == sum(result.cells for result in found)
-    devices = [each.device for each in found]
-    assert any(re.match("[23] x ", each) for each in devices), devices
+    assert len(calls) > 10
+    assert answered - early == cluster.addresses() - early
 
 
 def test_workers_that_cannot_do_it(

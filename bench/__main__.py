@@ -15,13 +15,7 @@ python -m bench readme                write the tables of the READMEs from bench
 
 Each has --help; `bench run --list` names the workloads."""
 
-COMMANDS = {
-    "run": "bench.run",
-    "show": "bench.table",
-    "report": "bench.report",
-    "compare": "bench.compare",
-    "readme": "bench.readme",
-}
+COMMANDS = ("run", "show", "report", "compare", "readme")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] not in COMMANDS:
         print(f"bench: {words[0]!r}: {', '.join(COMMANDS)} are known", file=sys.stderr)
         return 2
-    status: int = import_module(COMMANDS[words[0]]).main(words[1:])
+    status: int = import_module(f"bench.{words[0].replace('show', 'table')}").main(words[1:])
     return status
 
 

@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")
     percent = options.number(float, 0, "percent from 0")
     parser.add_argument("--floor", type=percent, metavar="PERCENT", help="never marked")
-    return options.run(parser, _compare, argv)
+    return parser.run(_compare, argv)
 
 
 def _compare(arguments: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,14 +16,9 @@ from glsw.device.device import Device
 WARM_UP = 1.0
 """Seconds of work before hardware is timed: an idle card clocks low and takes that long to rise."""
 
-ENOUGH, LEAST = 0.02, 0.3
-"""Repeats end when the spread is this small, after these seconds."""
-
-FEWEST, MOST = 3, 200
-"""Repeats, unless the budget ends them earlier."""
-
-SHORT = 0.25
-"""Seconds of a run up to which the budget does not end the repeats before there are `FEWEST`."""
+ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
+FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
+SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest
 
 Result = TypeVar("Result")
 
@@ -123,31 +119,35 @@ def measure(
     cells: int,
     device: Device | None = None,
     budget: float = 10.0,
-    warm_up: float | None = None,
+    warm_up: float = WARM_UP,
     trusted: bool = False,
 ) -> Measurement:
     """Run, check what came out, warm up, and repeat until the spread is small.
 
     ``check`` judges the result of the first run and of each timed one: if one is wrong, no time is
     reported. After ``budget`` seconds, the first run and the warm-up included, no further repeat
-    begins; one is always timed, and of short runs `FEWEST`. The warm-up of work on a device takes
-    ``warm_up`` seconds, by default `WARM_UP` on hardware. Work that is ``trusted`` was run and
-    checked before: then the first run is timed.
+    begins; one is always timed, and of short runs `FEWEST`. On hardware the warm-up takes
+    ``warm_up`` seconds. Work that is ``trusted`` was run and checked before: then the first run is
+    timed.
     """
-    if warm_up is None:
-        warm_up = 0.0 if device is None or device.info.software else WARM_UP
     start = time.perf_counter()
     if not trusted:
         checked = check(run())
         if not checked.passed:
             return Measurement(checked, cells)
     checked_at = time.perf_counter()
-    while time.perf_counter() - checked_at < warm_up:
+    hardware = device is not None and not device.info.software
+    while hardware and time.perf_counter() - checked_at < warm_up:
         run()
     wall: list[float] = []
     clock: list[float] = []
     while not _settled(wall, time.perf_counter() - start, budget):
-        result = _timed(run, device, wall, clock)
+        begin = time.perf_counter()
+        with device.timer() if device else nullcontext() as timer:
+            result = run()
+        wall.append(timer.wall if timer else time.perf_counter() - begin)
+        if timer and timer.measured:
+            clock.append(timer.seconds)
         checked = check(result)
         if not checked.passed:
             return Measurement(checked, cells)
@@ -158,29 +158,10 @@ def measure(
 def _settled(wall: list[float], elapsed: float, budget: float) -> bool:
     if not wall:
         return False
-    few = len(wall) < FEWEST and wall[-1] <= SHORT
-    if len(wall) >= MOST or (elapsed + wall[-1] > budget and not few):
+    few = len(wall) < FEWEST
+    if len(wall) >= MOST or (elapsed + wall[-1] > budget and not (few and wall[-1] <= SHORT)):
         return True
-    spread = Spread.of(wall).spread
-    long = sum(wall) >= LEAST
-    return long and len(wall) >= FEWEST and spread is not None and spread <= ENOUGH
-
-
-def _timed(
-    run: Callable[[], Result], device: Device | None, wall: list[float], clock: list[float]
-) -> Result:
-    """Run once; append its seconds."""
-    if device is None:
-        start = time.perf_counter()
-        result = run()
-        wall.append(time.perf_counter() - start)
-        return result
-    with device.timer() as timer:
-        result = run()
-    wall.append(timer.wall)
-    if timer.measured:
-        clock.append(timer.seconds)
-    return result
+    return not few and sum(wall) >= LEAST and (Spread.of(wall).spread or 0.0) <= ENOUGH
 
 
 def second_run(run: Callable[[], object]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from glsw.device.device import DeviceError
@@ -21,20 +21,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see --help)\n")
 
-
-def run(
-    parser: argparse.ArgumentParser,
-    work: Callable[[argparse.Namespace], int],
-    argv: Sequence[str] | None,
-) -> int:
-    """Do the work of a command line; return its exit status, 2 for input that cannot be used."""
-    arguments = parser.parse_args(argv)
-    try:
-        return work(arguments)
-    except INPUT as error:
-        name = parser.prog.removeprefix("python -m ")
-        print(f"{name}: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    def run(self, work: Callable[[argparse.Namespace], int], argv: Sequence[str] | None) -> int:
+        """Do the work of a command line; return its exit status, 2 for input that is no use."""
+        arguments = self.parse_args(argv)
+        try:
+            return work(arguments)
+        except INPUT as error:
+            name = self.prog.removeprefix("python -m ")
+            print(f"{name}: {' '.join(str(error).split())}", file=sys.stderr)
+            return 2
 
 
 def number(kind: Callable[[str], Any], least: float, what: str) -> Callable[[str], Any]:
@@ -48,18 +43,5 @@ def number(kind: Callable[[str], Any], least: float, what: str) -> Callable[[str
         if not least <= value < float("inf"):
             raise argparse.ArgumentTypeError(f"{text!r}: {what} is expected")
         return value
-
-    return read
-
-
-def choices(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what reads some of these words, with commas between them."""
-    words = tuple(known)
-
-    def read(text: str) -> list[str]:
-        for word in text.split(","):
-            if word not in words:
-                raise argparse.ArgumentTypeError(f"{word!r}: {', '.join(words)} are known")
-        return text.split(",")
 
     return read

@@ -240,7 +240,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write the tables, or check them; return 0, 1 if they differ, 2 if they cannot be made."""
     parser = options.Parser(prog="python -m bench readme", description=__doc__)
     parser.add_argument("--check", action="store_true", help="do not write; 1 if they differ")
-    return options.run(parser, _write, argv)
+    return parser.run(_write, argv)
 
 
 def _write(arguments: argparse.Namespace) -> int:

@@ -199,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = options.Parser(prog="python -m bench report", description="Write two pages of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
-    return options.run(parser, _write, argv)
+    return parser.run(_write, argv)
 
 
 def _write(arguments: argparse.Namespace) -> int:

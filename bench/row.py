@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from jsonschema import Draft202012Validator
+
 SCHEMA = 3
 LICENCE = "CC0-1.0"
 KEY = (
@@ -26,10 +28,6 @@ Key: TypeAlias = tuple[object, ...]
 
 _HOME = r"(/home/|/Users/|[A-Z]:\\+Users\\+|/root(?=/|$))[\w.-]*"
 _COMMON = {"root", "user", "admin", "ubuntu", "runner", "localhost"}
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    **{"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)},
-    **{"array": (list,), "object": (dict,), "null": (type(None),)},
-}
 
 
 def key(row: Row) -> Key:
@@ -64,9 +62,6 @@ def seconds_of(row: Row) -> float | None:
     return row["wall"] / (row.get("part") or 1.0) if row.get("wall") else None
 
 
-# files
-
-
 @dataclass
 class File:
     """A header, and the last row of each key, in the order of the file."""
@@ -78,27 +73,16 @@ class File:
     @classmethod
     def read(cls, path: Path) -> File:
         """Read a file; raise ValueError with the line that is not as schema.json says."""
-        found: File | None = None
+        values = []
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
-                value = json.loads(line)
-                check(value, "row" if found else "header")
+                values.append(json.loads(line))
+                check(values[-1], "row" if number > 1 else "header")
             except ValueError as error:
                 raise ValueError(f"{path.name}, line {number}: {error}") from None
-            if found is None:
-                found = cls(path, value)
-            else:
-                found.rows[key(value)] = value
-        if found is None:
+        if not values:
             raise ValueError(f"{path.name}: no header")
-        return found
-
-    @classmethod
-    def begin(cls, path: Path, header: dict[str, Any]) -> File:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        found = cls(path, header)
-        found.write()
-        return found
+        return cls(path, values[0], {key(row): row for row in values[1:]})
 
     def keep(self, row: dict[str, Any]) -> None:
         """Append a row to the file: what was kept before stays, whatever happens."""
@@ -109,6 +93,8 @@ class File:
             file.write(_line(row))
 
     def write(self) -> None:
+        """Write the whole file anew, its folder too."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_name(self.path.name + ".part")
         draft.write_text("".join(map(_line, (self.header, *self.rows.values()))), encoding="utf-8")
         draft.replace(self.path)
@@ -130,30 +116,15 @@ def _line(value: Mapping[str, Any]) -> str:
 
 
 @cache
-def _schema() -> dict[str, Any]:
-    text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)["$defs"]
-    return found
+def _validator(kind: str) -> Any:
+    schema = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
+    return Draft202012Validator(schema["$defs"][kind])
 
 
 def check(value: Any, kind: str) -> None:
     """Raise ValueError if a header or row is not as schema.json says, or has something personal."""
-    schema = _schema()[kind]
-    if not isinstance(value, dict):
-        raise ValueError(f"a {kind} is an object")
-    for name in schema["required"]:
-        if name not in value and "null" not in schema["properties"][name]["type"]:
-            raise ValueError(f"{name!r} is missing")
-    for name, each in value.items():
-        if name not in schema["properties"]:
-            raise ValueError(f"{name!r} is not known")
-        wanted = schema["properties"][name]
-        kinds = [wanted["type"]] if isinstance(wanted["type"], str) else wanted["type"]
-        right = isinstance(each, sum((_TYPES[kind] for kind in kinds), ()))
-        if not right or (isinstance(each, bool) and "boolean" not in kinds):
-            raise ValueError(f"{name}: {each!r} is not of type {' or '.join(kinds)}")
-        if isinstance(each, (int, float)) and each < wanted.get("minimum", each):
-            raise ValueError(f"{name}: {each!r} is too small")
+    for error in _validator(kind).iter_errors(value):
+        raise ValueError("".join(f"{name}: " for name in error.path) + error.message)
     if found := _personal().search(json.dumps(value)):
         raise ValueError(f"{found[0]!r} is personal")
 
@@ -165,7 +136,6 @@ def impersonal(text: str) -> str:
 
 @cache
 def _personal() -> re.Pattern[str]:
-    """Return what is personal on this machine."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

@@ -6,9 +6,10 @@ import argparse
 import platform
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,11 @@ from glsw.engines import ENGINES, Auto
 from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
 
-SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}
-"""Of a suite, by default."""
+SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}  # of a suite, by default
+INTERRUPTED = 130  # the exit status
 
 RATES = ((1e7, "small"), (5e9, "medium"), (1e11, "large"))
 """Cells per second of `auto` with pairs, from which on a class of sizes is used."""
-
-INTERRUPTED = 130
 
 
 def size_for(device: Device) -> str:
@@ -50,14 +49,6 @@ def size_for(device: Device) -> str:
     return found
 
 
-# the command line
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure; return 0, 1 if a result was wrong, 2 for bad input, 130 for Ctrl-C."""
-    return options.run(_parser(), _run, argv)
-
-
 def _run(arguments: argparse.Namespace) -> int:
     warnings.simplefilter("ignore", SoftwareRendererWarning)
     if arguments.list:
@@ -70,13 +61,14 @@ def _run(arguments: argparse.Namespace) -> int:
     path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
     old = File.read(path) if path.exists() and not arguments.fresh else None
     size = arguments.size or (old.header["size"] if old else size_for(device))
-    names = arguments.names or [name for name, kind in WORKLOADS.items() if kind.weight]
+    suite = [name for name, kind in WORKLOADS.items() if kind.weight]
+    names = [*chain(*arguments.names)] or suite
     default = SECONDS["software" if device.info.software else "hardware"]
     seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
-    head = header(device, size)
     if old and (there := old.header["device"]) and there["renderer"] != device.info.name:
         raise ValueError(f"{path} is of another device; --output names another file")
-    file = File(path, head, old.rows) if old else File.begin(path, head)
+    file = File(path, header(device, size), old.rows if old else {})
+    file.write()
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         setup = Setup(
             *(device, size, arguments.engines, found, arguments.data, arguments.devices),
@@ -94,21 +86,20 @@ def _run(arguments: argparse.Namespace) -> int:
             say(f"interrupted; the same command goes on with {path}")
             return INTERRUPTED
     file.write()
-    wrong = [
-        row for row in file.rows.values() if state(row) == "wrong" and row["workload"] in names
-    ]
+    chosen = [row for row in file.rows.values() if row["workload"] in names]
+    wrong = [row for row in chosen if state(row) == "wrong"]
     for row in wrong:
         say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}; {row.get('first')}")
     say(f"{runner.measured} measurements, {len(file.rows)} rows in {path}")
     return int(bool(wrong))
 
 
-def header(device: Device | None, size: str) -> dict[str, Any]:
+def header(device: Device, size: str) -> dict[str, Any]:
     """Return the first line of a file."""
     return {
         "schema": SCHEMA,
         "licence": LICENCE,
-        "device": None if device is None else machine.device_facts(device),
+        "device": machine.device_facts(device),
         "cpu": machine.cpu_model(),
         "cores": machine.cores(),
         "os": f"{platform.system()} {platform.machine()}",
@@ -137,42 +128,46 @@ def _competitor(text: str) -> tuple[str, str]:
     return rivals.WORDS[name.lower()], path
 
 
+def _known(known: Iterable[str], text: str) -> list[str]:
+    for word in text.split(","):
+        if word not in known:
+            raise argparse.ArgumentTypeError(f"{word!r}: {', '.join(known)} are known")
+    return text.split(",")
+
+
 def _indices(text: str) -> list[int]:
     if not all(word.isdigit() for word in text.split(",")):
         raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
     return [int(word) for word in text.split(",")]
 
 
-def _parser() -> argparse.ArgumentParser:
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure; return 0, 1 if a result was wrong, 2 for bad input, 130 for Ctrl-C."""
     parser = options.Parser(
         prog="python -m bench run",
         description="Measure a device, row by row; the same command goes on after an interruption.",
     )
-    names = parser.add_argument("names", nargs="*", metavar="WORKLOAD", help="default: a suite")
-    names.type = lambda text: options.choices(WORKLOADS)(text)[0]
-    device = parser.add_argument("--device", help="index, or part of the name")
+    add = parser.add_argument
+    known = partial(_known, WORKLOADS)
+    add("names", nargs="*", type=known, metavar="WORKLOAD", help="default: a suite")
+    device = add("--device", help="index, or part of the name")
     device.type = lambda text: int(text) if text.isdigit() else text
-    parser.add_argument("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
-    parser.add_argument("--size", choices=SIZES, help="default: by the speed of the device")
+    add("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
+    add("--size", choices=SIZES, help="default: by the speed of the device")
     positive = options.number(float, 1e-9, "a number above 0")
+    add("--budget", type=positive, metavar="SECONDS", help="for all")
     count = options.number(int, 1, "a number from 1")
-    engines = dict.fromkeys((*ENGINES, *ENGINES3, "gpui"))
-    parser.add_argument("--budget", type=positive, metavar="SECONDS", help="for all")
-    parser.add_argument("--passes", type=count, default=2, metavar="N", help="default 2")
-    parser.add_argument("--engines", type=options.choices(engines), metavar="NAME,...")
-    parser.add_argument(
-        "--competitor",
-        type=_competitor,
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help=f"where another program is that is not on PATH: {', '.join(rivals.WORDS)}",
-    )
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real sequences")
-    devices = parser.add_argument("--devices", default=[], metavar="N,N,...")
-    devices.type, devices.help = _indices, "compare the first of these with all of them"
-    parser.add_argument("--energy", action="store_true", help="of a software renderer as well")
-    parser.add_argument("--fresh", action="store_true", help="begin a new file")
-    parser.add_argument("--commit", help="commit of a copy without git history")
-    parser.add_argument("--list", action="store_true", help="show the workloads")
-    return parser
+    add("--passes", type=count, default=2, metavar="N", help="default 2")
+    engines = partial(_known, dict.fromkeys((*ENGINES, *ENGINES3, "gpui")))
+    add("--engines", type=engines, metavar="NAME,...")
+    about = f"where another program is that is not on PATH: {', '.join(rivals.WORDS)}"
+    competitor = add("--competitor", action="append", default=[], metavar="NAME=PATH", help=about)
+    competitor.type = _competitor
+    add("--data", type=Path, metavar="FOLDER", help="of real sequences")
+    several = "compare the first of these with all of them"
+    add("--devices", type=_indices, default=[], metavar="N,N,...", help=several)
+    add("--energy", action="store_true", help="of a software renderer as well")
+    add("--fresh", action="store_true", help="begin a new file")
+    add("--commit", help="commit of a copy without git history")
+    add("--list", action="store_true", help="show the workloads")
+    return parser.run(_run, argv)

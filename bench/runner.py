@@ -16,28 +16,20 @@ from typing import Any
 
 from bench import energy, table
 from bench.energy import PowerMeter
-from bench.measure import Measurement, measure
+from bench.measure import WARM_UP, measure
 from bench.row import File, Key, key, state, tidy
-from bench.work.base import CANNOT, Case, Run, Setup, Told, Workload, require
-from glsw.device.device import Device
+from bench.work.base import CANNOT, Case, Setup, Told, Workload, require
 
-FIRST = 0.6
-"""Share of the seconds that is for the first pass: it compiles, and makes the data."""
+FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and makes the data
+LEAST = 1 / 4  # of an equal share of the seconds, which every case has, whatever the others took
+WARM = 3.0  # seconds after which the clocks of an idle card have to be raised again
+ENERGY = 2.0  # seconds of runs whose energy is measured, at most
 
 PATIENCE, SHORT = 1.5, 0.6
 """A case is left out if a run takes this multiple of its share, and more than these seconds."""
 
-LEAST = 1 / 4
-"""Of an equal share of the seconds, which every case has, whatever the others took."""
-
 OVERTIME, GRACE = 4.0, 20.0
 """A case is stopped after this multiple of its share and a grace in seconds; of full sizes four."""
-
-WARM = 3.0
-"""Seconds after which the clocks of an idle card have to be raised again."""
-
-ENERGY = 2.0
-"""Seconds of runs whose energy is measured, at most."""
 
 UNABLE = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
 """What our cases may raise; another program may fail as it likes."""
@@ -65,8 +57,7 @@ class Runner:
         begin = time.perf_counter()
         for number in range(1, passes + 1):
             end = begin + seconds * (1.0 if number == passes else FIRST)
-            todo = [(work, self._todo(work, number)) for work in workloads]
-            todo = [(work, cases) for work, cases in todo if cases]
+            todo = [(work, cases) for work in workloads if (cases := self._todo(work, number))]
             if todo:
                 count, left = sum(len(cases) for _, cases in todo), end - time.perf_counter()
                 say(f"pass {number} of {passes}: {count} measurements in {left:.0f} s")
@@ -78,7 +69,6 @@ class Runner:
                 gc.collect()
 
     def _todo(self, work: Workload, number: int) -> list[Case]:
-        """Return the cases that this pass has to measure."""
         found = []
         for case in work.cases():
             name = self._key(work, case)
@@ -117,7 +107,6 @@ class Runner:
             self._energy(best[1], best[2], seconds, metered)
 
     def _case(self, work: Workload, case: Case, share: float, number: int) -> dict[str, Any]:
-        """Measure a case, and keep its row."""
         row = self._row(work, case)
         limit = OVERTIME * share + case.grace + GRACE * (4 if self.setup.size == "full" else 1)
         old = self.file.rows.get(self._key(work, case)) if number > 1 else None
@@ -141,34 +130,24 @@ class Runner:
 
     def _measured(self, case: Case, share: float, old: dict[str, Any] | None) -> dict[str, Any]:
         longest = max(PATIENCE * share, SHORT)
-        if old and old.get("wall") and old["wall"] > longest:
+        if old and (old.get("wall") or 0.0) > longest:
             return {"skipped": "the seconds are used up"}
         work = case.start(share)
         if isinstance(work, Told):
             return {**(work.measured.fields() if work.measured else {}), **work.facts}
         try:
-            if work.estimate and not old:
-                seconds = work.estimate(longest)
-                if seconds > longest:
-                    return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
-            found = self._timed(work, case.device, share, trusted=old is not None)
+            if not old and work.estimate and (seconds := work.estimate(longest)) > longest:
+                return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
+            device = case.device
+            words: dict[str, Any] = {"cells": work.cells, "device": device, "budget": share}
+            words["warm_up"] = 0.1 if time.perf_counter() <= self._warm_until else WARM_UP
+            words["trusted"] = bool(old and device and device.info.software)
+            found = measure(work.run, work.check, **words)
+            self._warm_until = time.perf_counter() + WARM if device else self._warm_until
             part = work.cells / work.whole if work.cells < work.whole else None
             return {**found.fields(), "part": part, **work.facts()}
         finally:
             work.close()
-
-    def _timed(
-        self, work: Run, device: Device | None, share: float, *, trusted: bool
-    ) -> Measurement:
-        warm_up = 0.1 if device and time.perf_counter() <= self._warm_until else None
-        if device and device.info.software:
-            warm_up = 0.0
-        words: dict[str, Any] = {"device": device, "budget": share, "warm_up": warm_up}
-        trusted = trusted and warm_up == 0.0
-        found = measure(work.run, work.check, cells=work.cells, trusted=trusted, **words)
-        if device:
-            self._warm_until = time.perf_counter() + WARM
-        return found
 
     def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: PowerMeter) -> None:
         try:

@@ -155,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = options.Parser(prog="python -m bench show", description="Show the rows of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--workload", action="append", metavar="NAME", help="these only")
-    return options.run(parser, _show, argv)
+    return parser.run(_show, argv)
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -36,7 +36,8 @@ TIMED = {**ROW, "judge": "j", "judged": 1, "wrong": 0, "cells": 10, "wall": 0.5,
 
 
 def test_a_file_keeps_the_last_row_of_each_key(tmp_path):
-    file = File.begin(tmp_path / "x.ndjson", HEADER)
+    file = File(tmp_path / "x.ndjson", HEADER)
+    file.write()
     file.keep(TIMED)
     file.keep(TIMED | {"wall": 0.25})
     file.keep(TIMED | {"driver": "2"})
@@ -51,11 +52,11 @@ def test_a_file_keeps_the_last_row_of_each_key(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"wall": "1 s"}, "wall: '1 s' is not of type number or null"),
-        ({"ours": 1}, "ours: 1 is not of type boolean"),
-        ({"cells": True}, "cells: True is not of type"),
-        ({"wrong": -1}, "wrong: -1 is too small"),
-        ({"speed": 1}, "'speed' is not known"),
+        ({"wall": "1 s"}, "wall: '1 s' is not of type 'number', 'null'"),
+        ({"ours": 1}, "ours: 1 is not of type 'boolean'"),
+        ({"cells": True}, "cells: True is not of type 'integer'"),
+        ({"wrong": -1}, "wrong: -1 is less than the minimum of 0"),
+        ({"speed": 1}, "'speed' was unexpected"),
         ({"note": "/home/ada/x"}, "'/home/ada' is personal"),
     ],
 )
@@ -231,7 +232,7 @@ def test_bad_input_is_one_line(bench, tmp_path, capsys):
     assert bench_run.main(["--competitor", f"cudasw4={path}"]) == 2
     other = tmp_path / "other.ndjson"
     device = {"renderer": "another"}
-    File.begin(other, HEADER | {"device": device})
+    File(other, HEADER | {"device": device}).write()
     assert bench("pairs", path=other)[0] == 2
     assert "of another device" in capsys.readouterr().err
     assert __main__.main(["no such"]) == 2

@@ -28,7 +28,6 @@ _OPERATIONS: Mapping[str, tuple[int, int, Callable[[Any, Any], Any]]] = {
 }
 """Their numbers in chains.glsl, how many operations each is, and what it does."""
 _INT, _HALF, _FLOAT = 0, 1, 2  # as number.glsl has them
-_ADDED = 34  # of the four numbers of a word: 0 + 3 + 10 + 21, see read.comp
 _TABLE = 512  # words of 16 bytes of uniform_block.comp
 _TEXELS = 32  # along both sides of the table of texture.frag
 
@@ -39,8 +38,7 @@ class Kernel:
 
     shader: str
     work: int  # operations, bytes or cells of an invocation
-    expected: Callable[[], Found]
-    """Returns what an invocation of each seed finds, shape (SEEDS,); the next find the same."""
+    expected: Found  # by an invocation of each seed, shape (SEEDS,); the next find the same
     defines: Mapping[str, int | None]
     uniforms: Mapping[str, int] = field(default_factory=dict)
     form: str = ""  # what distinguishes it from others for the same purpose
@@ -52,22 +50,16 @@ def chains(
     """Return ``count`` numbers, each computed from itself and the next one in every round."""
     parts = 2 if half else 1
     number, cost, step = _OPERATIONS[operation]
-
-    def expected() -> Found:
-        start = (np.arange(SEEDS)[:, None] * 37 + np.arange(count) * _FIRST) & 1023
-        ends = []
-        for first in (start, start ^ 341)[:parts]:
-            x = first.astype(np.int32)
-            for _ in range(rounds):
-                x[:, :-1] = step(x[:, :-1], x[:, 1:])
-                x[:, -1] = step(x[:, -1], x[:, 0])
-            ends.append(x)
-        return _mixed(np.stack(ends, axis=-1).reshape(SEEDS, -1))
-
+    start = (np.arange(SEEDS)[:, None] * 37 + np.arange(count) * _FIRST) & 1023
+    x = np.stack([start, start ^ 341][:parts], axis=-1).astype(np.int32)
+    for _ in range(rounds):
+        x[:, :-1] = step(x[:, :-1], x[:, 1:])
+        x[:, -1] = step(x[:, -1], x[:, 0])
     defines = {"NUMBER": _HALF if half else _INT, "OPERATION": number}
     defines |= {"CHAINS": count, "ROUNDS": rounds}
     uniforms = {"first": _FIRST, "cost": _COST}
-    return Kernel(f"micro/{shader}", count * rounds * cost * parts, expected, defines, uniforms)
+    found = _mixed(x.reshape(SEEDS, -1))
+    return Kernel(f"micro/{shader}", count * rounds * cost * parts, found, defines, uniforms)
 
 
 def recurrence(turns: int, linear: bool, form: str, rows: int, step: int) -> Kernel:
@@ -83,9 +75,9 @@ def recurrence(turns: int, linear: bool, form: str, rows: int, step: int) -> Ker
     return Kernel(
         files.get(form, "micro/rows.comp"),
         rows * step * turns * parts,
-        lambda: np.asarray(tables(rows, step, turns, linear, parts)[0]),
+        tables(rows, step, turns, linear, parts)[0],
         {**defines, "LINEAR": 1 if linear else None},
-        {**SCORES, "gap_open": COSTS["gap_open"], **({} if linear else COSTS)},
+        {**SCORES, **COSTS},
         f"{rows} rows x {step} column{'s' * (step > 1)}",
     )
 
@@ -129,9 +121,9 @@ def recurrence3(turns: int, linear: bool, side: int) -> Kernel:
     return Kernel(
         "micro/cells3.comp",
         side * side * turns,
-        lambda: _planes(side, turns, linear),
+        _planes(side, turns, linear),
         {**defines, "LINEAR": 1 if linear else None},
-        {**SCORES, "opens": COSTS3["opens"], **({} if linear else COSTS3)},
+        {**SCORES, **COSTS3},
         f"planes of {side} x {side}",
     )
 
@@ -163,42 +155,30 @@ def _planes(side: int, turns: int, linear: bool) -> Found:
 
 def shared(workgroup: int, turns: int) -> Kernel:
     """Return reads of shared memory; what is found depends on the place in the work group."""
-
-    def expected() -> Found:
-        places = np.arange(4 * workgroup, dtype=np.int64)
-        words = ((places * _FACTOR)[:, None] + np.arange(4)) % 2**32
-        found = np.zeros((workgroup, 4), np.int64)
-        for turn in range(turns):
-            at = np.arange(workgroup) + turn & workgroup - 1
-            for part in range(4):
-                found ^= words[part * workgroup + at]
-        return _word((found * [1, 3, 5, 7]).sum(axis=1))
-
-    work, uniforms = turns * 4 * 16, {"factor": _FACTOR}
-    return Kernel("micro/shared.comp", work, expected, {"TURNS": turns}, uniforms)
+    places = np.arange(4 * workgroup, dtype=np.int64)
+    words = (((places * _FACTOR)[:, None] + np.arange(4)) % 2**32).reshape(4, workgroup, 4)
+    found = np.zeros((workgroup, 4), np.int64)
+    for turn in range(turns):
+        found ^= np.bitwise_xor.reduce(np.roll(words, -turn, axis=1), axis=0)
+    uniforms = {"factor": _FACTOR}
+    return Kernel("micro/shared.comp", 64 * turns, _weighted(found), {"TURNS": turns}, uniforms)
 
 
 def uniform_block(width: int, turns: int) -> Kernel:
     """Return lookups of ``width`` numbers in a uniform block, see `block_table`."""
-
-    def expected() -> Found:
-        at, table = _places(turns), block_table().astype(np.int64)
-        if width == 1:
-            return _word(table.ravel()[at % (4 * _TABLE)].sum(axis=1))
-        return _weighted(table[at % _TABLE])
-
-    defines = {"TURNS": turns, "WIDTH": width}
-    return Kernel("micro/uniform_block.comp", 4 * width * turns, expected, defines)
+    table, defines = block_table().astype(np.int64), {"TURNS": turns, "WIDTH": width}
+    if width == 1:
+        found = word(table.ravel()[_places(turns) % (4 * _TABLE)].sum(axis=1))
+    else:
+        found = _weighted(table[_places(turns) % _TABLE].sum(axis=1))
+    return Kernel("micro/uniform_block.comp", 4 * width * turns, found, defines)
 
 
 def texture(turns: int) -> Kernel:
     """Return fetches of texels of 16 bytes, see `texture_table`."""
-
-    def expected() -> Found:
-        at, table = _places(turns), texture_table().astype(np.int64)
-        return _weighted(table[(at >> 5) % _TEXELS, at % _TEXELS])
-
-    return Kernel("micro/texture.frag", 16 * turns, expected, {"TURNS": turns, "WIDTH": None})
+    at, table = _places(turns), texture_table().astype(np.int64)
+    found = _weighted(table[(at >> 5) % _TEXELS, at % _TEXELS].sum(axis=1))
+    return Kernel("micro/texture.frag", 16 * turns, found, {"TURNS": turns, "WIDTH": None})
 
 
 def block_table() -> npt.NDArray[np.int32]:
@@ -217,40 +197,19 @@ def _places(turns: int) -> npt.NDArray[np.int64]:
     return np.arange(SEEDS)[:, None] * 37 + turn // 4 * 101 + turn % 4 * 67
 
 
-def _weighted(words: npt.NDArray[np.int64]) -> Found:
-    return _word((words.sum(axis=1) * [1, 3, 5, 7]).sum(axis=1))
-
-
-def read(words: int, groups: int, each: int, workgroup: int, shift: int) -> Found:
-    """Return what read.comp finds in each invocation, from what write.comp wrote with ``shift``."""
-    group, t = np.arange(groups, dtype=np.int64)[:, None], np.arange(workgroup)
-    first = group * each * workgroup % words + t
-    places = each * first + workgroup * (each * (each - 1) // 2)
-    return _word(16 * (4 * places + each * shift) + each * _ADDED).ravel()
-
-
-def written(first: int, count: int, shift: int) -> Found:
-    """Return ``count`` numbers that write.comp writes, from the number ``first`` on."""
-    return _word(np.arange(first, first + count, dtype=np.int64) + shift)
-
-
-def summed(found: Found, places: int) -> Found:
-    """Add up what invocations found in ``places`` places, see results.glsl."""
-    padded = np.zeros(-(-len(found) // places) * places, np.uint32)
-    padded[: len(found)] = found
-    total: Found = padded.reshape(-1, places).sum(axis=0, dtype=np.uint32)
-    return total
+def _weighted(sums: npt.NDArray[np.int64]) -> Found:
+    """Return the four numbers of each row, shape (S, 4), as one."""
+    return word((sums * [1, 3, 5, 7]).sum(axis=1))
 
 
 def _mixed(values: npt.NDArray[np.integer]) -> Found:
     """Mix the values of each row into one number as the shaders do, shape (S, N) to (S,)."""
     found = np.zeros(len(values), np.uint32)
-    for column in values.astype(np.int64).T:
-        found = found * np.uint32(31) + _word(column)
+    for column in word(values).T:
+        found = found * np.uint32(31) + column
     return found
 
 
-def _word(numbers: npt.NDArray[np.int64]) -> Found:
+def word(numbers: npt.NDArray[np.integer]) -> Found:
     """Return numbers as 32 bits hold them."""
-    words: Found = (numbers % 2**32).astype(np.uint32)
-    return words
+    return numbers.astype(np.uint32)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from bench import micro_kernels
+from bench import micro_kernels, micro_loops
 from bench.measure import WARM_UP, Measurement, measure
 from bench.micro_kernels import Kernel
-from bench.micro_loops import (
-    HARDWARE,
-    SOFTWARE,
-    Computed,
-    Dispatches,
-    Drawn,
-    Draws,
-    Loop,
-    Memory,
-    Transfer,
-)
+from bench.micro_loops import HARDWARE, SOFTWARE, Loop
 from bench.work.base import Case, Setup, Told, Workload
 
 CHAINS = 16
@@ -42,10 +32,11 @@ _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall
 class Rate(NamedTuple):
     """Unit, what the device needs, what it is, and loops of which the fastest counts."""
 
+    name: str
     unit: str
     needs: str
     what: str
-    loops: list[Callable[[], Loop]]
+    loops: Sequence[Callable[[], Loop]]
 
 
 class Micro(Workload):
@@ -63,34 +54,34 @@ class Micro(Workload):
 
     def cases(self) -> Iterator[Case]:
         """Yield what is measured, the same names on every device."""
-        rates = {**self._operations(), **self._recurrences(), **self._memory(), **self._commands()}
-        for name, rate in rates.items():
-            yield Case(name, partial(self._start, rate), task="rate", device=self.device)
+        for rates in (self._operations, self._recurrences, self._memory, self._commands):
+            for rate in rates():
+                start = partial(self._start, rate)
+                yield Case(rate.name, start, task="rate", device=self.device)
 
     def _of(self, build: Callable[..., Kernel], *words: Any, **options: Any) -> Callable[[], Loop]:
         def made() -> Loop:
             kernel = build(*words, **options)
-            kind = Drawn if kernel.shader.endswith(".frag") else Computed
-            return kind(self.device, kernel, self.size)
+            kind = "drawn" if kernel.shader.endswith(".frag") else "computed"
+            loop: Loop = getattr(micro_loops, kind)(self.device, kernel, self.size)
+            return loop
 
         return made
 
-    def _operations(self) -> dict[str, Rate]:
+    def _operations(self) -> Iterator[Rate]:
         where = "on 32-bit integers in registers of a compute shader"
-        both = "max(x - z, y), which counts as two operations,"
-        packed = "the same on pairs of 16-bit floats, which counts as four operations"
         chains = partial(self._of, micro_kernels.chains, CHAINS, self.size.rounds)
-        drawn, half = chains("add max", shader="chains.frag"), chains("add max", half=True)
-        return {
-            "int32 add": Rate("op/s", "compute", f"x + y {where}", [chains("add")]),
-            "int32 max": Rate("op/s", "compute", f"max(x, y) {where}", [chains("max")]),
-            "int32 add max": Rate("op/s", "compute", f"{both} {where}", [chains("add max")]),
-            "fragment int32 add max": Rate("op/s", "", "the same in a fragment shader", [drawn]),
-            "half add max": Rate("op/s", "half", packed, [half]),
-        }
+        yield Rate("int32 add", "op/s", "compute", f"x + y {where}", [chains("add")])
+        yield Rate("int32 max", "op/s", "compute", f"max(x, y) {where}", [chains("max")])
+        what = f"max(x - z, y), which counts as two operations, {where}"
+        yield Rate("int32 add max", "op/s", "compute", what, [chains("add max")])
+        loops = [chains("add max", shader="chains.frag")]
+        yield Rate("fragment int32 add max", "op/s", "", "the same in a fragment shader", loops)
+        what = "the same on pairs of 16-bit floats, which counts as four operations"
+        yield Rate("half add max", "op/s", "half", what, [chains("add max", half=True)])
 
-    def _recurrences(self) -> dict[str, Rate]:
-        found, turns = {}, self.size.turns
+    def _recurrences(self) -> Iterator[Rate]:
+        turns = self.size.turns
         for gaps, linear in (("linear", True), ("affine", False)):
             what = f"the recurrence with {gaps} gaps, in registers without loads and stores"
             tail = " linear" * linear
@@ -101,52 +92,49 @@ class Micro(Workload):
                 (f"recurrence float{tail}", ("float",), "pairs of 32-bit floats", "compute"),
             ):
                 shapes = [(kind, *shape) for kind in kinds for shape in SHAPES[kind]]
-                recurrence = partial(self._of, micro_kernels.recurrence, turns, linear)
-                loops = [recurrence(*shape) for shape in shapes]
-                found[name] = Rate("cell/s", needs, f"{what}, {text}", loops)
+                loops = [
+                    self._of(micro_kernels.recurrence, turns, linear, *each) for each in shapes
+                ]
+                yield Rate(name, "cell/s", needs, f"{what}, {text}", loops)
             what = f"the same of three sequences, by identity, with {gaps} gaps"
             loops = [self._of(micro_kernels.recurrence3, turns, linear, side) for side in (2, 4)]
-            found[f"recurrence3 {gaps}"] = Rate("cell/s", "compute", what, loops)
-        return found
+            yield Rate(f"recurrence3 {gaps}", "cell/s", "compute", what, loops)
 
-    def _memory(self) -> dict[str, Rate]:
-        size = self.size
-        found = {
-            "shared bandwidth": Rate(
-                *("byte/s", "compute", "reads of shared memory, 16 bytes"),
-                [self._of(micro_kernels.shared, size.workgroup, size.rounds)],
-            )
-        }
+    def _memory(self) -> Iterator[Rate]:
+        size, of = self.size, self._of
+        loops = [of(micro_kernels.shared, size.workgroup, size.rounds)]
+        what = "reads of shared memory, 16 bytes"
+        yield Rate("shared bandwidth", "byte/s", "compute", what, loops)
         for name, width in (("lookup", 1), ("words", 4)):
             what = f"reads of a uniform block, {4 * width} bytes, places that differ in a subgroup"
-            loops = [self._of(micro_kernels.uniform_block, width, size.rounds)]
-            found[f"uniform block {name}"] = Rate("byte/s", "compute", what, loops)
+            loops = [of(micro_kernels.uniform_block, width, size.rounds)]
+            yield Rate(f"uniform block {name}", "byte/s", "compute", what, loops)
         what = "texelFetch of 16 bytes in a fragment shader, from a texture of 16 KiB"
-        loops = [self._of(micro_kernels.texture, size.rounds)]
-        found["texture lookup"] = Rate("byte/s", "", what, loops)
+        yield Rate("texture lookup", "byte/s", "", what, [of(micro_kernels.texture, size.rounds)])
         buffer = f"a storage buffer of up to {size.memory / 2**20:g} MiB"
         for kind, what in (
             *(("write", f"writes to {buffer}"), ("read", f"reads of {buffer}")),
             ("copy", f"reads and writes of a copy of {buffer}"),
             ("cached", f"reads of a storage buffer of {size.cached / 2**10:g} KiB"),
         ):
-            loops = [partial(Memory, self.device, kind, size)]
-            found[f"storage {kind}"] = Rate("byte/s", "compute", what, loops)
-        return found
+            loops = [partial(micro_loops.memory, self.device, kind, size)]
+            yield Rate(f"storage {kind}", "byte/s", "compute", what, loops)
 
-    def _commands(self) -> dict[str, Rate]:
-        device, each = self.device, "of next to nothing, each needs the one before"
-        dispatch, drawn = f"a dispatch and a barrier, {each}", f"64 x 64, {each}"
-        upload = partial(Transfer, device, self.size, upload=True)
-        download = partial(Transfer, device, self.size, upload=False)
-        thin = f"a draw into a row of 64 pixels, {each}"
-        return {
-            "dispatch": Rate("s", "compute", dispatch, [partial(Dispatches, device)]),
-            "draw": Rate("s", "", f"a draw into a target of {drawn}", [partial(Draws, device)]),
-            "draw thin": Rate("s", "", thin, [partial(Draws, device, 1)]),
-            "upload": Rate("byte/s", "", "from an array to a buffer", [upload]),
-            "download": Rate("byte/s", "", "from a buffer to an array", [download]),
-        }
+    def _commands(self) -> Iterator[Rate]:
+        dispatches, draws, transfer = (
+            partial(loop, self.device)
+            for loop in (micro_loops.dispatches, micro_loops.draws, micro_loops.transfer)
+        )
+        each = "of next to nothing, each needs the one before"
+        yield Rate("dispatch", "s", "compute", f"a dispatch and a barrier, {each}", [dispatches])
+        yield Rate("draw", "s", "", f"a draw into a target of 64 x 64, {each}", [draws])
+        what = f"a draw into a row of 64 pixels, {each}"
+        yield Rate("draw thin", "s", "", what, [partial(draws, 1)])
+        for name, what in (
+            *(("upload", "from an array to a buffer"), ("download", "from a buffer to an array")),
+        ):
+            loops = [partial(transfer, self.size, upload=name == "upload")]
+            yield Rate(name, "byte/s", "", what, loops)
 
     # how each is measured
 
@@ -182,16 +170,16 @@ class Micro(Workload):
 
     def _enough(self, loop: Loop, budget: float) -> tuple[int, float]:
         """Return how much of something takes a suitable time, and its rate per second."""
+
+        def timed(count: int) -> float:
+            start = time.perf_counter()
+            loop.run(count)
+            return time.perf_counter() - start
+
         seconds, count = min(self.size.seconds, budget / 4), 1
-        while (taken := _seconds(loop, count)) < seconds / 4 and count < loop.most:
+        while (taken := timed(count)) < seconds / 4 and count < loop.most:
             count = min(loop.most, 4 * count)
         if not self.setup.software:  # again, since the clocks have risen by now
             loop.run(max(1, min(loop.most, round(count * seconds / taken))))
-            taken = _seconds(loop, count)
+            taken = timed(count)
         return max(1, min(loop.most, round(count * seconds / taken))), count / taken
-
-
-def _seconds(loop: Loop, count: int) -> float:
-    start = time.perf_counter()
-    loop.run(count)
-    return time.perf_counter() - start

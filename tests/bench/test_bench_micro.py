@@ -114,7 +114,7 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
         pytest.skip("no compute shaders")
     size = size_for(device)
     groups = 2048 if device.info.software else 16384
-    once, twice = (micro_loops.Computed(device, LOOPS[name](size, k), size) for k in (1, 2))
+    once, twice = (micro_loops.computed(device, LOOPS[name](size, k), size) for k in (1, 2))
     assert twice.work == 2 * once.work
     runs = {"once": (once, groups), "rounds": (twice, groups), "groups": (once, 2 * groups)}
     seconds = dict.fromkeys(runs, math.inf)

@@ -176,7 +176,7 @@ def test_names_and_samples():
     assert named(Scoring.named("BLOSUM62", 12, 1)) == "BLOSUM62, gaps 12, 1"
     assert [spread(20, 3), spread(2, 5), spread(20, 1)] == [[0, 10, 19], [0, 1], [10]]
     kernel = chains(16, 8, "add max")
-    assert (kernel.work, kernel.expected().shape) == (256, (64,))
+    assert (kernel.work, kernel.expected.shape) == (256, (64,))
 
 
 # judges

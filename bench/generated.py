@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
 from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.records import read
@@ -137,12 +136,6 @@ def drawn(count: int, low: int, high: int, letters: int, seed: int) -> Sequences
     lengths = random.integers(low, high + 1, count)
     codes = random.integers(0, letters, int(lengths.sum()), np.uint8)
     return Sequences(codes, offsets_of(lengths))
-
-
-def unrelated_pair(length: int) -> Batch:
-    """Return a pair of random DNA sequences of this length."""
-    query, target = dna([length, length], length)
-    return Batch.pairwise([query], [target])
 
 
 def from_file(path: Path, alphabet: Alphabet = PROTEIN) -> Sequences:

@@ -16,7 +16,8 @@ from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Setup, Told, Workload, named, portion
+from bench.work.base import Case, Setup, Told, Workload, named
+from bench.work.parts import portion
 from bench.work.search import ENTRIES
 from glsw.align import Aligner
 from glsw.batch import Batch

@@ -8,8 +8,9 @@ the one alignment of `glsw.traceback`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial, reduce
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,27 +19,16 @@ import numpy.typing as npt
 from bench import rivals
 from bench.measure import Check, both, compare
 from bench.programs import Method, ParasailPairs, Scores
-from bench.work.base import (
-    Case,
-    Entry,
-    Run,
-    Setup,
-    estimated,
-    facts_of,
-    named,
-    portion,
-    rival_cases,
-    start_of,
-)
+from bench.work.base import Case, Entry, Run, Setup, facts_of, named
+from bench.work.parts import Part, estimated, portion, rival_cases, start_of
 from glsw.batch import Batch
 from glsw.engines import Blocked, Reference
 from glsw.paths import Ends, Paths
 from glsw.rows import best_end
-from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import ranges
 from glsw.traceback import trace
 
-Outcome: TypeAlias = "Scores | Ends | Paths"
 Cells: TypeAlias = npt.NDArray[np.int32]
 Right: TypeAlias = "tuple[str, npt.NDArray[Any], Cells]"
 """Who judges, which pairs or triples, and the score and end of each, shape (N, k + 1)."""
@@ -72,7 +62,19 @@ class Work(ABC):
     def _start(self, entry: Entry, task: str, words: Mapping[str, Any], seconds: float) -> Run:
         engine, batch = entry.made(self.scoring, self.setup.device), self.batch
         run = partial(self.call, engine, task, **words)
-        check = once(partial(self.check, entry.label, words.get("ties", "conventional")))
+        ties = words.get("ties", "conventional")
+        right: list[Any] = []  # the last result that was right is not judged again
+
+        def check(found: Any) -> Check:
+            held = arrays(found)
+            if not right or not all(map(np.array_equal, held, right[0])):
+                checked = self.check(entry.label, ties, found)
+                if not checked.passed:
+                    return checked
+                right[:] = held, checked
+            known: Check = right[1]
+            return known
+
         facts = facts_of(engine)
         return Run(
             *(partial(run, batch), check, batch.cells, estimated(run, batch)),
@@ -89,22 +91,16 @@ class Work(ABC):
         score, *ends = self.first[1][0].tolist()
         return f"score {score}, ends {', '.join(map(str, ends))}"
 
-    # judges
-
     @abstractmethod
     def right(self, name: str) -> Right | None:
         """Return what is right, for an engine of this name; None for a batch that is too large."""
-
-    @abstractmethod
-    def path_scores(self, paths: Paths) -> list[int]:
-        """Return what each alignment scores, letter by letter and gap by gap; -1 if it is none."""
 
     def check_paths(self, paths: Paths, right: Right) -> Check | None:
         """Compare alignments with the conventional ones; None where these are not known."""
         return None
 
-    def check(self, name: str, ties: str, found: Outcome) -> Check:
-        """Judge what an engine of this name found with these ties."""
+    def check(self, name: str, ties: str, found: Any) -> Check:
+        """Judge what an engine of this name found with these ties: scores, `Ends` or `Paths`."""
         ends = found.ends if isinstance(found, Paths) else found
         cells = cells_of(ends) if isinstance(ends, Ends) else ends[:, None]
         of_first = self.first or ("the first run", cells)
@@ -120,7 +116,10 @@ class Work(ABC):
         elif self.scores is None:
             checks.append(compare(cells[chosen, 0], expected[:, 0], judge))
         if isinstance(found, Paths):
-            again = self.path_scores(found)
+            again = [
+                path_score(self.scoring, self.batch[p], found.coordinates(p))
+                for p in range(len(self.batch))
+            ]
             checks.append(compare(again, cells[:, 0], "scores of the alignments"))
             if ties == "conventional" and checks[-1] and checks[-1].passed:
                 checks.append(self.check_paths(found, right))
@@ -135,31 +134,49 @@ def cells_of(ends: Ends) -> Cells:
     return np.concatenate([ends.score[:, None], ends.end], axis=1).astype(np.int32)
 
 
-def once(judge: Callable[[Any], Check]) -> Callable[[Any], Check]:
-    """Return a check that judges in full only what differs from the last result that was right."""
-    right: list[Any] = []
-
-    def check(found: Any) -> Check:
-        held = arrays(found)
-        if right and all(map(np.array_equal, held, right[0])):
-            checked: Check = right[1]
-            return checked
-        checked = judge(found)
-        if checked.passed:
-            right[:] = held, checked
-        return checked
-
-    return check
+def arrays(found: Any) -> list[npt.NDArray[Any]]:
+    """Return the arrays that a result holds."""
+    if isinstance(found, np.ndarray):
+        return [found]
+    return [array for each in vars(found).values() for array in arrays(each)]
 
 
-def arrays(outcome: Outcome) -> Iterable[npt.NDArray[Any]]:
-    """Return all that a result holds."""
-    if isinstance(outcome, Paths):
-        return *arrays(outcome.ends), outcome.runs, outcome.offsets
-    return (outcome.score, outcome.end) if isinstance(outcome, Ends) else (outcome,)
+def path_score(
+    scoring: Any, sequences: Sequence[npt.NDArray[np.uint8]], coordinates: npt.NDArray[np.int64]
+) -> int:
+    """Return what an alignment scores, letter by letter and gap by gap; -1 if it is none.
 
+    ``sequences`` are a query and a target, or three; ``coordinates`` are as in `Paths`.
+    """
+    rows = sequences[::-1] if len(sequences) == 2 else sequences
+    steps = np.diff(coordinates)
+    there, lengths = steps != 0, steps.max(axis=0, initial=0)
+    outside = (coordinates < 0).any() or (coordinates[:, -1] > [*map(len, rows)]).any()
+    if outside or (steps != there * lengths).any() or (lengths < 1).any():
+        return -1
+    before = np.hstack([np.zeros((len(rows), 1), bool), there[:, :-1]])
 
-# pairs
+    def aligned(some: Sequence[int], runs: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.uint8]]:
+        return [rows[r][ranges(coordinates[r, :-1][runs], lengths[runs])] for r in some]
+
+    def gaps(some: Sequence[int], runs: npt.NDArray[np.bool_]) -> Any:
+        opened = runs & (there[some] != before[some]).any(axis=0)
+        more = pairs.gap_open - pairs.gap_extend
+        return pairs.gap_extend * lengths[runs].sum() + more * opened.sum()
+
+    pairs, everyone = (scoring.pairs, [0, 1, 2]) if len(rows) == 3 else (scoring, [0, 1])
+    if isinstance(scoring, Scoring3) and scoring.scheme == "identity":
+        match, mismatch, matching = pairs.match_and_mismatch
+        runs = there.all(axis=0)
+        first, *others = aligned(everyone, runs)
+        same = np.all([each == first for each in others], axis=0) & (first < matching)
+        return int(np.where(same, match, mismatch).sum() - gaps(everyone, ~runs))
+    score = 0
+    for two in map(list, combinations(everyone, 2)):
+        letters = tuple(reversed(aligned(two, there[two].all(axis=0))))
+        score += pairs.matrix[letters].sum(dtype=np.int64)
+        score -= gaps(two, there[two[0]] != there[two[1]])
+    return int(score)
 
 
 class PairWork(Work):
@@ -167,34 +184,26 @@ class PairWork(Work):
 
     _paths: list[Any] | None = None
 
-    # other programs
-
     def rival_cases(self, cores: int, methods: Sequence[Method] = ("simd",)) -> Iterator[Case]:
         found = rivals.aligning(self.setup.rivals, self.scoring, cores, methods)
-        return rival_cases(found, lambda: self, {}, **self.fields)
+        return rival_cases(found, self.cut, {}, **self.fields)
 
-    @property
-    def cells(self) -> int:
-        return self.batch.cells
-
-    @property
-    def judge(self) -> str:
-        return self.first[0] if self.first else (self._right or ("nobody",))[0]
-
-    def cut(self, cells: float) -> tuple[Batch, Scores]:
-        """Return a part of about this number of cells, and its scores."""
-        if len(self.batch) == 1:
-            part = start_of(self.batch, cells)
-            whole = part is self.batch
-            judge = self if whole else PairWork(self.setup, self.scoring, lambda: part)
-            if judge._right is None:
+    def cut(self, cells: float) -> Part:
+        """Return a part of about this number of cells, judged by an engine if one was right."""
+        batch = self.batch
+        judge = self.first[0] if self.first else (self._right or ("nobody",))[0]
+        if len(batch) == 1:
+            part = start_of(batch, cells)
+            whole = part is batch
+            right = (self if whole else PairWork(self.setup, self.scoring, lambda: part))._right
+            if right is None:
                 raise ValueError("not judged: the pair is too long")
-            return part, judge._right[2][:, 0]
+            return Part(part, right[2][:, 0], judge, batch.cells)
         if self.first is None:
             assert self._right is not None
-            return self.batch.select(self._right[1]), self._right[2][:, 0]
-        chosen = portion(self.batch, cells)
-        return self.batch.select(chosen), self.first[1][chosen, 0]
+            return Part(batch.select(self._right[1]), self._right[2][:, 0], judge, batch.cells)
+        chosen = portion(batch, cells)
+        return Part(batch.select(chosen), self.first[1][chosen, 0], judge, batch.cells)
 
     # judges
 
@@ -223,13 +232,6 @@ class PairWork(Work):
         engine = Blocked(self.scoring, self.setup.device, prune=False, **tiles)
         return "blocked in other tiles", chosen, cells_of(engine.ends(batch))
 
-    def path_scores(self, paths: Paths) -> list[int]:
-        batch = self.batch
-        return [
-            path_score(self.scoring, *batch.pair(p), paths.coordinates(p))
-            for p in range(len(batch))
-        ]
-
     def check_paths(self, paths: Paths, right: Right) -> Check:
         """Compare alignments with those of `trace`, of long pairs with the first."""
         _, chosen, ends = right
@@ -243,22 +245,3 @@ class PairWork(Work):
         same = [path == known for path, known in zip(found, self._paths, strict=True)]
         first = None if all(same) else f"pair {chosen[same.index(False)]}: another alignment"
         return Check("traceback", len(same), same.count(False), first)
-
-
-def path_score(
-    scoring: Scoring,
-    query: npt.NDArray[np.uint8],
-    target: npt.NDArray[np.uint8],
-    coordinates: npt.NDArray[np.int64],
-) -> int:
-    """Return what coordinates (see `trace`) score, letter by letter, gap by gap; -1 if invalid."""
-    along_target, along_query = np.diff(coordinates)
-    aligned = (along_target > 0) & (along_query > 0)
-    outside = (coordinates < 0).any() or (coordinates[:, -1] > [len(target), len(query)]).any()
-    if outside or (along_target != along_query)[aligned].any():
-        return -1
-    runs = along_query[aligned]
-    j, i = (ranges(first, runs) for first in coordinates[:, :-1][:, aligned])
-    gaps = np.maximum(along_target, along_query)[~aligned]
-    costs = scoring.gap_open * len(gaps) + scoring.gap_extend * (gaps - 1).sum()
-    return int(scoring.matrix[query[i], target[j]].sum(dtype=np.int64) - costs)

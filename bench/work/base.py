@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
-
-from bench.measure import Check, Measurement, compare, measure, second_run
-from bench.programs import Competitor, Scores
-from glsw.batch import Batch
+from bench.measure import Check, Measurement
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import ENGINES, engine_of
@@ -27,12 +21,6 @@ CANNOT = (ValueError, DeviceError, ShaderError, MemoryError)
 SIZES = ("tiny", "small", "medium", "large", "full")
 """Classes of sizes: for less than 10 million cells per second; llvmpipe and slow devices; a GPU of
 a laptop; a card; the sizes of the papers."""
-
-PROBE = 2**20
-"""Cells up to which nothing is too long."""
-
-TRIAL = 1e7
-"""Cells that are always done, from which the speed of another program is estimated."""
 
 
 @dataclass
@@ -167,17 +155,16 @@ class Workload(ABC):
 
 @dataclass(frozen=True)
 class Entry:
-    """An engine with its options; ``made_by`` is its class where it has no name of its own."""
+    """An engine with its options; ``made_by`` is its class if `ENGINES` does not have it."""
 
-    label: str
-    engine: str = ""  # by default the label
+    label: str  # begins with the name of the engine
     words: Mapping[str, Any] = field(default_factory=dict)
-    number: str | None = None
     options: str | None = None
     made_by: Any = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "engine", self.engine or self.label)
+    @property
+    def engine(self) -> str:
+        return self.label.partition(" ")[0]
 
     @property
     def kind(self) -> Any:
@@ -185,20 +172,22 @@ class Entry:
 
     def made(self, scoring: Any, device: Device) -> Any:
         require(device, self.kind.capabilities.requires)
-        words = dict(self.words) | ({"number": self.number} if self.number else {})
         make: Any = engine3_of if issubclass(self.kind, Engine3) else engine_of
-        return make(self.kind, scoring, device, **words)
+        return make(self.kind, scoring, device, **self.words)
 
     def case(self, device: Device, start: Start, **fields: Any) -> Case:
         on = device if self.kind.capabilities.requires else None
-        own = {"number": self.number, "options": self.options, "metered": on is not None}
-        return Case(self.label, start, device=on, **{**own, **fields})
+        own: dict[str, Any] = {"number": self.words.get("number"), "options": self.options}
+        return Case(self.label, start, device=on, metered=on is not None, **own | fields)
 
 
-def numbers_of(device: Device, engine: str = "lanes") -> list[Entry]:
-    """Return an engine in each of the number types that a device has."""
-    numbers = ["f16", "int32"] if device.info.half else ["int32"]
-    return [Entry(f"{engine} {number}", engine, number=number) for number in numbers]
+def lanes(number: str) -> Entry:
+    return Entry(f"lanes {number}", {"number": number})
+
+
+def numbers_of(device: Device) -> list[Entry]:
+    """Return the engine `lanes` in each of the number types that a device has."""
+    return [lanes(number) for number in (["f16"] * device.info.half + ["int32"])]
 
 
 def engines_for(workload: Any, *without: str) -> list[Entry]:
@@ -216,127 +205,3 @@ def facts_of(engine: Any) -> Callable[[], dict[str, Any]]:
         "memory": engine.memory_used or None,
         "note": engine.label if engine.label.startswith("auto: ") else None,
     }
-
-
-# parts of a work
-
-
-def portion(batch: Batch, cells: float) -> Any:
-    """Return the indices of evenly spaced pairs, at least one, with about this number of cells."""
-    step = max(1, -(-batch.cells // max(1, int(cells))))
-    return np.arange(step // 2 if step < len(batch) else 0, len(batch), step)
-
-
-def start_of(batch: Batch, cells: float) -> Batch:
-    """Return the starts of the sequences of a pair or triple, of at most about so many cells."""
-    if batch.cells <= cells:
-        return batch
-    length = max(1, int(cells ** (1 / batch.k)))
-    return Batch.of([[sequence[:length] for sequence in batch[0]]])
-
-
-def spread(count: int, some: int) -> list[int]:
-    """Return ``some`` of ``count`` indices, evenly spaced from first to last; one: the middle."""
-    if some == 1:
-        return [count // 2]
-    return sorted({round(k) for k in np.linspace(0, count - 1, min(some, count))})
-
-
-def estimated(
-    run: Callable[[Batch], object], batch: Batch, times: int = 1
-) -> Callable[[float], float] | None:
-    """Return what tells the seconds of a batch, run so many times; None for few cells."""
-    if batch.cells * times <= PROBE:
-        return None
-    by_parts = _seconds_of_one if len(batch) == 1 else _seconds_of_many
-    return lambda limit: times * by_parts(run, batch, limit / times)
-
-
-def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
-    """Return about how many seconds a batch takes, from the time of some of its pairs.
-
-    A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
-    are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
-    that.
-    """
-    cells = max(PROBE / 16, batch.cells / 4096)
-    while True:
-        part = batch.select(portion(batch, cells))
-        seconds = second_run(partial(run, part))
-        whole = seconds * batch.cells / max(1, part.cells)
-        if part.cells >= batch.cells or whole <= limit or seconds > limit / 8:
-            return whole
-        cells *= 8
-
-
-def _seconds_of_one(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
-    """Return about how many seconds a pair or triple takes, from its first eighths and quarters."""
-    most = float(2**batch.k)
-    eighth = second_run(partial(run, start_of(batch, batch.cells / most**3)))
-    if 8 * eighth > limit:
-        return 8 * eighth
-    quarter = second_run(partial(run, start_of(batch, batch.cells / most**2)))
-    return quarter * min(most, max(2.0, quarter / eighth)) ** 2
-
-
-# other programs
-
-
-class Divisible(Protocol):
-    """Work of which other programs get a part, as large as they do in their seconds."""
-
-    @property
-    def cells(self) -> int: ...
-
-    @property
-    def judge(self) -> str:
-        """Who found the scores of `cut`."""
-
-    def cut(self, cells: float) -> tuple[Batch, Scores]:
-        """Return a part with about this number of cells, and its scores."""
-
-
-def rival_cases(
-    programs: Iterable[tuple[Competitor, int]],
-    work: Callable[[], Divisible],
-    rates: dict[str, float],
-    **fields: Any,
-) -> Iterator[Case]:
-    """Yield a case for each program and number of cores.
-
-    A program does what it can do three times in its seconds, at least a trial. ``rates`` keeps what
-    a program did on one core, which tells what all cores can do.
-    """
-    for program, cores in programs:
-        start = partial(_rival, program, cores, work, rates)
-        name = program.name + (f" {program.function}" if program.shown else "")
-        yield Case(name, start, cores=cores or None, ours=False, version=program.version, **fields)
-
-
-def _rival(
-    program: Competitor,
-    cores: int,
-    work: Callable[[], Divisible],
-    rates: dict[str, float],
-    seconds: float,
-) -> Run:
-    whole, name = work(), f"{program.name} {program.function}"
-
-    def start(cells: float, stack: ExitStack) -> Run:
-        batch, scores = whole.cut(cells)
-        prepared = stack.enter_context(program.prepared(batch))
-        check = partial(compare, expected=program.listed(scores), judge=whole.judge)
-        return Run(partial(program.scores, prepared), check, batch.cells)
-
-    few = TRIAL * (cores or 100)  # a GPU is fast with much work only
-    if name not in rates:
-        with ExitStack() as stack:
-            trial = start(few, stack)
-            found = measure(trial.run, trial.check, cells=trial.cells, budget=0.0)
-        rates[name] = (found.rate or 1.0) / max(1, cores)
-    stack = ExitStack()
-    run = start(max(few, rates[name] * max(1, cores) * seconds / 3), stack)
-    run.whole = whole.cells
-    run.facts = lambda: {"note": program.function if not program.shown else None}
-    run.close = stack.close
-    return run

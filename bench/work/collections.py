@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
-from bench.programs import Scores, judge
+from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
 from bench.work.base import Case, Run, Workload, facts_of, named
+from bench.work.parts import Part
 from bench.work.search_base import BLOSUM
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
@@ -25,7 +26,6 @@ from glsw.sequences.encoded import Sequences
 
 SAMPLE = 3e7
 """Cells that are judged."""
-
 
 Shape: TypeAlias = tuple[int, int, int]
 """How many sequences, the smallest and the largest length."""
@@ -51,11 +51,6 @@ class Sides:
         return queries, generated.drawn(*self.targets, self.letters, seed=self.seed + 1)
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """The mean lengths."""
-        return sum(self.queries[1:]) // 2, sum(self.targets[1:]) // 2
-
-    @property
     def pairs(self) -> int:
         return self.queries[0] * self.targets[0] if self.each else self.queries[0]
 
@@ -64,9 +59,10 @@ class Sides:
         m, n = (side.lengths for side in self.sides)
         return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
 
-    def batch(self) -> Batch:
-        """Return the pairs of the first with the first and so on."""
-        return Batch.pairwise(*self.sides)
+    def fields(self, scoring: str, count: int, options: str) -> dict[str, Any]:
+        """Return the fields of rows; the sizes are the mean lengths."""
+        sizes = sum(self.queries[1:]) // 2, sum(self.targets[1:]) // 2
+        return {"scoring": scoring, "sizes": sizes, "count": count, "options": options}
 
     def sample(self, cells: float) -> npt.NDArray[np.int32]:
         """Return random pairs of about this number of cells: indices of both sides, (2, K)."""
@@ -89,14 +85,10 @@ def proteins(name: str, count: int, low: int, high: int, *, each: bool = True) -
     return Sides(name, 20, (count, low, high), (count, low, high), each)
 
 
-def fields_of(kind: Sides) -> dict[str, Any]:
-    return {"scoring": named(BLOSUM), "count": kind.queries[0], "sizes": kind.sizes}
-
-
 class Arbitrary(PairWork):
     """Pairs of which other programs get parts; the engine `auto` judges these."""
 
-    def cut(self, cells: float) -> tuple[Batch, Scores]:
+    def cut(self, cells: float) -> Part:
         if self.first is None:
             scores = Auto(self.scoring, self.setup.device).scores(self.batch)
             self.first = "auto", scores[:, None]
@@ -117,14 +109,13 @@ class AllPairs(Workload):
         if self.setup.data and self.setup.size in ("large", "full"):
             kinds.append(replace(proteins("E. coli", 4403, 307, 307), made=self._proteome))
         for kind in kinds:
-            two, once = f"{kind.name}, two collections", f"{kind.name}, each pair once"
-            ours = {"device": self.device, "metered": True, **fields_of(kind)}
-            yield Case("score_matrix", partial(self._start, kind, True), options=once, **ours)
-            yield Case("score_matrix", partial(self._start, kind, False), options=two, **ours)
+            for symmetric, text in ((True, "each pair once"), (False, "two collections")):
+                fields = kind.fields(named(BLOSUM), kind.queries[0], f"{kind.name}, {text}")
+                start = partial(self._start, kind, symmetric)
+                yield Case("score_matrix", start, device=self.device, metered=True, **fields)
             if "StringZilla" in self.setup.rivals:
-                words = {"version": programs.stringzilla_scope()[2], **fields_of(kind)}
-                start = partial(self._stringzilla, kind)
-                yield Case(programs.stringzilla_name(), start, ours=False, options=two, **words)
+                fields |= {"version": programs.stringzilla_scope()[2], "ours": False}
+                yield Case(programs.stringzilla_name(), partial(self._stringzilla, kind), **fields)
 
     def _proteome(self) -> tuple[Sequences, Sequences]:
         found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
@@ -177,13 +168,18 @@ class ManyPairs(Workload):
         for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
             text = "lengths 300" if low == high else f"lengths {low}-{high}"
             kind = proteins(text, max(2, int(share * count)), low, high, each=False)
-            fields = {"options": text, **fields_of(kind)}
+            fields = kind.fields(named(BLOSUM), kind.queries[0], text)
             for task, name in (("scores", "score_pairs"), ("paths", "align_pairs")):
                 start = partial(self._start, kind, name)
                 yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
-                work = Arbitrary(self.setup, BLOSUM, kind.batch, **fields)
-                yield from work.rival_cases(self.setup.cores)
+                make = partial(self._pairs, kind)
+                yield from Arbitrary(self.setup, BLOSUM, make, **fields).rival_cases(
+                    self.setup.cores
+                )
+
+    def _pairs(self, kind: Sides) -> Batch:
+        return Batch.pairwise(*kind.sides)
 
     def _start(self, kind: Sides, name: str, seconds: float) -> Run:
         aligner, judged = Aligner(BLOSUM, device=self.device.info.index), kind.judged()
@@ -192,11 +188,9 @@ class ManyPairs(Workload):
         def check(found: Any) -> Check:
             if name == "score_pairs":
                 return judged(found)
-            (queries, targets), some = kind.sides, [found.alignment(k).coordinates for k in few]
-            again = [
-                path_score(BLOSUM, queries[k], targets[k], path)
-                for k, path in zip(few, some, strict=True)
-            ]
+            pairs = [[side[k] for side in kind.sides] for k in few]
+            paths = [found.alignment(k).coordinates for k in few]
+            again = list(map(partial(path_score, BLOSUM), pairs, paths))
             scores = compare(again, found.score[few], "scores of the alignments")
             return both(judged(found.score), scores)
 

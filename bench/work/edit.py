@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,11 +44,7 @@ class Work(Sides):
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        found = []
-        for side in self.sides:
-            text, bounds = _LETTERS[side.residues].tobytes().decode(), side.offsets.tolist()
-            found.append([text[start:end] for start, end in pairwise(bounds)])
-        return found
+        return [[_LETTERS[codes].tobytes().decode() for codes in side] for side in self.sides]
 
     @cached_property
     def sampled(self) -> list[tuple[str, str]]:
@@ -98,29 +93,28 @@ class Edit(Workload):
     shares |= {"full": 1.0}
 
     def cases(self) -> Iterator[Case]:
-        several: dict[str, int | None] = {"bit_parallel": None}
-        if self.setup.size == "full":
-            several["bit_parallel, 8 words"] = 8
+        several = {"bit_parallel": {}, "bit_parallel, 8 words": {"words": 8}}
+        if self.setup.size != "full":
+            del several["bit_parallel, 8 words"]
         for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
             work = whole.part(self.setup.chosen(self.shares))
-            fields: dict[str, Any] = {"task": "distances", "scoring": "edit distance"}
-            fields |= {"sizes": work.sizes, "count": work.pairs, "options": work.name}
-            ours = dict(device=self.device, metered=True, **fields)
+            fields = {"task": "distances", **work.fields("edit distance", work.pairs, work.name)}
+            ours = {"device": self.device, "metered": True, **fields}
             if self.setup.wants("bit_parallel"):
-                for name, words in several.items():
-                    yield Case(name, partial(self._codes, work, words), **ours)
+                for name, options in several.items():
+                    yield Case(name, partial(self._codes, work, options), **ours)
                 yield Case("glsw from texts", partial(self._texts, work), **ours)
-            theirs: dict[str, Any] = {"ours": False, "cores": 1, **fields}
+            fields |= {"ours": False, "cores": 1}
             if work.each and not work.infix and "StringZilla" in self.setup.rivals:
-                _, on_gpu, theirs["version"] = programs.stringzilla_scope()
-                start, cores = partial(self._stringzilla, work), None if on_gpu else 1
-                yield Case(programs.stringzilla_name(), start, **{**theirs, "cores": cores})
+                _, on_gpu, version = programs.stringzilla_scope()
+                theirs = {**fields, "version": version, "cores": None if on_gpu else 1}
+                start = partial(self._stringzilla, work)
+                yield Case(programs.stringzilla_name(), start, **theirs)
             if "edlib" in self.setup.rivals:
-                yield Case("edlib", partial(self._edlib, work), **{**theirs, "version": None})
+                yield Case("edlib", partial(self._edlib, work), **fields)
 
-    def _codes(self, work: Work, words: int | None, seconds: float) -> Run:
+    def _codes(self, work: Work, options: dict[str, Any], seconds: float) -> Run:
         scoring = unit_costs(code_alphabet(max(2, work.letters)), infix=work.infix)
-        options: dict[str, Any] = {"words": words} if words else {}
         engine, (queries, targets) = BitParallel(scoring, self.device, **options), work.sides
 
         def run() -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from bench import generated
 from bench.measure import Check
-from bench.programs import ParasailPairs, Scores, judge
+from bench.programs import ParasailPairs, judge
 from bench.rivals import write_records
-from bench.work.base import spread
+from bench.work.parts import Part, spread
 from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.scoring.scoring import Scoring
@@ -82,104 +82,6 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
     return prepare.format(**values), command.format(**values)
 
 
-class Inputs:
-    """The sequences of the journeys as FASTA files: real ones of ``data``, else random ones."""
-
-    def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
-        self._folder, self._data, self.quick = folder, data, quick
-        self.generated: set[str] = set()
-
-    def path(self, name: str) -> Path:
-        path = self._folder / f"{name}.fasta"
-        if not path.exists():
-            write_records(path, self._records(name))
-        return path
-
-    def _records(self, name: str) -> Iterable[Record]:
-        some = self._size
-        if name == "lambda":
-            return self._real(name, "lambda_virus.fa", lambda: _dna(48_502, 1))
-        if name in ("genome", "genome2"):
-            files = {"genome": "ecoli_K12_MG1655_NC_000913.2.fna.gz"}
-            file = files.get(name, "ecoli_536_NC_008253.fna.gz")
-            found = self._real(name, file, lambda: self._genome(name))[0]
-            return [Record(found.id, "", found.letters[: some(len(found), 100_000)])]
-        if name == "genomes":
-            return [*self._also(name, "genome"), *self._also(name, "genome2")]
-        if name == "lambda_reads":
-            whole, file = self._also(name, "lambda"), "lambda_reads_1.first1000.fq"
-            return self._real(name, file, lambda: _pieces(whole, 1000, 100, 2))[: some(1000, 50)]
-        if name == "genome_reads":
-            return _pieces(self._also(name, "genome"), some(10_000, 50), 150, 3)
-        if name == "primer":
-            return _pieces(self._also(name, "genome"), 1, 20, 4)
-        if name.startswith("genes"):
-            count, length = some(int(name[5:]), min(5, int(name[5:]))), some(1000, 300)
-            return _pieces(self._also(name, "genome2"), count, length, 5, turned=False)
-        if name == "proteome":
-            file, count = "ecoli_K12_sprot_4403.fasta.gz", some(4403, 20)
-            return self._real(name, file, lambda: _proteins(count, 6))[:count]
-        if name == "swissprot":
-            file, count = "swissprot_2014_01_subset.fasta.gz", some(52_608, 1000)
-            return self._real(name, file, lambda: _proteins(count, 7))[:count]
-        if name == "entries":
-            self.generated.add(name)
-            return _proteins(some(500_000, 5000), 8)
-        standard = generated.queries(generated.STANDARD)
-        made = partial(_named, "query", standard, Scoring.blast())
-        queries = self._real(name, "standard20.fasta", made)
-        return [each for each in queries if name != "query" or len(each) == 375][: some(20, 3)]
-
-    def _size(self, full: int, quick: int) -> int:
-        return quick if self.quick else full
-
-    def _real(self, name: str, file: str, made: Callable[[], list[Record]]) -> list[Record]:
-        for path in sorted(self._data.rglob(file)) if self._data else ():
-            return list(read(path))
-        self.generated.add(name)
-        return made()
-
-    def _also(self, name: str, source: str) -> list[Record]:
-        found = list(read(self.path(source)))
-        if source in self.generated:
-            self.generated.add(name)
-        return found
-
-    def _genome(self, name: str) -> list[Record]:
-        made = generated.dna([self._size(4_639_675, 100_000)], 9)
-        return _named(name, made if name == "genome" else generated.relatives(made, 4))
-
-
-def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
-    decode = (scoring or Scoring.nucleotide()).alphabet.decode
-    return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
-
-
-def _dna(length: int, seed: int) -> list[Record]:
-    return _named("dna", generated.dna([length], seed))
-
-
-def _proteins(count: int, seed: int) -> list[Record]:
-    offsets = offsets_of(generated.swissprot_lengths(count, seed))
-    made = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
-    return _named(f"set{seed}p", made, Scoring.blast())
-
-
-def _pieces(
-    sources: list[Record], count: int, length: int, seed: int, *, turned: bool = True
-) -> list[Record]:
-    """Return pieces with another letter in a hundred, every second of the minus strand."""
-    whole, random, found = sources[0], np.random.default_rng(seed), []
-    for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
-        piece = np.array(list(whole.letters[at : at + length]))
-        changed = random.random(length) < 0.01
-        piece[changed] = random.choice(list("ACGT"), int(changed.sum()))
-        letters = "".join(piece)
-        minus = turned and k % 2
-        found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
-    return found
-
-
 class Hit(NamedTuple):
     """A line of a program's output; score and E-value are None where it has none."""
 
@@ -203,74 +105,171 @@ def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
                 yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, float(cells[10]))
 
 
-@lru_cache(4)
-def records(path: Path) -> list[Record]:
-    """Return the records of a file, kept for the next who asks."""
-    return list(read(path))
+# their sequences
+
+FILES = {
+    **{"lambda": "lambda_virus.fa", "lambda_reads": "lambda_reads_1.first1000.fq"},
+    **{"genome": "ecoli_K12_MG1655_NC_000913.2.fna.gz", "genome2": "ecoli_536_NC_008253.fna.gz"},
+    **{"query": "standard20.fasta", "queries": "standard20.fasta"},
+    "proteome": "ecoli_K12_sprot_4403.fasta.gz",
+    "swissprot": "swissprot_2014_01_subset.fasta.gz",
+}
+"""Real sequences."""
+
+COUNTS = {
+    **{"lambda_reads": (1000, 50), "genome_reads": (10_000, 50), "genes20": (20, 5)},
+    **{"genes100": (100, 5), "proteome": (4403, 20), "swissprot": (52_608, 1000)},
+    **{"entries": (500_000, 5000), "query": (20, 3), "queries": (20, 3)},
+}
+"""Of sequences where there are more than one, in full and in quick sizes."""
+
+PIECES = {
+    **{"lambda_reads": ("lambda", (100, 100), 2), "genome_reads": ("genome", (150, 150), 3)},
+    "primer": ("genome", (20, 20), 4),
+    **{f"genes{count}": ("genome2", (1000, 300), 5) for count in (1, 20, 100)},
+}
+"""Of which sequence, their lengths in full and in quick sizes, and a seed."""
+
+GENOMES, PROTEINS = ("genome", "genome2"), {"proteome": 6, "swissprot": 7, "entries": 8}
+"""And the seeds of random proteins."""
 
 
-def judged(journey: Journey, inputs: Inputs, found: list[Hit]) -> Check:
-    """Compare the scores of a sample of queries with the best of all targets, or of a part.
+class Inputs:
+    """The sequences of the journeys as FASTA files: real ones of ``data``, else random ones."""
 
-    The part holds the targets that were found and others at equal distances; none of these may
-    have a higher score than what was found has.
-    """
-    scoring = journey.scoring
-    fast = ParasailPairs.available(scoring)
-    limit = JUDGED_CELLS[("quick" if inputs.quick else "full") if fast else "reference"]
-    queries, targets = (records(inputs.path(name)) for name in (journey.query, journey.target))
-    number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
-    listed: dict[str, dict[int, int]] = {}
-    for hit in found:  # the best alignment of a hit is its first
-        listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)
-    chosen = spread(len(queries), JUDGED_QUERIES)
-    share = limit // len(chosen) // journey.strands
-    spent, pairs, wrong, first = 0, 0, 0, None
-    for query in (queries[k] for k in chosen):
-        if spent > limit:
-            break
-        mine = listed.get(query.id, {})
-        step = -(-sum(map(len, targets)) * len(query) // max(1, share))
-        part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
-        codes = [encode(targets[k].letters) for k in part]
-        strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
-        of_strands = [judge(scoring, Batch.one_to_many(encode(each), codes))[1] for each in strands]
-        best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
-        best = [each for each in best[: len(mine) if not journey.top else journey.top] if each > 0]
-        got = sorted(mine.values(), reverse=True)
-        spent += sum(map(len, codes)) * len(query) * journey.strands
-        pairs += 1
-        if got != best:
-            wrong += 1
-            first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
-    return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
+    def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
+        self._folder, self._data, self.quick = folder, data, quick
+        self.generated: set[str] = set()
 
+    def path(self, name: str) -> Path:
+        path = self._folder / f"{name}.fasta"
+        if not path.exists():
+            write_records(path, self._records(name))
+        return path
 
-class Cells:
-    """The cells of a journey; libraries get a part: one query, or of DNA many and one target."""
+    def records(self, name: str) -> list[Record]:
+        return _read(self.path(name))
 
-    judge = ParasailPairs.name
+    def letters(self, name: str) -> int:
+        return sum(map(len, self.records(name))) if name else 0
 
-    def __init__(self, journey: Journey, queries: Path, targets: Path) -> None:
-        self._scoring, self._dna = journey.scoring, journey.dna
-        self._queries, self._targets = records(queries), records(targets)
-        letters = sum(map(len, self._queries)) * sum(map(len, self._targets))
-        self.cells = letters * journey.strands
+    def _records(self, name: str) -> list[Record]:
+        if name == "genomes":
+            return [each for source in GENOMES for each in self._also(name, source)]
+        count = COUNTS.get(name, (1, 1))[self.quick]
+        files = sorted(self._data.rglob(FILES[name])) if self._data and name in FILES else []
+        found = list(read(files[0])) if files else self._made(name, count)
+        if name in GENOMES:
+            length = len(found[0]) if not self.quick else 100_000
+            return [Record(found[0].id, "", found[0].letters[:length])]
+        return [each for each in found if name != "query" or len(each) == 375][:count]
 
-    def cut(self, cells: float) -> tuple[Batch, Scores]:
-        """Return pairs with about this number of cells, and their scores."""
-        encode = self._scoring.alphabet.encode
-        query = sorted(self._queries, key=len)[len(self._queries) // 2]
-        if self._dna:
-            target = self._targets[0].letters[: min(_PIECE, max(1, int(cells) // len(query)))]
+    def _made(self, name: str, count: int) -> list[Record]:
+        if name in PIECES:
+            source, lengths, seed = PIECES[name]
+            count = 1000 if name == "lambda_reads" else count
+            turned = not name.startswith("genes")
+            return _pieces(self._also(name, source), count, lengths[self.quick], seed, turned)
+        self.generated.add(name)
+        if name in PROTEINS:
+            offsets = offsets_of(generated.swissprot_lengths(count, seed := PROTEINS[name]))
+            made = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
+            return _named(f"set{seed}p", made, Scoring.blast())
+        if name == "lambda":
+            return _named("dna", generated.dna([48_502], 1))
+        if name in GENOMES:
+            made = generated.dna([100_000 if self.quick else 4_639_675], 9)
+            return _named(name, made if name == "genome" else generated.relatives(made, 4))
+        return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
+
+    def _also(self, name: str, source: str) -> list[Record]:
+        """Return the records that others are made of."""
+        found = list(read(self.path(source)))
+        self.generated |= {name} if source in self.generated else set()
+        return found
+
+    def cut(self, journey: Journey, cells: float) -> Part:
+        """Return pairs of about so many cells: one query, or of DNA many and one target."""
+        encode = journey.scoring.alphabet.encode
+        queries, targets = self.records(journey.query), self.records(journey.target)
+        letters = self.letters(journey.target)
+        query = sorted(queries, key=len)[len(queries) // 2]
+        if journey.dna:
+            target = targets[0].letters[: min(_PIECE, max(1, int(cells) // len(query)))]
             count = max(1, int(cells) // (len(query) * len(target)))
-            chosen = [self._queries[k] for k in spread(len(self._queries), count)]
+            chosen = [queries[k] for k in spread(len(queries), count)]
             pairs = [[encode(each.letters) for each in chosen], [encode(target)] * len(chosen)]
             batch = Batch.pairwise(*pairs)
         else:
-            letters = sum(map(len, self._targets))
-            count = max(1, int(cells * len(self._targets) / (letters * len(query))))
-            chosen = [self._targets[k] for k in spread(len(self._targets), count)]
-            targets = [encode(each.letters) for each in chosen]
-            batch = Batch.one_to_many(encode(query.letters), targets)
-        return batch, judge(self._scoring, batch)[1]
+            count = max(1, int(cells * len(targets) / (letters * len(query))))
+            chosen = [targets[k] for k in spread(len(targets), count)]
+            batch = Batch.one_to_many(
+                encode(query.letters), [encode(each.letters) for each in chosen]
+            )
+        whole = self.letters(journey.query) * letters * journey.strands
+        return Part(batch, judge(journey.scoring, batch)[1], ParasailPairs.name, whole)
+
+    def judged(self, journey: Journey, found: list[Hit]) -> Check:
+        """Compare the scores of a sample of queries with the best of all targets, or of a part.
+
+        The part holds the targets that were found and others at equal distances; none of these may
+        have a higher score than what was found has.
+        """
+        scoring = journey.scoring
+        fast = ParasailPairs.available(scoring)
+        limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
+        queries, targets = self.records(journey.query), self.records(journey.target)
+        number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
+        listed: dict[str, dict[int, int]] = {}
+        for hit in found:  # the best alignment of a hit is its first
+            listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)
+        chosen = spread(len(queries), JUDGED_QUERIES)
+        share = limit // len(chosen) // journey.strands
+        spent, pairs, wrong, first = 0, 0, 0, None
+        for query in (queries[k] for k in chosen):
+            if spent > limit:
+                break
+            mine = listed.get(query.id, {})
+            step = -(-self.letters(journey.target) * len(query) // max(1, share))
+            part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
+            codes = [encode(targets[k].letters) for k in part]
+            strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
+            of_strands = [
+                judge(scoring, Batch.one_to_many(encode(each), codes))[1] for each in strands
+            ]
+            best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
+            best = [
+                each for each in best[: len(mine) if not journey.top else journey.top] if each > 0
+            ]
+            got = sorted(mine.values(), reverse=True)
+            spent += sum(map(len, codes)) * len(query) * journey.strands
+            pairs += 1
+            if got != best:
+                wrong += 1
+                first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
+        return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
+
+
+@lru_cache(4)
+def _read(path: Path) -> list[Record]:
+    return list(read(path))
+
+
+def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
+    decode = (scoring or Scoring.nucleotide()).alphabet.decode
+    return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
+
+
+def _pieces(
+    sources: list[Record], count: int, length: int, seed: int, turned: bool
+) -> list[Record]:
+    """Return pieces with another letter in a hundred, every second of the minus strand."""
+    whole, random, found = sources[0], np.random.default_rng(seed), []
+    for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
+        piece = np.array(list(whole.letters[at : at + length]))
+        changed = random.random(length) < 0.01
+        piece[changed] = random.choice(list("ACGT"), int(changed.sum()))
+        letters = "".join(piece)
+        minus = turned and k % 2
+        found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
+    return found

@@ -21,19 +21,9 @@ from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
 from bench.rivals import version_of
 from bench.row import impersonal
-from bench.work.base import Case, Told, Workload, rival_cases
-from bench.work.journey_inputs import (
-    JOURNEYS,
-    PROGRAMS,
-    Cells,
-    Hit,
-    Inputs,
-    Journey,
-    command_line,
-    hits,
-    judged,
-    records,
-)
+from bench.work.base import Case, Told, Workload
+from bench.work.journey_inputs import JOURNEYS, PROGRAMS, Hit, Inputs, command_line, hits
+from bench.work.parts import rival_cases
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
@@ -42,6 +32,7 @@ LIMIT, REPEATS = 300.0, 3
 """Seconds after which a command is stopped; times that it is timed."""
 
 _LIBRARIES = {"pyopal", "parasail"}
+"""They compute the cells of a journey alone."""
 
 
 class Journeys(Workload):
@@ -58,6 +49,7 @@ class Journeys(Workload):
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
         others = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
+        libraries = {name: self.setup.rivals[name] for name in _LIBRARIES & {*self.setup.rivals}}
         for name, journey in JOURNEYS.items():
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
             start = partial(self._start, name, "glsw")
@@ -69,26 +61,16 @@ class Journeys(Workload):
                     start = partial(self._start, name, program)
                     yield Case(program, start, "command", version=version, **words)
             if journey.query:
-                libraries, cells = self._libraries(journey), partial(self._cells, journey)
-                yield from rival_cases(libraries, cells, {}, **fields)
-
-    def _libraries(self, journey: Journey) -> rivals.Programs:
-        """Return the libraries that compute the cells of a journey alone, on all cores."""
-        found = {each: self.setup.rivals[each] for each in _LIBRARIES & {*self.setup.rivals}}
-        made = rivals.aligning if journey.dna else rivals.searching
-        programs = made(found, journey.scoring, self.setup.cores)
-        return [(each, cores) for each, cores in programs if cores == self.setup.cores]
-
-    def _cells(self, journey: Journey) -> Cells:
-        return Cells(journey, *(self.inputs.path(each) for each in (journey.query, journey.target)))
+                find, cores = rivals.aligning if journey.dna else rivals.searching, self.setup.cores
+                found = find(libraries, journey.scoring, cores)
+                on_all_cores = [each for each in found if each[1] == cores]
+                cut = partial(self.inputs.cut, journey)
+                yield from rival_cases(on_all_cores, cut, {}, **fields)
 
     def _start(self, name: str, program: str, seconds: float) -> Told:
         """Index the target, run, check and time a command; another that fails is left out."""
         journey, ours, info = JOURNEYS[name], program == "glsw", self.device.info
-        sizes = [
-            sum(map(len, records(self.inputs.path(each)))) if each else 0
-            for each in (journey.query, journey.target)
-        ]
+        letters = self.inputs.letters(journey.query) * self.inputs.letters(journey.target)
         prepare, command = command_line(
             *(journey, program),
             cores=self.setup.cores,
@@ -109,7 +91,7 @@ class Journeys(Workload):
                 share = _recall(self._ours.get(name, []), found)
                 facts["note"] += "" if share is None else f"; recall {share:.3f}"
             elif journey.query:
-                self._ours[name], check = found, judged(journey, self.inputs, found)
+                self._ours[name], check = found, self.inputs.judged(journey, found)
             lines = _lines(output)
             facts["note"] += f"; {lines} lines"
             while check.passed and len(times) < REPEATS:
@@ -121,7 +103,7 @@ class Journeys(Workload):
             if not ours:
                 raise
             check = Check("exit status", 1, 1, str(error))
-        cells = sizes[0] * sizes[1] * journey.strands * PROGRAMS[program].exact
+        cells = letters * journey.strands * PROGRAMS[program].exact
         wall = Spread.of(times) if check.passed else None
         return Told(Measurement(check, cells, wall), facts)
 

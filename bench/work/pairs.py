@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, ClassVar
@@ -17,23 +17,20 @@ from glsw.engines.gl import ROWS
 from glsw.scoring.scoring import Scoring
 
 LENGTH = 512
+UNRELATED, RELATED = (LENGTH, LENGTH + 1), (LENGTH,)
+"""Seeds of the sequences of pairs."""
 MIB = 2**20
 PAPERS = Scoring.match_mismatch(1, -1, 2, 2)
 OTHERS = Scoring.match_mismatch(2, -3, 7, 2), Scoring.named("BLOSUM62", 12, 1)
-SCANS = [
-    Entry(f"scan {form}", "scan", {"form": form}) for form in ("fused", "blocks", "single-stage")
-]
-FUSED = (None, "fused")  # of which alignments are, also where scores have another form
+SCANS = [Entry(f"scan {form}", {"form": form}) for form in ("fused", "blocks", "single-stage")]
 
 
-def made(scoring: Scoring, count: int, length: int, *, related: bool = False) -> Batch:
-    """Return pairs of one length: unrelated sequences, or relatives with long alignments."""
+def made(scoring: Scoring, count: int, length: int, seeds: Sequence[int] = UNRELATED) -> Batch:
+    """Return pairs of one length: unrelated sequences, or with a single seed relatives."""
     dna = scoring.alphabet.name == "DNA"
     some = generated.dna if dna else generated.proteins
-    queries = some([length] * count, LENGTH)
-    if related:
-        return Batch.pairwise(queries, generated.relatives(queries, 4 if dna else 20))
-    return Batch.pairwise(queries, some([length] * count, LENGTH + 1))
+    queries, *targets = (some([length] * count, seed) for seed in seeds)
+    return Batch.pairwise(queries, *targets or [generated.relatives(queries, 4 if dna else 20)])
 
 
 class Pairs(Workload):
@@ -60,23 +57,20 @@ class Aymone2022(Workload):
     text = "{count:,} pairs, {0:,} x {1:,}: alignments, by two tie rules"
     counts: ClassVar = {"tiny": 4, "small": 40, "medium": 1000}
     lengths: ClassVar = {"tiny": 128, "small": 256, "medium": 512}
-    tasks: ClassVar = (
-        *(("paths", "any"), ("paths", "conventional"), ("ends", "conventional"), ("scores", None)),
-    )
+    tasks = (("paths", "any"), ("paths", "conventional"), ("ends", "conventional"))
 
     def cases(self) -> Iterator[Case]:
         """Yield the tasks with each scoring, and parasail with and without traceback."""
         count, length = self.setup.chosen(self.counts), self.setup.chosen(self.lengths)
-        kinds = [(PAPERS, False), (PAPERS, True)]
-        if self.setup.size in ("large", "full"):
-            kinds += [(scoring, False) for scoring in OTHERS]
-        for scoring, related in kinds:
-            make = partial(made, scoring, count, length, related=related)
+        others = OTHERS if self.setup.size in ("large", "full") else ()
+        kinds = (PAPERS, UNRELATED), (PAPERS, RELATED), *((each, UNRELATED) for each in others)
+        for scoring, seeds in kinds:
+            make = partial(made, scoring, count, length, seeds)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=count)
-            work.fields["scoring"] += ", relatives" * related
+            work.fields["scoring"] += ", relatives" * (seeds == RELATED)
             for task, ties in self.tasks:
-                options = f"ties: {ties}" if ties else None
-                yield work.case(Entry("diagonal"), task, ties, options=options)
+                yield work.case(Entry("diagonal"), task, ties, options=f"ties: {ties}")
+            yield work.case(Entry("diagonal"), "scores")
             yield from work.rival_cases(1, ("trace", "simd"))
 
 
@@ -89,27 +83,26 @@ class FragmentTiles(Workload):
     exponents: ClassVar = {"tiny": [8], "small": [14, 16], "large": [14, 16, 17, 18, 19, 20]}
 
     def cases(self) -> Iterator[Case]:
-        for gaps in ((12, 1), (8, 8)):
-            for task in ("scores", "ends"):
-                for tile, bits in self.bits.items():
-                    for exponent in self.setup.chosen(self.exponents):
-                        yield self._case(gaps, task, tile, bits, 2**exponent)
-
-    def _case(self, gaps: tuple[int, int], task: str, tile: int, bits: int, texels: int) -> Case:
         length = 361 if self.setup.size != "tiny" else 32
-        pairs = min(texels // -(-length // tile), self.device.info.limits["max_texture_size"])
-        options = f"tile {tile}, {bits} bits, {texels} texels"
-        entry = Entry("fragment", words={"tile": tile, "texels": texels}, options=options)
+        for gaps, task, (tile, bits), exponent in product(
+            *(((12, 1), (8, 8)), ("scores", "ends"), self.bits.items()),
+            self.setup.chosen(self.exponents),
+        ):
+            texels, most = 2**exponent, self.device.info.limits["max_texture_size"]
+            pairs = min(texels // -(-length // tile), most)
+            words = {"tile": tile, "texels": texels}
+            options = f"tile {tile}, {bits} bits, {texels} texels"
+            work = PairWork(
+                *(self.setup, Scoring.named("BLOSUM62", *gaps), partial(self._made, length, pairs)),
+                **{"sizes": (length, length), "count": pairs},
+            )
+            yield work.case(Entry("fragment", words, options), task)
 
-        def make() -> Batch:
-            if not pairs:
-                raise ValueError("the quad is too small for a pair")
-            targets = generated.proteins(np.full(pairs, length))
-            return Batch.one_to_many(generated.queries([length])[0], targets)
-
-        scoring, sizes = Scoring.named("BLOSUM62", *gaps), (length, length)
-        work = PairWork(self.setup, scoring, make, sizes=sizes, count=pairs)
-        return work.case(entry, task)
+    def _made(self, length: int, pairs: int) -> Batch:
+        if not pairs:
+            raise ValueError("the quad is too small for a pair")
+        targets = generated.proteins(np.full(pairs, length))
+        return Batch.one_to_many(generated.queries([length])[0], targets)
 
 
 # one long pair
@@ -132,14 +125,17 @@ class Long(Workload):
     def cases(self) -> Iterator[Case]:
         """Yield all engines for each scoring and length, and one core of parasail."""
         for scoring, length in product(self.scorings, self.setup.chosen(self.lengths)):
-            make = partial(generated.unrelated_pair, length)
+            make = partial(self._made, length)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=1)
             for task, entry in product(self.tasks, self.entries()):
                 traces = "alignment" in entry.kind.capabilities.tasks
-                known = task == "ends" or (traces and entry.words.get("form") in FUSED)
+                known = task == "ends" or (traces and entry.words.get("form") in (None, "fused"))
                 if known and self.setup.wants(entry.engine):
                     yield work.case(entry, task)
             yield from work.rival_cases(1, ("plain", "simd"))
+
+    def _made(self, length: int) -> Batch:
+        return Batch.of([[*generated.dna([length, length], length)]])
 
 
 class Lin2015(Long):
@@ -149,9 +145,7 @@ class Lin2015(Long):
     text = "one pair of DNA, {0:,} x {1:,}: score and end, and the alignment"
     tasks: ClassVar = ["ends", "paths"]
     lengths: ClassVar = {
-        "tiny": [200],
-        "small": [200, 1000, 4000],
-        "medium": [200, 1000, 10_000],
+        **{"tiny": [200], "small": [200, 1000, 4000], "medium": [200, 1000, 10_000]},
         "large": [200, 1000, 10_000, 100_000],
         "full": [200, 1000, 10_000, 100_000, 1_000_000],
     }
@@ -165,9 +159,7 @@ class Scan2014(Long):
 
     name, weight, requires = "scan2014", 14, (4, 3)
     lengths: ClassVar = {
-        "tiny": [128],
-        "small": [512, 2048],
-        "medium": [512, 8000],
+        **{"tiny": [128], "small": [512, 2048], "medium": [512, 8000]},
         "full": [512, 1024, 2048, 4096, 8000],
     }
     scorings: ClassVar = [Scoring.match_mismatch(5, -3, 8, extend) for extend in (8, 1)]
@@ -191,31 +183,23 @@ class Megabase(Workload):
 
     def cases(self) -> Iterator[Case]:
         """Yield the three tasks for unrelated and related pairs, and for two genomes."""
+        works: list[tuple[str, Any, tuple[int, int]]] = []
         for length in self.setup.chosen(self.lengths):
-            for kind in ("dissimilar", "similar"):
-                yield from self._tasks(kind, (length, length), partial(self._made, length, kind))
+            for kind, seeds in (("dissimilar", (2022, 7)), ("similar", (2022,))):
+                make = partial(made, self.scoring, 1, length, seeds)
+                works.append((kind, make, (length, length)))
         if self.setup.data and self.setup.size == "full":
-            sizes = (4_639_675, 4_938_920)
-            yield from self._tasks("E. coli K12 x E. coli 536", sizes, self._files)
-
-    def _made(self, length: int, kind: str) -> Batch:
-        query = generated.dna([length])
-        if kind == "similar":
-            return Batch.pairwise(query, generated.relatives(query, 4))
-        return Batch.pairwise(query, generated.dna([length], 7))
+            works.append(("E. coli K12 x E. coli 536", self._files, (4_639_675, 4_938_920)))
+        for kind, make, sizes in works:
+            work = PairWork(self.setup, self.scoring, make, sizes=sizes, count=1)
+            for task, prune in (("ends", False), ("ends", True), ("paths", True)):
+                options = f"{kind}, pruned" if task == "ends" and prune else kind
+                words = {"memory": 1024 * MIB, "prune": prune}
+                yield work.case(Entry("blocked", words, options), task)
 
     def _files(self) -> Batch:
         alphabet, paths = self.scoring.alphabet, map(self.setup.file, self.genomes)
         return Batch.pairwise(*(generated.from_file(path, alphabet) for path in paths))
-
-    def _tasks(self, kind: str, sizes: tuple[int, int], make: Any) -> Iterator[Case]:
-        work = PairWork(self.setup, self.scoring, make, sizes=sizes, count=1)
-        pruned = f"{kind}, pruned"
-        for task, options, prune in (
-            *(("ends", kind, False), ("ends", pruned, True), ("paths", kind, True)),
-        ):
-            words = {"memory": 1024 * MIB, "prune": prune}
-            yield work.case(Entry("blocked", words=words, options=options), task)
 
 
 class Traceback(Workload):
@@ -243,16 +227,16 @@ class Traceback(Workload):
     def entries(self, length: int) -> Iterator[Entry]:
         """Yield ends only, c = 1, 2, 4 ... strips, all directions; then memories of `blocked`."""
         workgroup, only = 8 if self.setup.software else 64, "score and end only"
-        strips = -(-length // (strip := workgroup * ROWS))
-        spacings = [2**k for k in range(strips.bit_length()) if 2**k < strips]
-        kept: dict[str, dict[str, int]] = {only: {}}
-        kept |= {f"c = {each * strip} rows": {"spacing": each} for each in spacings}
-        for options, words in (kept | {"all directions": {"spacing": 2**30}}).items():
-            words |= {"workgroup": workgroup, "memory": 2**60}
-            yield Entry("diagonal", words=words, options=options)
-        yield Entry("blocked", words={"memory": 1024 * MIB}, options=only)
+        words, strip = {"workgroup": workgroup, "memory": 2**60}, workgroup * ROWS
+        yield Entry("diagonal", words, only)
+        spacing = 1
+        while spacing < -(-length // strip):
+            yield Entry("diagonal", {**words, "spacing": spacing}, f"c = {spacing * strip} rows")
+            spacing *= 2
+        yield Entry("diagonal", {**words, "spacing": 2**30}, "all directions")
+        yield Entry("blocked", {"memory": 1024 * MIB}, only)
         for size in (1, 4, 16, 64, 256, 1024):
-            yield Entry("blocked", words={"memory": size * MIB}, options=f"at most {size} MiB")
+            yield Entry("blocked", {"memory": size * MIB}, f"at most {size} MiB")
             if size * MIB >= 8 * length**2:  # no kept rows from here on
                 break
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bench import generated
 from bench.measure import Measurement, compare
-from bench.work.base import (
-    Case,
-    Entry,
-    Setup,
-    Told,
-    Workload,
-    engines_for,
-    named,
-    numbers_of,
-    spread,
-)
-from bench.work.search_base import BLOSUM, Database
+from bench.work.base import Case, Entry, Told, Workload, engines_for, lanes, named, numbers_of
+from bench.work.parts import spread
+from bench.work.search_base import BLOSUM, Database, Made
 from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
@@ -48,19 +40,21 @@ class Uniform(Workload):
 
     name, weight, requires = "search-uniform", 14, (4, 3)
     text = "standard queries of 144 to 5478 against {count:,} equal proteins: scores"
-    counts: ClassVar = {"tiny": 8, "small": 100, "medium": 10_000, "large": 200_000}
-    counts |= {"full": 1_000_000}
-    lengths: ClassVar = {"tiny": [512], "full": [128, 256, 512, 1024, 2048]}
+    counts: ClassVar[Mapping[str, Sequence[int]]] = {
+        **{"tiny": [8], "small": [100], "medium": [10_000], "large": [200_000]},
+        "full": [1_000_000],
+    }
+    lengths: ClassVar[Mapping[str, Sequence[int | None]]] = {
+        **{"tiny": [512], "full": [128, 256, 512, 1024, 2048]}
+    }
     queries: ClassVar = {"tiny": 2, "small": 3, "full": 20}
+    standard: ClassVar = {"tiny": 2, "small": 11, "medium": 20}
+    """Queries, the shorter ones where the device is slow; ``queries`` of them also alone."""
 
     def bases(self) -> Iterator[Database]:
-        for length in self.setup.chosen(self.lengths):
-            count = self.setup.chosen(self.counts)
-            yield Database(self.setup, self.of_queries(), count, length)
-
-    def of_queries(self) -> Sequence[int]:
-        """Return the lengths of the queries: the shorter ones where the device is slow."""
-        return generated.STANDARD[: self.setup.chosen({"tiny": 2, "small": 11, "medium": 20})]
+        standard = generated.STANDARD[: self.setup.chosen(self.standard)]
+        for size in product(self.setup.chosen(self.counts), self.setup.chosen(self.lengths)):
+            yield Database(self.setup, standard, *size)
 
     def cases(self) -> Iterator[Case]:
         """Yield single queries and all together, by each number type and CUDASW++4.0."""
@@ -83,15 +77,14 @@ class Swissprot(Uniform):
 
     name, weight = "search-swissprot", 18
     text = "standard queries of 144 to 5478 against {count:,} with Swiss-Prot's lengths: scores"
-    sizes: ClassVar = {"tiny": [8], "small": [100], "medium": [10_000], "large": [100_000]}
-    sizes |= {"full": [50_000, 500_000]}
-
-    def bases(self) -> Iterator[Database]:
-        for count in self.setup.chosen(self.sizes):
-            yield Database(self.setup, self.of_queries(), count)
+    counts: ClassVar = {
+        **{"tiny": [8], "small": [100], "medium": [10_000], "large": [100_000]},
+        "full": [50_000, 500_000],
+    }
+    lengths: ClassVar = {"tiny": [None]}
 
     def more(self, base: Database) -> Iterator[Case]:
-        if base.count == self.setup.chosen(self.sizes)[-1]:
+        if base.count == self.setup.chosen(self.counts)[-1]:
             some = 3 if self.setup.size == "full" else 1
             yield from base.rival_cases(spread(len(base.lengths), some))
             yield from base.file_cases()
@@ -108,11 +101,9 @@ class Liu2006(Workload):
 
     def cases(self) -> Iterator[Case]:
         base = Database(self.setup, self.lengths, self.setup.chosen(self.counts), sample=3e7)
-        some = self.setup.chosen(self.queries)
-        entries = [Entry("fragment")]
-        if self.setup.engines and not self.setup.wants("fragment"):
-            entries = [Entry(name) for name in self.setup.engines]
-        yield from base.engine_cases(entries, [[q] for q in some])
+        some, engines = self.setup.chosen(self.queries), self.setup.engines
+        entries = ["fragment"] if self.setup.wants("fragment") else engines or []
+        yield from base.engine_cases(map(Entry, entries), [[q] for q in some])
         for case in base.rival_cases(some):
             if case.program in ("parasail", "ssearch36") and case.cores == 1:
                 yield case
@@ -123,17 +114,17 @@ class Nucleotides(Workload):
 
     name, weight, requires = "nucleotides", 6, (4, 3)
     text = "a DNA query against {count:,} sequences of 1000, by match and mismatch: scores"
+    scoring = Scoring.match_mismatch(2, -3, 7, 2)
     counts: ClassVar = {"tiny": 4, "small": 400, "medium": 20_000, "large": 200_000}
     lengths: ClassVar = {"tiny": [150], "small": [150, 1500], "full": [150, 500, 1500, 5000]}
 
     def cases(self) -> Iterator[Case]:
         count, lengths = self.setup.chosen(self.counts), self.setup.chosen(self.lengths)
 
-        def make() -> tuple[Sequences, Sequences, Any]:
+        def make() -> Made:
             return generated.dna(lengths), generated.dna([1000] * count, 7), []
 
-        scoring = Scoring.match_mismatch(2, -3, 7, 2)
-        base = Database(self.setup, lengths, count, 1000, scoring=scoring, make=make)
+        base = Database(self.setup, lengths, count, 1000, scoring=self.scoring, make=make)
         entries = [*numbers_of(self.device), Entry("cpu")]
         yield from base.engine_cases(entries, [[q] for q in base.everything])
         yield from base.rival_cases(spread(len(lengths), 1))
@@ -144,15 +135,6 @@ class Nucleotides(Workload):
 ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
-def standard(setup: Setup) -> tuple[Sequences, Sequences, Any]:
-    """Return the 20 standard queries and the Swiss-Prot of the folder of data."""
-    queries = generated.from_file(setup.file("standard20.fasta"))
-    targets = generated.from_file(setup.file(ENTRIES))
-    longest_first = np.argsort(-targets.lengths, kind="stable")
-    shortest_first = np.argsort(queries.lengths, kind="stable")
-    return queries.select(shortest_first), targets.select(longest_first), []
-
-
 class SearchFile(Uniform):
     """The standard queries against the Swiss-Prot of the folder of data."""
 
@@ -160,8 +142,15 @@ class SearchFile(Uniform):
     text = "20 standard queries against {count:,} entries of Swiss-Prot: scores"
 
     def bases(self) -> Iterator[Database]:
-        make = partial(standard, self.setup)
-        yield Database(self.setup, generated.STANDARD, 52_608, make=make)
+        yield Database(self.setup, generated.STANDARD, 52_608, make=self.real)
+
+    def real(self) -> Made:
+        """Return the 20 standard queries, the shortest first, and Swiss-Prot, the longest first."""
+        queries = generated.from_file(self.setup.file("standard20.fasta"))
+        targets = generated.from_file(self.setup.file(ENTRIES))
+        shortest_first = np.argsort(queries.lengths, kind="stable")
+        longest_first = np.argsort(-targets.lengths, kind="stable")
+        return queries.select(shortest_first), targets.select(longest_first), []
 
     def more(self, base: Database) -> Iterator[Case]:
         yield from base.rival_cases([3])
@@ -177,9 +166,9 @@ class Exact(Workload):
         matrix = np.full((24, 24), -150)
         np.fill_diagonal(matrix, 200)
         large = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
-        dna, blosum = Scoring.match_mismatch(2, -3, 7, 2), named(BLOSUM)
-        works: tuple[tuple[str, Scoring, Any, str | None], ...] = (
-            (blosum, BLOSUM, lambda: standard(self.setup)[:2], None),
+        dna, blosum = Nucleotides.scoring, named(BLOSUM)
+        works: tuple[tuple[str, Scoring, Callable[[], Sequence[Sequences]], str | None], ...] = (
+            (blosum, BLOSUM, SearchFile(self.setup).real, None),
             ("protein 200/-150, gaps 300, 20", large, self._entries, None),
             (named(dna), dna, partial(self._entries, dna=True), None),
             (blosum, BLOSUM, self._titin, "titin with itself"),
@@ -191,21 +180,20 @@ class Exact(Workload):
                 yield Case(f"lanes {number}", start, scoring=name, **fields)
 
     def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Told:
-        queries, targets = sequences()
-        engine = Entry("lanes", "lanes", number=number).made(scoring, self.device)
-        (found,), cpu = engine.scan(queries, [targets]), Cpu(scoring)
-        (expected,) = cpu.scan(queries, [targets])
+        queries, targets, *_ = sequences()
+        engine, cpu = lanes(number).made(scoring, self.device), Cpu(scoring)
+        (found,), (expected,) = engine.scan(queries, [targets]), cpu.scan(queries, [targets])
         check = compare(found.ravel(), expected.ravel(), cpu.where)
         high = int((expected >= 2048).sum())
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"
         return Told(Measurement(check, 0), {"note": note})
 
-    def _entries(self, *, dna: bool = False) -> tuple[Sequences, Sequences]:
+    def _entries(self, *, dna: bool = False) -> Sequence[Sequences]:
         part = generated.from_file(self.setup.file(ENTRIES)).part(slice(2000))
         part = Sequences(part.residues % 4, part.offsets) if dna else part
         return part.part(slice(3)), part
 
-    def _titin(self) -> tuple[Sequences, Sequences]:
+    def _titin(self) -> Sequence[Sequences]:
         (whole,) = generated.from_file(self.setup.file("titin_hum.aa"))
         targets = [whole, whole[:32768], whole[100:30000], whole[::-1].copy()]
         return Sequences.of(targets[:1]), Sequences.of(targets)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,18 +20,8 @@ from bench.measure import Check, Measurement, Spread, both
 from bench.programs import Scores, judge
 from bench.rivals import Cudasw4, write_fasta
 from bench.work.alignments import PairWork, Right
-from bench.work.base import (
-    Case,
-    Entry,
-    Run,
-    Setup,
-    Told,
-    estimated,
-    facts_of,
-    named,
-    portion,
-    rival_cases,
-)
+from bench.work.base import Case, Entry, Run, Setup, Told, facts_of, named
+from bench.work.parts import estimated, portion, rival_cases
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import Engine
@@ -47,40 +37,44 @@ TOP = Cudasw4.best
 """Hits of each query that whole commands list."""
 
 
-class QueryWork(PairWork):
-    """A query with all targets: parasail judges a sample and the planted, an engine the rest."""
-
-    scores = None
-
-    def __init__(
-        self, setup: Setup, scoring: Scoring, make: Callable[[], Batch], planted: Any, cells: float
-    ) -> None:
-        super().__init__(setup, scoring, make)
-        self._planted, self._sample = planted, cells
-
-    @cached_property
-    def _right(self) -> Right:
-        sample = [portion(self.batch, self._sample), [0, len(self.batch) - 1], self._planted]
-        chosen = np.unique(np.concatenate(sample)).astype(np.intp)
-        name, expected = judge(self.scoring, self.batch.select(chosen))
-        return name, chosen, expected[:, None]
+Made: TypeAlias = tuple[Sequences, Sequences, Any]
+"""Queries, targets, and the indices of targets that are like a query."""
 
 
-def drawn(
-    lengths: Sequence[int], count: int, length: int | None
-) -> tuple[Sequences, Sequences, Any]:
+def drawn(lengths: Sequence[int], count: int, length: int | None) -> Made:
     """Return queries, random targets in which a relative of each is planted, and where."""
     sizes = generated.swissprot_lengths(count) if length is None else np.full(count, length)
     queries, targets = generated.queries(lengths), generated.many(sizes)
     return queries, targets, generated.plant(targets, queries)
 
 
+class QueryWork(PairWork):
+    """A query with all targets: parasail judges a sample and the planted, an engine the rest."""
+
+    scores = None
+
+    def __init__(self, database: Database, q: int) -> None:
+        self._database = database
+        super().__init__(database.setup, database.scoring, partial(self._pairs, q))
+
+    def _pairs(self, q: int) -> Batch:
+        queries, targets, _ = self._database.made
+        return Batch.one_to_many(queries[q], targets)
+
+    @cached_property
+    def _right(self) -> Right:
+        sample = portion(self.batch, self._database.sample)
+        planted = [0, len(self.batch) - 1, *self._database.made[2]]
+        chosen = np.unique(np.concatenate([sample, planted])).astype(np.intp)
+        name, expected = judge(self.scoring, self.batch.select(chosen))
+        return name, chosen, expected[:, None]
+
+
 class Database:
     """Queries and targets of one search, who judges them, and the engine that was used last.
 
     The queries have these lengths, the ``count`` targets all one length or Swiss-Prot's lengths;
-    ``make`` returns others, and the indices of targets that are like a query. Of each query, other
-    programs judge ``sample`` cells.
+    ``make`` returns others. Of each query, other programs judge ``sample`` cells.
     """
 
     def __init__(
@@ -92,57 +86,30 @@ class Database:
         *,
         scoring: Scoring = BLOSUM,
         sample: float = 1e7,
-        make: Callable[[], tuple[Sequences, Sequences, Any]] | None = None,
+        make: Callable[[], Made] | None = None,
     ) -> None:
-        self.setup, self.lengths, self.count, self.length = setup, list(lengths), count, length
-        self.scoring, self._sample = scoring, sample
-        self._make = make or partial(drawn, self.lengths, count, length)
-        self._judges: dict[int, QueryWork] = {}
+        self.setup, self.lengths, self.count, self.length = setup, lengths, count, length
+        self.scoring, self.sample = scoring, sample
+        self._make = make or partial(drawn, lengths, count, length)
+        self.everything = range(len(lengths))
+        self._works = [QueryWork(self, q) for q in self.everything]
         self._engine: tuple[Entry, Engine] | None = None
         self._rates: dict[str, float] = {}
         self._expected: str | None = None
-        self._scans: dict[str, tuple[list[Any], set[tuple[int, ...]]]] = {}
+        self._scans: dict[str, tuple[list[Any], set[Any]]] = {}
 
     @cached_property
-    def _made(self) -> tuple[Sequences, Sequences, Any]:
+    def made(self) -> Made:
         return self._make()
 
-    @property
-    def queries(self) -> Sequences:
-        return self._made[0]
-
-    @property
-    def targets(self) -> Sequences:
-        return self._made[1]
-
-    @property
-    def everything(self) -> list[int]:
-        return list(range(len(self.lengths)))
-
     def cells(self, queries: Sequence[int]) -> int:
-        return sum(self.lengths[q] for q in queries) * len(self.targets.residues)
-
-    def judge(self, q: int) -> QueryWork:
-        if q not in self._judges:
-            make = partial(Batch.one_to_many, self.queries[q], self.targets)
-            words = self.setup, self.scoring, make, self._made[2], self._sample
-            self._judges[q] = QueryWork(*words)
-        return self._judges[q]
-
-    def scores(self, q: int) -> Scores | None:
-        """Return the scores of all targets, None before an engine found them."""
-        first = self.judge(q).first
-        return None if first is None else first[1][:, 0]
+        return sum(self.lengths[q] for q in queries) * len(self.made[1].residues)
 
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
+        sizes = sum(self.lengths[q] for q in queries), self.length or MEAN
         many = f"{len(queries)} queries" if len(queries) > 1 else None
-        sizes = (sum(self.lengths[q] for q in queries), self.length or MEAN)
-        return {
-            "scoring": named(self.scoring),
-            "sizes": sizes,
-            "count": self.count,
-            "options": many,
-        }
+        words = {"scoring": named(self.scoring), "sizes": sizes}
+        return {**words, "count": self.count, "options": many}
 
     # engines
 
@@ -156,22 +123,19 @@ class Database:
                     start = partial(self._start, entry, queries)
                     yield entry.case(self.setup.device, start, **self.fields(queries))
 
-    def engine(self, entry: Entry) -> Engine:
-        if self._engine is None or self._engine[0] != entry:
-            self.drop()
-            self._engine = entry, entry.made(self.scoring, self.setup.device)
-        return self._engine[1]
-
     def drop(self) -> None:
         """Give the memory of the engine back."""
         self._engine = None
         gc.collect()
 
     def _start(self, entry: Entry, queries: Sequence[int], seconds: float) -> Run:
-        engine, targets = self.engine(entry), self.targets
-        some = Sequences.of([self.queries[q] for q in queries])
+        if self._engine is None or self._engine[0] != entry:
+            self.drop()
+            self._engine = entry, entry.made(self.scoring, self.setup.device)
+        engine, (every, targets, _) = self._engine[1], self.made
+        some = Sequences.of(every[q] for q in queries)
         parts = [targets.part(part) for part in targets.parts(engine.part)]
-        judges = [self.judge(q) for q in queries]
+        judges = [self._works[q] for q in queries]
         first: list[float] = []
 
         def scan() -> Scores:
@@ -197,7 +161,7 @@ class Database:
     def rival_cases(self, queries: Iterable[int], *, slow: bool = False) -> Iterator[Case]:
         for q in queries:
             found = rivals.searching(self.setup.rivals, self.scoring, self.setup.cores, slow=slow)
-            yield from rival_cases(found, partial(self.judge, q), self._rates, **self.fields([q]))
+            yield from rival_cases(found, self._works[q].cut, self._rates, **self.fields([q]))
 
     def cudasw4_cases(self, groups: Iterable[Sequence[int]]) -> Iterator[Case]:
         """Yield the scans of CUDASW++4.0 by its own clock, for groups of queries."""
@@ -210,28 +174,24 @@ class Database:
     def cudasw4(self) -> Cudasw4:
         self.drop()
         path = self.setup.rivals[Cudasw4.name]
-        return Cudasw4(path, self.scoring, self.queries, self.targets, self.setup.folder)
+        return Cudasw4(path, self.scoring, *self.made[:2], self.setup.folder)
 
-    def check_best(self, queries: Iterable[int], best: Sequence[Sequence[int]]) -> Check:
+    def check_best(self, queries: Sequence[int], best: Sequence[Sequence[int]]) -> Check:
         """Compare the best scores of each query with those of all targets by an engine."""
-        checks = []
-        for q in queries:
-            scores = self.scores(q)
-            if scores is not None:
-                wanted = [int(each) for each in np.sort(scores)[::-1][:TOP] if each > 0]
-                mine = [each for each in best[q] if each > 0]
-                first = f"query {q}: {mine}, expected {wanted}" if mine != wanted else None
-                checks.append(Check("the engines", 1, int(mine != wanted), first))
-        if not checks:
+        wrong, known = [], [(q, first[1]) for q in queries if (first := self._works[q].first)]
+        for q, cells in known:
+            wanted = [int(each) for each in np.sort(cells[:, 0])[::-1][:TOP] if each > 0]
+            mine = [each for each in best[q] if each > 0]
+            wrong += [f"query {q}: {mine}, expected {wanted}"] * (mine != wanted)
+        if not known:
             raise ValueError("not judged: no engine has the scores of all targets")
-        return reduce(both, checks)
+        return Check("the engines", len(known), len(wrong), next(iter(wrong), None))
 
     def _scanned(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
         scans, told = self._scans.get(kind, ([], set()))
         if not scans or tuple(queries) in told:  # the first or another pass
             scans, told = self.cudasw4.scans(kind), set()
-        told.add(tuple(queries))
-        self._scans[kind] = scans, told
+        self._scans[kind] = scans, told | {tuple(queries)}
         check = self.check_best(queries, [scan.scores for scan in scans])
         each = [scans[q].seconds for q in queries]
         median, low, high = (
@@ -258,8 +218,8 @@ class Database:
     def folder(self) -> Path:
         folder = self.setup.folder
         self.drop()
-        write_fasta(folder / "q.fasta", "query", self.queries)
-        write_fasta(folder / "db.fasta", "target", self.targets)
+        write_fasta(folder / "q.fasta", "query", self.made[0])
+        write_fasta(folder / "db.fasta", "target", self.made[1])
         start = time.perf_counter()
         database = str(folder / "db.fasta"), str(folder / "db.glsw")
         run([*GLSW, "makedb", *database, "--force", "--no-progress"])
@@ -267,10 +227,9 @@ class Database:
         return folder
 
     def _ours(self, seconds: float) -> Told:
-        folder = self.folder
+        folder, index = self.folder, self.setup.device.info.index
         words = ["search", str(folder / "q.fasta"), str(folder / "db.glsw"), "--format", "tsv"]
-        words += ["--top", str(TOP), "--engine", "lanes", "--no-progress"]
-        words += ["--device", str(self.setup.device.info.index)]
+        words += f"--top {TOP} --engine lanes --no-progress --device {index}".split()
 
         def search() -> list[list[int]]:
             best: list[list[int]] = [[] for _ in self.lengths]
@@ -297,16 +256,14 @@ class Database:
     def _timed(self, command: Callable[[], list[list[int]]], seconds: float) -> Measurement:
         """Judge and time a command up to four times; the first one warms up."""
         times: list[float] = []
-        check = Check("nobody", 0, 0)
-        everything = self.everything
         while len(times) < 4 and sum(times) < seconds:
             start = time.perf_counter()
             best = command()
             times.append(time.perf_counter() - start)
-            check = self.check_best(everything, best)
+            check = self.check_best(self.everything, best)
             if not check.passed:
-                return Measurement(check, self.cells(everything))
-        return Measurement(check, self.cells(everything), Spread.of(times[1:] or times))
+                return Measurement(check, self.cells(self.everything))
+        return Measurement(check, self.cells(self.everything), Spread.of(times[1:] or times))
 
     def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the search on some devices; the output of all of them is the same."""

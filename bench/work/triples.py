@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache, partial, reduce
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,13 @@ from bench import cpu3, generated
 from bench.machine import cores
 from bench.measure import Check, both, compare
 from bench.work.alignments import Right, Work, cells_of
-from bench.work.base import Case, Entry, Run, Setup, estimated
+from bench.work.base import Case, Entry, Run, Setup
+from bench.work.parts import estimated
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
 from glsw.engines.three.tiles import TileShape
-from glsw.paths import Ends, Paths
+from glsw.paths import Ends
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import PROTEIN
@@ -222,12 +222,6 @@ class TripleWork(Work):
     def _other(self, name: str) -> Any:
         return self._engine("subtable" if name == "plane" else "plane")
 
-    def path_scores(self, paths: Paths) -> list[int]:
-        batch, ends = self.batch, paths.ends.end
-        return [
-            path_score(self.scoring, batch[t], ends[t], paths.moves(t)) for t in range(len(batch))
-        ]
-
 
 def require_memory(cells: int) -> None:
     """Raise ValueError where a table does not fit the memory of the host several times over."""
@@ -244,33 +238,3 @@ def checksums(table: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Return the CRC-32 of each plane of a table, shape (l,), so that no second one is kept."""
     planes = (zlib.crc32(plane.tobytes()) for plane in table)
     return np.fromiter(planes, np.int64, len(table))
-
-
-def path_score(
-    scoring: Scoring3,
-    words: Sequence[npt.NDArray[np.uint8]],
-    end: npt.NDArray[np.int32],
-    moves: npt.NDArray[np.uint8],
-) -> int:
-    """Return what an alignment scores, letter by letter and gap by gap; -1 if it is none."""
-    there = (moves[:, None] >> np.arange(3) & 1).astype(bool)
-    at = end - there[::-1].cumsum(axis=0)[::-1]  # of each column, the letters before it
-    if (at < 0).any() or (end > [*map(len, words)]).any() or not ((moves > 0) & (moves < 8)).all():
-        return -1
-    pairs = scoring.pairs
-    letters = np.stack([np.append(word, 0)[i] for word, i in zip(words, at.T, strict=True)], axis=1)
-    before = np.vstack([np.zeros((1, 3), bool), there[:-1]])
-    if scoring.scheme == "identity":
-        assert pairs.match_and_mismatch is not None
-        match, mismatch, matching = pairs.match_and_mismatch
-        same = (letters == letters[:, :1]).all(axis=1) & (letters[:, 0] < matching)
-        aligned, goes_on = there.all(axis=1), (there == before).all(axis=1)
-        costs = np.where(goes_on, pairs.gap_extend, pairs.gap_open)
-        return int(np.where(aligned, np.where(same, match, mismatch), -costs).sum())
-    score = 0
-    for two in map(list, combinations(range(3), 2)):
-        aligned, gap = there[:, two].all(axis=1), there[:, two[0]] != there[:, two[1]]
-        goes_on = (there[:, two] == before[:, two]).all(axis=1)
-        score += pairs.matrix[tuple(letters[aligned][:, two].T)].sum(dtype=np.int64)
-        score -= np.where(goes_on, pairs.gap_extend, pairs.gap_open)[gap].sum()
-    return int(score)

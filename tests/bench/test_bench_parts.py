@@ -21,8 +21,9 @@ from bench.micro_kernels import chains
 from bench.programs import Biopython, judge
 from bench.roofline import bound, run_of
 from bench.work import alignments, triples
-from bench.work.base import named, spread
+from bench.work.base import named
 from bench.work.journeys import _key
+from bench.work.parts import spread
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -184,11 +185,13 @@ def test_names_and_samples():
 
 def test_scores_of_alignments():
     path = trace(*LIU, SIMPLE, 11, 8)[0]
-    assert alignments.path_score(SIMPLE, *LIU, path) == 10
+    assert alignments.path_score(SIMPLE, LIU, path) == 10
     scoring = Scoring3.identity()
     words = [scoring.alphabet.encode(word) for word in ("TACG", "ACG", "AG")]
-    end, moves = np.array([4, 3, 2], np.int32), np.array([7, 3, 7], np.uint8)
-    assert triples.path_score(scoring, words, end, moves) == 1
+    path = np.array([[1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 1, 2]])
+    assert alignments.path_score(scoring, words, path) == 1
+    path[2] = 0, 1, 2, 3  # there is no third letter
+    assert alignments.path_score(scoring, words, path) == -1
 
 
 def test_biopython_and_the_judge():

@@ -18,7 +18,7 @@ from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Told, Workload
-from bench.work.journey_inputs import JOURNEYS, Cells, Inputs, records
+from bench.work.journey_inputs import JOURNEYS, Inputs
 from glsw.engines import Diagonal, Reference
 
 HEADER = {
@@ -375,11 +375,9 @@ def running(pid):
 def test_libraries_get_a_part_of_the_cells_of_a_journey(tmp_path, name, strands):
     pytest.importorskip("parasail")
     journey, inputs = JOURNEYS[name], Inputs(tmp_path, None, quick=True)
-    paths = [inputs.path(each) for each in (journey.query, journey.target)]
-    letters = [sum(map(len, records(path))) for path in paths]
-    cells = Cells(journey, *paths)
-    assert cells.cells == letters[0] * letters[1] * strands
+    letters = [sum(map(len, inputs.records(each))) for each in (journey.query, journey.target)]
     for wanted in (10**6, 10**7):
-        batch, scores = cells.cut(wanted)
+        batch, scores, _, whole = inputs.cut(journey, wanted)
+        assert whole == letters[0] * letters[1] * strands
         assert wanted / 2 < batch.cells < 2 * wanted
         assert scores.tolist() == Reference(journey.scoring).scores(batch).tolist()

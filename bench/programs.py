@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cache, partial
+from functools import cache
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -36,58 +36,59 @@ try:
 except ImportError:
     pyopal = None  # type: ignore[assignment,unused-ignore]
 
-_BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
-SHARES = 8
-"""Of the pairs, for each core: one that is done takes the next."""
+SHARES = 8  # of the pairs, for each core: one that is done takes the next
 Scores: TypeAlias = npt.NDArray[np.int32]
+Ready: TypeAlias = Callable[[], Scores]
+_BLOSUM62 = Scoring.named("BLOSUM62", 12, 1)
 
 
 class Competitor(ABC):
-    """Another program that computes scores."""
+    """Another program that computes scores; ``path`` is that of a command."""
 
     name: str
     version: str
     function: str | None = None  # which of its functions is called, where it has several
     shown = False  # the function belongs to the name
+    parallel = False  # it uses several cores by itself
+
+    def __init__(self, scoring: Scoring, cores: int = 1, path: str = "") -> None:
+        self._scoring, self._cores, self._path = scoring, cores, path
 
     @abstractmethod
-    def prepared(self, batch: Batch) -> AbstractContextManager[Any]:
-        """Give the pairs as `scores` takes them; that is not timed."""
-
-    @abstractmethod
-    def scores(self, prepared: Any) -> Scores:
-        """Return the score of each pair, or those that it lists: see `listed`."""
+    def prepared(self, batch: Batch) -> AbstractContextManager[Ready]:
+        """Give what returns the score of each pair, or those that are `listed`: that is timed."""
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
         """Tell whether it takes these scores, by default every matrix of single letters."""
         return isinstance(scoring.alphabet.letters, str)
 
-    @classmethod
-    def on(cls, cores: int, scoring: Scoring, path: str) -> Competitor:
-        """Return the program on so many cores; ``path`` is that of a command."""
-        return on_cores(partial(cls, scoring), cores)  # type: ignore[call-arg]
-
     def listed(self, scores: Scores) -> Scores:
         return scores
 
     def scores_of(self, batch: Batch) -> Scores:
-        with self.prepared(batch) as prepared:
-            return self.scores(prepared)
-
-
-# one query
-
-
-def letters_of(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
-    """Return the query and the targets of a batch as texts."""
-    decode = scoring.alphabet.decode
-    return decode(batch.queries[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+        with self.prepared(batch) as scores:
+            return scores()
 
 
 def is_blosum62(scoring: Scoring) -> bool:
     same = scoring.alphabet == _BLOSUM62.alphabet
     return same and np.array_equal(scoring.matrix, _BLOSUM62.matrix)
+
+
+def _table(scoring: Scoring) -> tuple[str, npt.NDArray[Any]]:
+    """Return the letters of an alphabet and their scores."""
+    letters = "".join(scoring.alphabet.letters)
+    return letters, scoring.matrix[: len(letters), : len(letters)]
+
+
+# one query
+
+
+def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
+    """Return the query and the targets of a batch as texts."""
+    decode = scoring.alphabet.decode
+    return decode(batch.queries[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
 
 
 class Parasail(Competitor):
@@ -98,116 +99,96 @@ class Parasail(Competitor):
     """
 
     name = "parasail"
-
-    def __init__(self, scoring: Scoring) -> None:
-        self._scoring = scoring
-        self.version = str(parasail.__version__)
-
+    version = str(getattr(parasail, "__version__", None))
     available = staticmethod(is_blosum62)
 
     @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        yield letters_of(self._scoring, batch)
-
-    def scores(self, prepared: Any) -> Scores:
-        query, targets = prepared
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        query, targets = _letters(self._scoring, batch)
         costs = self._scoring.gap_open, self._scoring.gap_extend
-        kind = "scan" if self._scoring.linear else "striped"
-        align = getattr(parasail, f"sw_{kind}_profile_sat")
-        profile = parasail.profile_create_sat(query, parasail.blosum62)
-        return np.array([align(profile, target, *costs).score for target in targets], np.int32)
+        align = getattr(parasail, f"sw_{'scan' if self._scoring.linear else 'striped'}_profile_sat")
+
+        def scores() -> Scores:
+            profile = parasail.profile_create_sat(query, parasail.blosum62)
+            return np.array([align(profile, target, *costs).score for target in targets], np.int32)
+
+        yield scores
 
 
 class Pyopal(Competitor):
     """pyopal: Opal, many targets at a time in SIMD registers, and in threads."""
 
-    name = "pyopal"
-
-    def __init__(self, scoring: Scoring, cores: int = 1) -> None:
-        self._scoring, self._cores = scoring, cores
-        letters = "".join(scoring.alphabet.letters)
-        scores = scoring.matrix[: len(letters), : len(letters)].tolist()
-        costs = {"gap_open": scoring.gap_open, "gap_extend": scoring.gap_extend}
-        self._aligner = pyopal.Aligner(ScoringMatrix(scores, letters), **costs)
-        self.version = str(pyopal.__version__)
-
-    @classmethod
-    def on(cls, cores: int, scoring: Scoring, path: str) -> Pyopal:
-        return cls(scoring, cores)
+    name, parallel = "pyopal", True
+    version = str(getattr(pyopal, "__version__", None))
 
     @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        """Give the letters of the query, pyopal's database of the targets, and shares of it."""
-        query, targets = letters_of(self._scoring, batch)
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        letters, matrix = _table(self._scoring)
+        costs = {"gap_open": self._scoring.gap_open, "gap_extend": self._scoring.gap_extend}
+        aligner = pyopal.Aligner(ScoringMatrix(matrix.tolist(), letters), **costs)
+        query, targets = _letters(self._scoring, batch)
+        database = pyopal.Database(targets, aligner.alphabet)
         parts = batch.parts(1 if self._cores == 1 else SHARES * self._cores)
-        with ThreadPoolExecutor(self._cores) as pool:
-            yield query, pyopal.Database(targets, self._aligner.alphabet), parts, pool
-
-    def scores(self, prepared: Any) -> Scores:
-        query, database, parts, pool = prepared
 
         def score(part: slice) -> Scores:
-            found = self._aligner.align(query, database, start=part.start, end=part.stop)
+            found = aligner.align(query, database, start=part.start, end=part.stop)
             return np.array([each.score for each in found], np.int32)
 
-        return np.concatenate(list(pool.map(score, parts)))
+        with ThreadPoolExecutor(self._cores) as pool:
+            yield lambda: np.concatenate(list(pool.map(score, parts)))
 
 
-# pairs
+# pairs that each have a query of their own
 
 
-class OfPairs(Competitor):
-    """A program for pairs that each have a query of their own."""
-
-    _scoring: Scoring
-
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        decode = self._scoring.alphabet.decode
-        queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
-        index = zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
-        yield [(queries[q], decode(batch.targets[t])) for q, t in index]
+def _texts(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
+    """Return the query and the target of each pair."""
+    decode = scoring.alphabet.decode
+    queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
+    index = zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
+    return [(queries[q], decode(batch.targets[t])) for q, t in index]
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]
 
 
-class ParasailPairs(OfPairs):
-    """parasail on pairs that each have a query of their own, for every matrix of single letters.
+class ParasailPairs(Competitor):
+    """parasail on pairs, for every matrix of single letters.
 
     Method ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
     sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
     ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
     """
 
-    name = "parasail"
+    name, version = Parasail.name, Parasail.version
     function: str
 
     def __init__(self, scoring: Scoring, method: Method = "simd") -> None:
-        self._scoring, self._method = scoring, method
-        self.version = str(parasail.__version__)
+        super().__init__(scoring)
         kind = "scan" if scoring.linear else "striped"
         functions = {"plain": "sw", "simd": f"sw_{kind}_sat", "trace": f"sw_trace_{kind}_sat"}
         self.function = functions[method]
-        letters = len(scoring.alphabet)
-        self._matrix = parasail.matrix_create("".join(scoring.alphabet.letters), 0, 0)
-        for (row, column), score in np.ndenumerate(scoring.matrix[:letters, :letters]):
-            self._matrix.set_value(row, column, int(score))
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
         return parasail is not None and Competitor.available(scoring)
 
-    def scores(self, prepared: Any) -> Scores:
-        align = getattr(parasail, self.function)
-        costs = self._scoring.gap_open, self._scoring.gap_extend
-        found = np.zeros(len(prepared), np.int32)
-        for p, (query, target) in enumerate(prepared):
-            result = align(query, target, *costs, self._matrix)
-            if self._method == "trace":
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        letters, scores = _table(self._scoring)
+        matrix = parasail.matrix_create(letters, 0, 0)
+        for (row, column), score in np.ndenumerate(scores):
+            matrix.set_value(row, column, int(score))
+        words = self._scoring.gap_open, self._scoring.gap_extend, matrix
+        pairs, align = _texts(self._scoring, batch), getattr(parasail, self.function)
+
+        def score_of(query: str, target: str) -> int:
+            result = align(query, target, *words)
+            if "trace" in self.function:
                 result.cigar  # noqa: B018  walks back
-            found[p] = result.score
-        return found
+            return int(result.score)
+
+        yield lambda: np.array([score_of(*pair) for pair in pairs], np.int32)
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
@@ -217,24 +198,20 @@ def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     return Reference.name, Reference(scoring).scores(batch)
 
 
-class Biopython(OfPairs):
+class Biopython(Competitor):
     """Biopython's ``PairwiseAligner``, a pair at a time, for every matrix of single letters."""
 
-    name = "Biopython"
+    name, version = "Biopython", str(Bio.__version__)
 
-    def __init__(self, scoring: Scoring) -> None:
-        self._scoring = scoring
-        self.version = str(Bio.__version__)
-        letters = "".join(scoring.alphabet.letters)
-        matrix = scoring.matrix[: len(letters), : len(letters)].astype(float)
-        self._aligner = PairwiseAligner(mode="local")  # type: ignore[no-untyped-call]
-        self._aligner.substitution_matrix = Array(letters, 2, matrix)  # type: ignore[no-untyped-call]
-        self._aligner.open_gap_score = -scoring.gap_open
-        self._aligner.extend_gap_score = -scoring.gap_extend
-
-    def scores(self, prepared: Any) -> Scores:
-        score = self._aligner.score
-        return np.array([score(*pair) for pair in prepared], np.int32)  # type: ignore[no-untyped-call]
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        letters, matrix = _table(self._scoring)
+        aligner: Any = PairwiseAligner(mode="local")  # type: ignore[no-untyped-call]
+        aligner.substitution_matrix = Array(letters, 2, matrix.astype(float))  # type: ignore[no-untyped-call]
+        aligner.open_gap_score = -self._scoring.gap_open
+        aligner.extend_gap_score = -self._scoring.gap_extend
+        pairs, score = _texts(self._scoring, batch), aligner.score
+        yield lambda: np.array([score(*pair) for pair in pairs], np.int32)
 
 
 # StringZilla, on the GPU where its wheel has one
@@ -269,29 +246,26 @@ class StringZilla(Competitor):
     def __init__(self, scoring: Scoring) -> None:
         import stringzillas
 
-        self._scoring, self.name = scoring, stringzilla_name()
+        super().__init__(scoring)
+        self.name = stringzilla_name()
         self._scope, _, self.version = stringzilla_scope()
         classes, costs = np.zeros(256, np.uint8), np.zeros((32, 32), np.int8)
-        for code, letter in enumerate(scoring.alphabet.letters):
-            classes[ord(letter)] = code
-        count = len(scoring.alphabet)
-        costs[:count, :count] = scoring.matrix[:count, :count]
+        letters, matrix = _table(scoring)
+        classes[np.frombuffer(letters.encode(), np.uint8)] = np.arange(len(letters))
+        costs[: len(letters), : len(letters)] = matrix
         gaps = {"open": -scoring.gap_open, "extend": -scoring.gap_extend}
         self._engine = stringzillas.SmithWatermanScores(
             *(classes, costs), **gaps, capabilities=self._scope
         )
 
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
-        query, targets = letters_of(self._scoring, batch)
-        yield strings([query]), strings(targets)
-
     def matrix(self, queries: Any, targets: Any) -> Any:
         return np.asarray(self._engine(queries, targets, device=self._scope)).astype(np.int32)
 
-    def scores(self, prepared: Any) -> Scores:
-        found: Scores = self.matrix(*prepared).ravel()
-        return found
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        query, targets = _letters(self._scoring, batch)
+        sides = strings([query]), strings(targets)
+        yield lambda: self.matrix(*sides).ravel()
 
 
 # several processes
@@ -301,12 +275,11 @@ class Processes(Competitor):
     """A program in several processes; they prepare their shares before the clock starts."""
 
     def __init__(self, make: Callable[[], Competitor], cores: int) -> None:
-        self._make, self._cores = make, cores
-        one = make()
+        self._make, self._cores, one = make, cores, make()
         self.name, self.version, self.function = one.name, one.version, one.function
 
     @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Any]:
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
         shares = [batch.select(part).compact() for part in batch.parts(SHARES * self._cores)]
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
             # Through a file: what goes through a pipe is written while each process starts.
@@ -316,18 +289,15 @@ class Processes(Competitor):
             with ProcessPoolExecutor(self._cores, get_context("spawn"), **words) as pool:
                 for started in [pool.submit(os.getpid) for _ in range(self._cores)]:
                     started.result()  # processes are started when they are needed
-                yield pool, len(shares)
-
-    def scores(self, prepared: Any) -> Scores:
-        pool, count = prepared
-        return np.concatenate(list(pool.map(_kept_scores, range(count))))
+                yield lambda: np.concatenate(list(pool.map(_kept_scores, range(len(shares)))))
 
 
 def on_cores(make: Callable[[], Competitor], cores: int) -> Competitor:
+    """Return a program that uses one core by itself on so many."""
     return make() if cores == 1 else Processes(make, cores)
 
 
-_kept: list[Callable[[], Scores]] = []
+_kept: list[Ready] = []
 
 
 def _keep(make: Callable[[], Competitor], path: Path) -> None:
@@ -335,8 +305,7 @@ def _keep(make: Callable[[], Competitor], path: Path) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     competitor, stack = make(), ExitStack()
     for share in pickle.loads(path.read_bytes()):
-        prepared = stack.enter_context(competitor.prepared(share))
-        _kept.append(partial(competitor.scores, prepared))
+        _kept.append(stack.enter_context(competitor.prepared(share)))
     atexit.register(stack.close)
 
 

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -25,7 +25,7 @@ import numpy as np
 from bench import programs
 from bench.machine import run
 from bench.measure import Spread
-from bench.programs import Competitor, Method, Scores, is_blosum62
+from bench.programs import Competitor, Method, Ready, Scores, is_blosum62
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
@@ -63,28 +63,18 @@ def find(paths: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def missing(found: Mapping[str, str]) -> list[str]:
-    """Return the names of those that are not here."""
-    return [name for name in NAMES if name not in found]
-
-
 def searching(
     found: Mapping[str, str], scoring: Scoring, cores: int, *, slow: bool = False
 ) -> Programs:
     """Return what searches a database, on one core and on all; ``slow``: Biopython too."""
-    kinds: list[type[Competitor]] = [
-        programs.Pyopal,
-        programs.Parasail,
-        Ssearch36,
-        Swipe,
-        *[programs.Biopython] * slow,
-    ]
-    there = [kind for kind in kinds if kind.name in found and kind.available(scoring)]
-    made: Programs = [
-        (kind.on(cores, scoring, found[kind.name]), cores)
-        for cores in sorted({1, cores})
-        for kind in there
-    ]
+    kinds: list[type[Competitor]] = [programs.Pyopal, programs.Parasail, Ssearch36, Swipe]
+    kinds += [programs.Biopython] * slow
+    made: Programs = []
+    for count, kind in product(sorted({1, cores}), kinds):
+        if kind.name in found and kind.available(scoring):
+            one, path = partial(kind, scoring), found[kind.name]
+            several = one(count, path) if kind.parallel else programs.on_cores(one, count)
+            made.append((several, count))
     if "StringZilla" in found and not scoring.linear and scoring.alphabet is PROTEIN:
         made.append((programs.StringZilla(scoring), 0 if programs.stringzilla_scope()[1] else 1))
     return made
@@ -143,19 +133,15 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 class Command(Competitor):
     """A program that reads files and lists its ten best scores; its time includes its start."""
 
-    best = 10
+    best, parallel = 10, True
+    pattern: str  # of a score that it prints
 
-    def __init__(self, scoring: Scoring, path: str, cores: int = 1) -> None:
-        self._scoring, self._path, self._cores = scoring, path, cores
+    def __init__(self, scoring: Scoring, cores: int, path: str) -> None:
+        super().__init__(scoring, cores, path)
         self.version = version_of(path, "-h") or "unknown"
 
-    @classmethod
-    def on(cls, cores: int, scoring: Scoring, path: str) -> Command:
-        return cls(scoring, path, cores)
-
     @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Path]:
-        """Give a folder with the query and the targets in files, what `scores` reads."""
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
         alphabet = self._scoring.alphabet
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
             folder = Path(name)
@@ -163,21 +149,20 @@ class Command(Competitor):
             targets = batch.targets.select(batch.target_index)
             write_fasta(folder / "db", "t", targets, alphabet)
             self.index(folder)
-            yield folder
+
+            def scores() -> Scores:
+                text = run([self._path, *self.words().split()], folder)
+                found = re.findall(self.pattern, text, re.MULTILINE)[: self.best]
+                return np.array(found, str).astype(np.int32)
+
+            yield scores
 
     def index(self, folder: Path) -> None:
-        """Make of the targets what `words` need."""
+        """Make of the targets what the command needs."""
 
     @abstractmethod
-    def words(self) -> list[str]:
-        """Return the command."""
-
-    @abstractmethod
-    def parsed(self, text: str) -> list[int]:
-        """Return the scores that the command printed."""
-
-    def scores(self, prepared: Path) -> Scores:
-        return np.array(self.parsed(run(self.words(), prepared))[: self.best], np.int32)
+    def words(self) -> str:
+        """Return the words of the command."""
 
     def listed(self, scores: Scores) -> Scores:
         return np.sort(scores)[::-1][: self.best]
@@ -186,7 +171,7 @@ class Command(Competitor):
 class Ssearch36(Command):
     """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA."""
 
-    name = "ssearch36"
+    name, pattern = "ssearch36", r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$"
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
@@ -194,36 +179,29 @@ class Ssearch36(Command):
         simple = scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
         return is_blosum62(scoring) or simple
 
-    def words(self) -> list[str]:
-        words = [self._path, "-q", "-T", str(self._cores), "-s", "BP62"]
+    def words(self) -> str:
+        scores, extend = "-s BP62", self._scoring.gap_extend
         if not is_blosum62(self._scoring):  # one strand
-            match, mismatch = (int(self._scoring.matrix[0, k]) for k in (0, 1))
-            words[4:] = ["-n", "-3", "-r", f"+{match}/{mismatch}"]
+            scores = "-n -3 -r +{}/{}".format(*map(int, self._scoring.matrix[0, :2]))
         # Its -f is what a gap costs besides -g for every position, the first included.
-        extend = self._scoring.gap_extend
-        words += ["-f", str(extend - self._scoring.gap_open), "-g", str(-extend)]
-        return [*words, "-z", "-1", "-d", "0", "-b", str(self.best), "query", "db"]
-
-    def parsed(self, text: str) -> list[int]:
-        lines = re.finditer(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$", text, re.MULTILINE)
-        return [int(match[1]) for match in lines]
+        costs = f"-f {extend - self._scoring.gap_open} -g {-extend}"
+        return f"-q -T {self._cores} {scores} {costs} -z -1 -d 0 -b {self.best} query db"
 
 
 def ssearch36_table(
     folder: Path, queries: Iterable[Record], evalue: float, cores: int = 1
 ) -> Iterator[list[str]]:
     """Yield the cells of the table of ssearch36, BLAST's m8, of queries with proteins in ``db``."""
-    words = ["ssearch36", "-q", "-T", str(cores), "-s", "BP62", "-f", "-11", "-g", "-1"]
+    words = f"ssearch36 -q -T {cores} -s BP62 -f -11 -g -1 -E {evalue:g} -d 0 -m 8 one db".split()
     for query in queries:
         write_records(folder / "one", [query])
-        text = run([*words, "-E", f"{evalue:g}", "-d", "0", "-m", "8", "one", "db"], folder)
-        yield from (line.split("\t") for line in text.splitlines())
+        yield from (line.split("\t") for line in run(words, folder).splitlines())
 
 
 class Swipe(Command):
     """SWIPE, which searches a database of BLAST's format."""
 
-    name = "SWIPE"
+    name, pattern = "SWIPE", r"\t(\d+)$"
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
@@ -232,15 +210,12 @@ class Swipe(Command):
     def index(self, folder: Path) -> None:
         run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
 
-    def words(self) -> list[str]:
-        extend = self._scoring.gap_extend
-        words = [self._path, "-i", "query", "-d", "db", "-M", "BLOSUM62"]
-        words += ["-G", str(self._scoring.gap_open - extend), "-E", str(extend)]
-        words += ["-a", str(self._cores), "-m", "99", "-v", "0", "-b", str(self.best)]
-        return [*words, "-e", "1e9"]
-
-    def parsed(self, text: str) -> list[int]:
-        return [int(line.split("\t")[-1]) for line in text.splitlines() if "\t" in line]
+    def words(self) -> str:
+        costs = (
+            f"-G {self._scoring.gap_open - self._scoring.gap_extend} -E {self._scoring.gap_extend}"
+        )
+        lists = f"-m 99 -v 0 -b {self.best} -e 1e9"
+        return f"-i query -d db -M BLOSUM62 {costs} -a {self._cores} {lists}"
 
 
 class Scan(NamedTuple):

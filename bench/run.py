@@ -78,7 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
         meter = meter_for(device) if not device.info.software or arguments.energy else None
         runner = Runner(setup, file, common(device, arguments.commit), meter)
         say(f"{device.info.name}, sizes {size}, to {path}")
-        if absent := rivals.missing(found):
+        if absent := [name for name in rivals.NAMES if name not in found]:
             say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")
         try:
             runner.run([WORKLOADS[name](setup) for name in names], seconds, arguments.passes)

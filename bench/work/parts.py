@@ -114,9 +114,9 @@ def _rival(
 ) -> Run:
     def start(cells: float) -> Run:
         part, stack = cut(cells), ExitStack()
-        prepared = stack.enter_context(program.prepared(part.batch))
+        scores = stack.enter_context(program.prepared(part.batch))
         check = partial(compare, expected=program.listed(part.scores), judge=part.judge)
-        run = Run(partial(program.scores, prepared), check, part.batch.cells, whole=part.whole)
+        run = Run(scores, check, part.batch.cells, whole=part.whole)
         run.facts = lambda: {"note": None if program.shown else program.function}
         run.close = stack.close
         return run

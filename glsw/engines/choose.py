@@ -15,7 +15,7 @@ from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, c
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.blocked import Blocked
 from glsw.engines.chunks import of_similar_size
-from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, Kind, Shape, seconds
+from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.fragment import Fragment
@@ -55,10 +55,11 @@ class Auto(ScanningRouter):
     =============== ==================================================================
 
     and of those none whose buffers exceed the device. ``windows`` are those of `Windowed`. Software
-    renderers also have ``fragment`` for scores and ends. Without compute shaders (macOS)
-    ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
-    locally only; the first two have one cost for gaps in queries and targets. Scores that are
-    negative edit distances are computed by ``bit_parallel``.
+    renderers also have ``fragment`` for scores and ends, and where it is installed ``cpu`` for
+    scores and, if not too large, ends and alignments. Without compute shaders (macOS) ``fragment``
+    does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align locally only; the
+    first two have one cost for gaps in queries and targets. Scores that are negative edit distances
+    are computed by ``bit_parallel``.
 
     Parameters
     ----------
@@ -251,7 +252,9 @@ class Auto(ScanningRouter):
                 names.append(Scan.name)
             if not align and self.device.info.software:
                 names.append(Fragment.name)
-            if not (align or ends) and self._scanner:
+            if align or ends:
+                names += [Cpu.name] * self._keeps_tables(batch)
+            elif self._scanner:
                 names += [self._scanner.name] * (
                     self._scanner is not Lanes or n <= MAX_TARGET_LENGTH
                 )
@@ -261,7 +264,9 @@ class Auto(ScanningRouter):
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
         keys = {name: name for name in names}
-        if computes_single(shape.pairs, queries):
+        if align or ends:
+            keys[Cpu.name] = TABLES
+        elif computes_single(shape.pairs, queries):
             keys[Cpu.name] = SINGLE_PAIRS
         software, profiles = self.device.info.software, self.scoring.positional
         if computes_own_queries(shape.pairs, queries) and not (software or profiles):
@@ -274,6 +279,14 @@ class Auto(ScanningRouter):
             ):
                 return name
         return names[0]  # it says what it lacks
+
+    def _keeps_tables(self, batch: Batch) -> bool:
+        """Tell whether the processor aligns such pairs by tables."""
+        if self._scanner is not Cpu or self._scans_all:
+            return False
+        engine = self._engine(Cpu)
+        assert isinstance(engine, Cpu)
+        return engine.traces(batch)
 
     @property
     def _kind(self) -> Kind:

@@ -14,7 +14,7 @@ lanes        queries, their letters, pairs, residues, columns of a target, cells
              of pairs with own queries: pairs, residues, cells of the longest pair, of all
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
-             single pairs, which share no query: pairs, cells
+             single pairs, which share no query: pairs, cells; ends and alignments likewise
 fragment     pairs, residues, anti-diagonals, cells: scores and ends, on software renderers
 ============ ======================================================================================
 """
@@ -34,8 +34,10 @@ _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the
 
 
 SINGLE_PAIRS = "cpu, single pairs"
+TABLES = "cpu, tables"
 OWN_QUERIES = "lanes, own queries"
-"""Keys of `COEFFICIENTS` for engines ``cpu`` and ``lanes`` with pairs that share no query."""
+"""Keys of `COEFFICIENTS` for engine ``cpu`` with pairs that share no query, and with tables for
+ends and alignments, and for ``lanes`` with pairs that share no query."""
 
 Kind = Literal["hardware", "software", "software, equal letters"]
 """Devices that differ in which engine is the fastest; a software renderer is faster where scores
@@ -104,7 +106,7 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
         case "lanes, own queries":
             return 1, pairs, shape.residues, m * n, m * n * pairs
-        case "cpu, single pairs":
+        case "cpu, single pairs" | "cpu, tables":
             return pairs, m * n * pairs
         case "cpu":
             cells = (m + _CPU_ROWS) * n * max(pairs, _CPU_LANES * shape.queries)
@@ -120,6 +122,7 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
 def seconds(engine: str, shape: Shape, device: Kind) -> float:
     """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
     known = COEFFICIENTS[device]
+    engine = TABLES if engine.startswith(TABLES) else engine
     factors = known.get(engine) or known[engine.removesuffix(" alignment")]
     quantities = terms(engine, shape, device != "hardware")
     total = sum(a * b for a, b in zip(factors, quantities, strict=True))
@@ -148,6 +151,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     },
     "software": {
         "cpu, single pairs": (1.5e-05, 4.5e-10),
+        "cpu, tables": (1.5e-04, 1.5e-09),
         "cpu": (0.000899, 5.79e-05, 4.18e-06, 9.34e-09, 1.79e-10),
         "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
         "scan": (0.0021, 1.56e-05, 1.91e-08, 3.78e-05, 2.5e-09, 3.75e-08),
@@ -161,6 +165,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     "software, equal letters": {
         "diagonal": (0.000843, 1.59e-06, 3.48e-08, 1.34e-07, 3.73e-08),
         "cpu, single pairs": (1.5e-05, 4.5e-10),
+        "cpu, tables": (1.5e-04, 1.5e-09),
         "cpu": (0.00117, 0.000114, 2.96e-06, 9.65e-09, 1.03e-10),
         "windows": (0, 0.00331, 0, 1.5e-10),
         "lanes": (0.00216, 6.57e-07, 1.68e-06, 9.39e-12, 1.56e-07, 9.63e-10),

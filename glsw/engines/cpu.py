@@ -16,8 +16,9 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines import cpu_pairs
-from glsw.engines.base import Capabilities, Engine, Progress, Ties
-from glsw.paths import BestCells
+from glsw.engines.base import Capabilities, Engine, Progress, Ties, check_ties, ignore
+from glsw.engines.cpu_pairs import MAX_TABLE
+from glsw.paths import BestCells, Paths
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -139,17 +140,22 @@ class Cpu(Engine):
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
         found = BestCells.zeros(len(batch))
         cells = batch.query_lengths * batch.target_lengths
-        left = cells > _LONG
-        if self._aligner is None or (ends and ties == "conventional"):
+        exact = ends and ties == "conventional"
+        left = cells > (self._largest_table if exact else _LONG)
+        if self._aligner is None:
             left = cells > 0
         self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
         pairs = np.flatnonzero((cells > 0) & ~left)
-        if self._single and not ends and len(batch.queries) > 1 and len(pairs):
-            sharing = np.bincount(batch.query_index[pairs])[batch.query_index[pairs]]
-            alone, pairs = pairs[sharing < _FEW], pairs[sharing >= _FEW]
-            for done, scores in self._single.run(batch, alone, self.threads) if len(alone) else ():
-                found.put(done, BestCells.of(scores, 0 * scores, 0 * scores))
+        alone = pairs[: len(pairs) * exact]
+        if self._single and not ends and len(batch.queries) > 1:
+            sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
+            alone = pairs[sharing[batch.query_index[pairs]] < _FEW]
+        if self._single and len(alone):
+            compute = self._single.cells if ends else self._single.scores
+            for done, cell in compute(batch, alone, self.threads):
+                found.put(done, cell)
                 progress(int(cells[done].sum()))
+            pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if self._aligner is not None and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
             known = self._encoded is not None and self._encoded[0] is whole
@@ -162,6 +168,29 @@ class Cpu(Engine):
                 found.put(done, best)
                 progress(int(cells[done].sum()))
         return found
+
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths | None:
+        """Return the best alignment of each pair; None if a table is too large, or masked."""
+        if not self.traces(batch):
+            return None
+        check_ties(ties)
+        self.check(batch)
+        assert self._single
+        pairs = np.flatnonzero(batch.query_lengths * batch.target_lengths)
+        paths = self._single.paths(batch, pairs, self.threads, progress or ignore)
+        return Paths.merged(batch.index.shape, [(pairs, paths)])
+
+    def traces(self, batch: Batch) -> bool:
+        """Tell whether `paths` finds the alignments of these pairs."""
+        cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
+        return batch.masks is None and cells <= self._largest_table
+
+    @property
+    def _largest_table(self) -> int:
+        """Cells of a pair whose table is kept; 0 if a best cell may be in a gap, as with none."""
+        return MAX_TABLE if self._single and self.scoring.gap_open else 0
 
     def _put_rest(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 import parasail
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
-from cases import CASES, judge
+from cases import CASES, judge, judge_paths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -21,10 +21,12 @@ import glsw.engines.spec
 from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
+from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
 from glsw.mask import Mask
 from glsw.scoring.scoring import Scoring
+from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import DNA, custom
 from glsw.sequences.encoded import Sequences
 
@@ -306,9 +308,9 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
     batch = Batch((queries, targets), index.astype(np.int32))
     engine = Cpu(scoring, threads=threads)
     single = []
-    run = engine._single.run
+    run = engine._single.scores
     monkeypatch.setattr(
-        engine._single, "run", lambda b, pairs, n: single.append(len(pairs)) or run(b, pairs, n)
+        engine._single, "scores", lambda b, pairs, n: single.append(len(pairs)) or run(b, pairs, n)
     )
     done = []
     found = engine.scores(batch, progress=done.append)
@@ -316,6 +318,64 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
     assert found.tolist() == Reference(scoring).scores(batch).tolist()
     assert sum(done) == batch.cells
     assert "parasail" in engine.where
+
+
+LOCAL = [name for name, case in CASES.items() if Cpu(case.scoring).traces(case.batch)]
+
+
+@pytest.mark.usefixtures("small_jobs")
+@with_subtests("name", LOCAL)
+def test_alignments_by_tables(name):
+    judge_paths(Cpu(CASES[name].scoring, threads=2), CASES[name])
+
+
+def test_tables_are_for_all_scorings_but_those_with_free_gaps():
+    left = {name for name in CASES if name not in LOCAL}
+    assert len(LOCAL) > 10
+    assert left
+    for name in left:
+        scoring = CASES[name].scoring
+        assert scoring.gap_open == 0 or scoring.positional or len(scoring.alphabet) > 26
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_alignments_of_random_pairs_by_tables(data):
+    """Few letters, so that many alignments are equally good."""
+    word = st.lists(st.integers(0, 2), max_size=40).map(lambda some: np.array(some, np.uint8))
+    pairs = data.draw(st.lists(st.tuples(word, word), min_size=1, max_size=8))
+    match, mismatch = data.draw(st.integers(1, 5)), data.draw(st.integers(-5, 0))
+    extend = data.draw(st.integers(0, 4))
+    costs = data.draw(st.integers(max(1, extend), 6)), extend
+    scoring = Scoring.match_mismatch(match, mismatch, *costs)
+    batch = Batch.pairwise(*zip(*pairs, strict=True))
+    judge_paths(Cpu(scoring, threads=1), cases.Case("random", scoring, batch))
+
+
+def test_pairs_with_masks_or_large_tables_are_traced_back_elsewhere(monkeypatch, device):
+    case = CASES["BLOSUM62 12 1"]
+    engine = Cpu(case.scoring)
+    batch = case.batch
+    masked = batch.masked([Mask.nothing(int(m)) for m in batch.query_lengths])
+    assert engine.paths(masked) is None
+    expected = [alignment for _, alignment in traced(engine, batch, "conventional")]
+    monkeypatch.setattr(module, "MAX_TABLE", 300)
+    assert engine.paths(batch) is None
+    judge(engine, case)
+    router = Auto(case.scoring, device, scanner=Cpu)
+    for some in (engine, router):
+        found = [alignment for _, alignment in traced(some, batch, "conventional")]
+        assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+    assert "diagonal" in router.label
+
+
+def test_auto_aligns_by_tables_where_there_is_no_gpu(device):
+    if not device.info.software:
+        pytest.skip("there is a GPU")
+    case = CASES["BLOSUM62 12 1"]
+    router = Auto(case.scoring, device, scanner=Cpu)
+    judge_paths(router, case)
+    assert "cpu" in router.label
 
 
 def test_without_parasail_lanes_are_idle(monkeypatch):

@@ -229,6 +229,11 @@ class Engine(AnyEngine):
         return None
 
     @property
+    def targets_together(self) -> int:
+        """Targets of one query that take as long as one of them."""
+        return 1
+
+    @property
     def mixes_queries(self) -> bool:
         """Whether few targets keep it busy if many queries are compared with them."""
         return True

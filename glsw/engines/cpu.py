@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError
-from glsw.engines import cpu_pairs
+from glsw.device.device import Device
+from glsw.engines import cpu_pairs, opal
 from glsw.engines.base import Capabilities, Engine, Progress, Ties, check_ties, ignore
 from glsw.engines.cpu_pairs import MAX_TABLE
 from glsw.paths import BestCells, Paths
@@ -24,19 +26,16 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
-    import pyopal
+    from concurrent.futures import Executor, Future
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
+_Job: TypeAlias = "Future[tuple[npt.NDArray[np.intp], BestCells]]"
 
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
-_LANES = 64  # pairs of one query that fill the lanes of 8 bits, the last ones included
+_LANES = 32  # of 8 bits, with AVX2; others have half as many
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
 _MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
 _SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
-
-_Index = npt.NDArray[np.int32]
 
 
 class Cpu(Engine):
@@ -84,18 +83,16 @@ class Cpu(Engine):
         if threads is not None and threads < 1:
             raise ValueError(f"threads {threads}: at least 1 expected")
         self.threads = _cores() if threads is None else threads
-        self._aligner, self._version = _opal(scoring)
-        few = self._aligner is not None and cpu_pairs.is_installed()
-        self._single = cpu_pairs.SinglePairs(scoring, LETTERS) if few else None
-        self._encoded: tuple[Sequences, pyopal.Database] | None = None
-        self._chosen: tuple[pyopal.Database, _Index, pyopal.Database] | None = None
+        self._opal, self._able = opal.Opal(scoring), opal.takes(scoring)
+        single = self._able and cpu_pairs.is_installed()
+        self._single = cpu_pairs.SinglePairs(scoring, opal.LETTERS) if single else None
 
     @property
     def where(self) -> str:
         """The processor, how many threads, and the library."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         single = f", parasail {self._single.version}" if self._single else ""
-        return f"{_processor()}, {threads}, pyopal {self._version}{single}"
+        return f"{_processor()}, {threads}, pyopal {self._opal.version}{single}"
 
     @property
     def part(self) -> int:
@@ -113,6 +110,11 @@ class Cpu(Engine):
         return _LANES * self.threads
 
     @property
+    def targets_together(self) -> int:
+        """The lanes of 8 bits."""
+        return _LANES
+
+    @property
     def mixes_queries(self) -> bool:
         """The lanes of a job have the same query."""
         return False
@@ -124,50 +126,79 @@ class Cpu(Engine):
 
         See `Engine.scan_each`.
         """
-        for queries, part in tasks:
-            found = np.zeros((len(queries), len(part)), np.int32)
-            some = max(1, _PAIRS_TOGETHER // max(1, len(part)))
-            for start in range(0, len(queries), some):
-                rows = found[start : start + some]
-                index = np.indices(rows.shape, np.int32).reshape(2, -1).T
-                batch = Batch((queries.part(slice(start, start + some)), part), index)
-                rows[:] = self.scores(batch, progress=progress).reshape(rows.shape)
-            yield found
+        begun: deque[_Begun] = deque()  # of which one is computed while another waits
+        with self._pool() as pool:
+            for queries, part in tasks:
+                found = np.zeros((len(queries), len(part)), np.int32)
+                some = max(1, _PAIRS_TOGETHER // max(1, len(part)))
+                for start in range(0, max(1, len(queries)), some):
+                    rows = found[start : start + some]
+                    index = np.indices(rows.shape, np.int32).reshape(2, -1).T
+                    batch = Batch((queries.part(slice(start, start + some)), part), index)
+                    self.check(batch)
+                    last = start + some >= len(queries)
+                    finish = self._begin(pool, batch, False)
+                    begun.append(_Begun(finish, rows, found if last else None))
+                    if len(begun) > 1:
+                        yield from _ended(begun, progress or ignore)
+            while begun:
+                yield from _ended(begun, progress or ignore)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
-        found = BestCells.zeros(len(batch))
+        with self._pool() as pool:
+            return self._begin(pool, batch, ends, ties)(progress)
+
+    @contextmanager
+    def _pool(self) -> Iterator[Executor]:
+        """Return threads for a ``with`` block; what they have not begun at its end is left."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                yield pool
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _begin(
+        self, pool: Executor, batch: Batch, ends: bool, ties: Ties = "conventional"
+    ) -> Callable[[Progress], BestCells]:
+        """Begin with the pairs of a batch; return what waits for their best cells."""
         cells = batch.query_lengths * batch.target_lengths
         exact = ends and ties == "conventional"
         left = cells > (self._largest_table if exact else _LONG)
-        if self._aligner is None:
+        if not self._able:
             left = cells > 0
-        self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
         pairs = np.flatnonzero((cells > 0) & ~left)
         alone = pairs[: len(pairs) * exact]
         if self._single and not ends and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             alone = pairs[sharing[batch.query_index[pairs]] < _FEW]
+        jobs: list[_Job] = []
         if self._single and len(alone):
-            compute = self._single.cells if ends else self._single.scores
-            for done, cell in compute(batch, alone, self.threads):
-                found.put(done, cell)
-                progress(int(cells[done].sum()))
+            jobs += self._single.begin(pool, batch, alone, self.threads, ends=ends)
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
-        if self._aligner is not None and len(pairs):
+        if self._able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
-            known = self._encoded is not None and self._encoded[0] is whole
             largest = min(self.part, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
-            if not known and len(whole.residues) > largest:
+            if not self._opal.keeps(whole) and len(whole.residues) > largest:
                 whole, first = batch.targets, 0
-            database = self._database(whole)
-            search = _Search(self._aligner, database, first, batch, pairs, ends, self._extracted)
-            for done, best in search.run(self.threads):
+            jobs += _Search(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
+
+        def finish(progress: Progress) -> BestCells:
+            from concurrent.futures import as_completed
+
+            found = BestCells.zeros(len(batch))
+            self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
+            for job in as_completed(jobs):
+                done, best = job.result()
                 found.put(done, best)
                 progress(int(cells[done].sum()))
-        return found
+            return found
+
+        return finish
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
@@ -179,7 +210,8 @@ class Cpu(Engine):
         self.check(batch)
         assert self._single
         pairs = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-        paths = self._single.paths(batch, pairs, self.threads, progress or ignore)
+        with self._pool() as pool:
+            paths = self._single.paths(pool, batch, pairs, self.threads, progress or ignore)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
     def traces(self, batch: Batch) -> bool:
@@ -210,25 +242,31 @@ class Cpu(Engine):
             found.put(np.array([p]), BestCells.of([score], [i], [j]))
             progress(int(batch.query_lengths[p] * batch.target_lengths[p]))
 
-    def _database(self, targets: Sequences) -> pyopal.Database:
-        """Return the targets as the library keeps them; the last ones are remembered."""
-        encoded = self._encoded  # which other threads may change
-        if encoded is None or encoded[0] is not targets:
-            import pyopal
 
-            letters, bounds = _letters(targets.residues), targets.offsets.tolist()
-            sequences = (letters[start:stop] for start, stop in pairwise(bounds))
-            alphabet = LETTERS[: len(self.scoring.alphabet)]
-            self._encoded = encoded = targets, pyopal.Database(sequences, alphabet)
-        return encoded[1]
+class _Begun(NamedTuple):
+    """Queries that are being computed.
 
-    def _extracted(self, database: pyopal.Database, targets: _Index) -> pyopal.Database:
-        """Return these targets in this order; the last ones are remembered."""
-        chosen = self._chosen  # which other threads may change
-        same = chosen is not None and chosen[0] is database and np.array_equal(chosen[1], targets)
-        if chosen is None or not same:
-            self._chosen = chosen = database, targets, database.extract(targets.tolist())
-        return chosen[2]
+    Parameters
+    ----------
+    finish : callable
+        Waits for their scores.
+    rows : ndarray of int32
+        Where these belong.
+    task : ndarray of int32, optional
+        The scores of the task, if they are its last queries.
+    """
+
+    finish: Callable[[Progress], BestCells]
+    rows: npt.NDArray[np.int32]
+    task: npt.NDArray[np.int32] | None
+
+
+def _ended(begun: deque[_Begun], progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    """Wait for the queries that were begun first; yield the scores of a task that is done."""
+    finish, rows, task = begun.popleft()
+    rows[:] = finish(progress).score.reshape(rows.shape)
+    if task is not None:
+        yield task
 
 
 class _Search:
@@ -236,40 +274,32 @@ class _Search:
 
     A job is a list of ranges of pairs, each range with one query: the long targets come first, so
     that the lanes of a range, and the threads, end at about the same time. Target 0 of the batch is
-    sequence ``first`` of the library's database.
+    sequence ``first`` of ``whole``, which the library keeps.
     """
 
     def __init__(
         self,
-        aligner: pyopal.Aligner,
-        database: pyopal.Database,
+        library: opal.Opal,
+        whole: Sequences,
         first: int,
         batch: Batch,
         pairs: npt.NDArray[np.intp],
         ends: bool,
-        extract: Callable[[pyopal.Database, _Index], pyopal.Database],
     ) -> None:
         order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))
         self._pairs = pairs[order]
         self._query = batch.query_index[self._pairs]
         self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
         targets = batch.target_index[self._pairs] + np.int32(first)
-        if not np.array_equal(targets, np.arange(len(database))):
-            database = extract(database, targets)
-        self._aligner, self._database, self._queries = aligner, database, batch.queries
-        self._ends = ends
+        encoded = library.encoded(whole, batch.queries)
+        self._aligner, self._database = encoded.aligner, encoded.database
+        if not np.array_equal(targets, np.arange(len(whole))):
+            self._database = library.extracted(encoded.database, targets)
+        self._queries, self._ends = batch.queries, ends
 
-    def run(self, threads: int) -> Iterator[tuple[npt.NDArray[np.intp], BestCells]]:
-        """Yield numbers of pairs and their best cells, in any order."""
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
-        jobs = list(self._jobs(threads))
-        with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
-            try:
-                for future in as_completed([pool.submit(self._do, job) for job in jobs]):
-                    yield future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+    def begin(self, pool: Executor, threads: int) -> list[_Job]:
+        """Begin; return the jobs, whose results are numbers of pairs and their best cells."""
+        return [pool.submit(self._do, job) for job in self._jobs(threads)]
 
     def _jobs(self, threads: int) -> Iterator[list[range]]:
         before = np.append(0, np.cumsum(self._cells))
@@ -295,7 +325,7 @@ class _Search:
 
     def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
         """Return score, i and j of pairs that have the same query, shape (pairs, 3)."""
-        query = _letters(self._queries[int(self._query[pairs.start])])
+        query = opal.text_of(self._queries[int(self._query[pairs.start])])
         align = partial(
             self._aligner.align,
             query,
@@ -323,39 +353,12 @@ def computes_single(pairs: int, queries: int) -> bool:
 
 def takes(scoring: Scoring) -> bool:
     """Return whether the library can compute a scoring."""
-    return Cpu.capabilities.takes(scoring) and _suits_opal(scoring)
-
-
-def _suits_opal(scoring: Scoring) -> bool:
-    return len(scoring.alphabet) <= len(LETTERS) and not scoring.positional
+    return Cpu.capabilities.takes(scoring) and opal.takes(scoring)
 
 
 def is_installed() -> bool:
     """Return whether the library is installed."""
     return importlib.util.find_spec("pyopal") is not None
-
-
-def _opal(scoring: Scoring) -> tuple[pyopal.Aligner | None, str]:
-    """Return the library's aligner, None if it cannot have this scoring, and its version."""
-    from importlib.metadata import version
-
-    try:
-        import pyopal
-        from scoring_matrices.lib import ScoringMatrix
-    except ImportError as error:
-        raise DeviceError("engine 'cpu' needs pyopal: pip install glsw[cpu]") from error
-    letters = len(scoring.alphabet)
-    if not _suits_opal(scoring):
-        return None, version("pyopal")
-    # It keeps them as float32, which is exact for all that a `Scoring` may have.
-    scores = scoring.matrix.astype(float).tolist()
-    matrix = ScoringMatrix(scores, alphabet=LETTERS[:letters])
-    aligner = pyopal.Aligner(matrix, gap_open=scoring.gap_open, gap_extend=scoring.gap_extend)
-    return aligner, version("pyopal")
-
-
-def _letters(codes: npt.NDArray[np.uint8]) -> bytes:
-    return (codes + np.uint8(ord(LETTERS[0]))).tobytes()
 
 
 def _cores() -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,11 @@ MAX_TABLE = 2**24
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
+_PairTexts: TypeAlias = "Iterator[tuple[str, str]]"
 _FoundT = TypeVar("_FoundT")
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 
 class SinglePairs:
@@ -40,11 +45,18 @@ class SinglePairs:
     """
 
     def __init__(self, scoring: Scoring, letters: str) -> None:
-        from importlib.metadata import version
-
-        self.version = version("parasail")
         self._scoring, self._letters = scoring, letters
         self._costs = scoring.gap_open, scoring.gap_extend
+
+    @property
+    def version(self) -> str:
+        """The version of the library."""
+        known = getattr(sys.modules.get("parasail"), "__version__", None)
+        if known is None:
+            from importlib.metadata import version
+
+            known = version("parasail")
+        return str(known)
 
     @cached_property
     def _library(self) -> tuple[Any, Any]:
@@ -56,65 +68,70 @@ class SinglePairs:
             matrix.set_value(target, query, int(score))  # its rows are of the second
         return parasail, matrix
 
-    def scores(
-        self, batch: Batch, pairs: _Pairs, threads: int
-    ) -> Iterator[tuple[_Pairs, BestCells]]:
-        """Yield numbers of pairs and their scores, with cells at 0, in any order."""
-        for done, found in self._run(self._score, batch, pairs, threads):
-            yield done, BestCells.of(found, [0] * len(found), [0] * len(found))
+    def begin(
+        self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
+    ) -> list[Future[tuple[_Pairs, BestCells]]]:
+        """Begin with scores, or conventional ends too; jobs return numbers of pairs and cells."""
 
-    def cells(
-        self, batch: Batch, pairs: _Pairs, threads: int
-    ) -> Iterator[tuple[_Pairs, BestCells]]:
-        """Yield numbers of pairs and their conventional ends, in any order."""
-        for done, found in self._run(self._path, batch, pairs, threads):
-            yield done, BestCells.of(*zip(*(cell for cell, _ in found), strict=True))
+        def best(some: _Pairs, texts: _PairTexts) -> tuple[_Pairs, BestCells]:
+            if ends:
+                return some, BestCells.of(*np.array([self._path(*each)[0] for each in texts]).T)
+            scores = np.array([self._score(*each) for each in texts], np.int32)
+            return some, BestCells.of(scores, 0 * scores, 0 * scores)
+
+        return self._begin(best, pool, batch, pairs, threads)
 
     def paths(
-        self, batch: Batch, pairs: _Pairs, threads: int, progress: Callable[[int], None]
+        self,
+        pool: Executor,
+        batch: Batch,
+        pairs: _Pairs,
+        threads: int,
+        progress: Callable[[int], None],
     ) -> Paths:
         """Return the alignments of pairs, in order."""
-        walked: dict[int, Walked] = {}
+
+        def walk(some: _Pairs, texts: _PairTexts) -> list[Walked]:
+            return [self._path(*each) for each in texts]
+
         cells = batch.query_lengths * batch.target_lengths
-        for done, found in self._run(self._path, batch, pairs, threads):
-            walked.update(zip(done.tolist(), found, strict=True))
-            progress(int(cells[done].sum()))
-        score, i, j = np.array([walked[p][0] for p in pairs.tolist()], np.int32).reshape(-1, 3).T
-        ends = Ends(score, np.stack([i, j], axis=1))
-        return Paths.of(ends, [walked[p][1] for p in pairs.tolist()])
+        walked: list[Walked] = []
+        for job in self._begin(walk, pool, batch, pairs, threads):
+            some = job.result()
+            progress(int(cells[pairs[len(walked) : len(walked) + len(some)]].sum()))
+            walked += some
+        score, i, j = np.array([cell for cell, _ in walked], np.int32).reshape(-1, 3).T
+        return Paths.of(Ends(score, np.stack([i, j], axis=1)), [runs for _, runs in walked])
 
-    def _run(
-        self, do: Callable[[Any, str, str], _FoundT], batch: Batch, pairs: _Pairs, threads: int
-    ) -> Iterator[tuple[_Pairs, list[_FoundT]]]:
-        """Yield numbers of pairs and what is found for them, in any order."""
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
+    def _begin(
+        self,
+        do: Callable[[_Pairs, _PairTexts], _FoundT],
+        pool: Executor,
+        batch: Batch,
+        pairs: _Pairs,
+        threads: int,
+    ) -> list[Future[_FoundT]]:
+        """Begin with jobs for some pairs each, in order."""
         if not len(pairs):
-            return
+            return []
         cells = np.cumsum((batch.query_lengths * batch.target_lengths)[pairs])
         size = min(max(int(cells[-1]) // (8 * threads), _SMALLEST), _LARGEST)
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         queries, targets = self._texts(batch.queries), self._texts(batch.targets)
-        library, _ = self._library  # before there are threads
+        _ = self._library  # before there are threads
 
-        def job(some: _Pairs) -> tuple[_Pairs, list[_FoundT]]:
-            index = batch.index[some].tolist()
-            return some, [do(library, queries[q], targets[t]) for q, t in index]
+        def job(some: _Pairs) -> _FoundT:
+            return do(some, ((queries[q], targets[t]) for q, t in batch.index[some].tolist()))
 
-        with ThreadPoolExecutor(threads) as pool:
-            jobs = [pool.submit(job, some) for some in np.split(pairs, bounds)]
-            try:
-                for done in as_completed(jobs):
-                    yield done.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+        return [pool.submit(job, some) for some in np.split(pairs, bounds)]
 
-    def _score(self, library: Any, query: str, target: str) -> int:
-        result = library.sw_scan_32(query, target, *self._costs, self._library[1])
-        return int(result.score)
+    def _score(self, query: str, target: str) -> int:
+        library, matrix = self._library
+        return int(library.sw_scan_32(query, target, *self._costs, matrix).score)
 
-    def _path(self, library: Any, query: str, target: str) -> Walked:
-        result = library.sw_table_scan_32(query, target, *self._costs, self._library[1])
+    def _path(self, query: str, target: str) -> Walked:
+        library, matrix = self._library
+        result = library.sw_table_scan_32(query, target, *self._costs, matrix)
         first = ord(self._letters[0])
         rows, columns = (np.frombuffer(text.encode(), np.uint8) - first for text in (query, target))
         return best_path(result.score_table, result.score, rows, columns, self._scoring)

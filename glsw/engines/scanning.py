@@ -76,6 +76,11 @@ class ScanningRouter(Engine):
         return self._engine(self._scanner).targets_at_once if self._scanner else None
 
     @property
+    def targets_together(self) -> int:
+        """Targets of one query that take as long as one of them."""
+        return self._engine(self._scanner).targets_together if self._scanner else 1
+
+    @property
     def mixes_queries(self) -> bool:
         """Whether few targets keep it busy if many queries are compared with them."""
         return self._engine(self._scanner).mixes_queries if self._scanner else super().mixes_queries

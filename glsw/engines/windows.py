@@ -47,6 +47,7 @@ _LEAST_SPANS, _MOST_SPANS = 4, 32  # of a window: its overlap is a quarter of it
 _MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
 _MIN_SHARE = 4  # a part is cut if at least one in so many residues is in long targets
 _SPANS_ALIKE = 1.5  # of the queries that share windows
+_FEW_ROUNDS = 16  # with more of them it does not matter if the last one is not full
 _ENDLESS = 2**62
 _MAX_SCORES = 2**26  # of queries and windows
 
@@ -81,7 +82,7 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
     return np.minimum(queries.lengths + gaps, _ENDLESS)
 
 
-def window_length(span: int, residues: int, windows: int) -> int:
+def window_length(span: int, residues: int, windows: int, together: int = 1) -> int:
     """Return how long windows should be: at least so many, if they are long enough for that.
 
     Parameters
@@ -92,6 +93,8 @@ def window_length(span: int, residues: int, windows: int) -> int:
         Of all targets, times the queries that are compared with them at the same time.
     windows : int
         Windows that keep the device busy.
+    together : int
+        Windows that cost as much as one, so that there should be a multiple of them.
 
     Returns
     -------
@@ -102,12 +105,19 @@ def window_length(span: int, residues: int, windows: int) -> int:
     --------
     >>> window_length(198, 2 * 48502, 2**16), window_length(198, 2 * 48502, 64)
     (792, 1713)
+    >>> window_length(198, 48502, 64, 32)  # so that they are 64, not 82
+    952
     >>> window_length(2 * 10**4, 10**8, 64)
     0
     """
     wanted = span + residues // windows
     length = min(max(wanted, _LEAST_SPANS * span), max(_MOST_SPANS * span, _USUAL_WINDOW))
     length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
+    starts, step = max(1, residues - span + 1), length - span + 1
+    rounds = max(1, round(starts / (max(1, step) * together)))
+    if together > 1 and rounds <= _FEW_ROUNDS:
+        even = span - 1 - (-starts // (rounds * together))
+        length = min(even, LONGEST_WINDOW) if even >= max(2 * span, _SHORTEST_WINDOW) else length
     return length if length >= 2 * span else 0
 
 
@@ -282,7 +292,8 @@ def window_groups(
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
         together = len(group) if engine.mixes_queries else 1
-        length = window_length(span, len(part.residues) * together, fill)
+        residues = len(part.residues) * together
+        length = window_length(span, residues, fill, engine.targets_together)
         key = length, span - 1
         if not length or not _long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))

@@ -6,7 +6,6 @@ A task travels as bytes that only the worker reads, so that schedulers need no g
 from __future__ import annotations
 
 import pickle
-import socket
 from typing import TYPE_CHECKING, Any
 
 from glsw.device.device import DeviceError, DeviceMemoryError
@@ -75,6 +74,8 @@ def run_remote_task(version: str, spec: bytes, task: bytes) -> Answer[Any] | Wor
     except (DeviceError, ValueError, ImportError) as error:
         return WorkerError(str(error))
     try:
+        import socket
+
         return answer(pickle.loads(task), engine, socket.gethostname())
     except DeviceMemoryError:
         raise

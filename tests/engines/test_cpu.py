@@ -21,6 +21,7 @@ import glsw.engines.spec
 from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
+from glsw.engines import opal
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
@@ -59,8 +60,7 @@ def test_every_pair_is_in_one_job():
     batch = cases.shared(3)
     engine = Cpu(CASES["DNA 10 1"].scoring)
     chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-    database = engine._database(batch.targets)
-    search = module._Search(engine._aligner, database, 0, batch, chosen, False, engine._extracted)
+    search = module._Search(engine._opal, batch.targets, 0, batch, chosen, False)
     jobs = list(search._jobs(threads=2))
     assert len(jobs) > 5
     assert max(len(job) for job in jobs) > 1
@@ -108,7 +108,7 @@ def test_every_number_of_letters():
         matrix = rng.integers(-200, 201, (letters, letters))
         scoring = Scoring(matrix, alphabet, 250, 30, "drawn")
         engine = Cpu(scoring)
-        assert (engine._aligner is not None) == simd
+        assert engine._able == simd
         pairs = [rng.integers(0, letters, (2, 30)).astype(np.uint8) for _ in range(9)]
         case = cases.Case("drawn", scoring, Batch.pairwise(*zip(*pairs, strict=True)))
         judge(engine, case)
@@ -170,15 +170,26 @@ def test_interruption_leaves_the_other_jobs(monkeypatch):
 def test_targets_are_encoded_once():
     batch = cases.shared(4)
     engine = Cpu(CASES["DNA 4 4"].scoring)
-    first = engine._database(batch.targets)
+    first = engine._opal.encoded(batch.targets, batch.queries)
     engine.scores(batch)
-    assert engine._database(batch.targets) is first
-    assert engine._database(cases.shared(5).targets) is not first
+    assert engine._opal.encoded(batch.targets, batch.queries) is first
+    assert engine._opal.encoded(cases.shared(5).targets, batch.queries) is not first
     parts = [cases.shared(seed).targets for seed in (4, 5)]
     for part, scores in zip(parts, engine.scan(batch.queries, parts), strict=True):
         for query, found in zip(batch.queries, scores, strict=True):
             expected = engine.scores(Batch.one_to_many(query, part))
             assert found.tolist() == expected.tolist()
+
+
+def test_the_library_has_the_letters_that_occur():
+    scoring = Scoring.nucleotide()
+    encode = scoring.alphabet.encode
+    targets = Sequences.of([encode("ACCA"), encode("CATT")])
+    engine, judge_of_all = Cpu(scoring, threads=1), Reference(scoring)
+    for query, letters in (("ACA", 3), ("GAT", 4), ("CNA", 5), ("ACA", 5), ("RRA", 6)):
+        batch = Batch.one_to_many(encode(query), targets)
+        assert engine.scores(batch).tolist() == judge_of_all.scores(batch).tolist()
+        assert len(engine._opal._encoded.letters) == letters
 
 
 def test_masks_are_refused():
@@ -226,7 +237,7 @@ def large_cases(draw):
     matrix = rng.integers(-unit, unit + 1, (letters, letters))
     gap_extend = draw(st.integers(0, unit))
     gap_open = gap_extend + draw(st.sampled_from((0, 0, 1, unit)))
-    scoring = Scoring(matrix, custom(module.LETTERS[:letters]), gap_open, gap_extend, "drawn")
+    scoring = Scoring(matrix, custom(opal.LETTERS[:letters]), gap_open, gap_extend, "drawn")
     sequences = [
         np.resize(rng.integers(0, letters, rng.integers(1, 20)), n).astype(np.uint8)
         for n in rng.integers(0, 120, draw(st.integers(2, 12)))
@@ -308,9 +319,11 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
     batch = Batch((queries, targets), index.astype(np.int32))
     engine = Cpu(scoring, threads=threads)
     single = []
-    run = engine._single.scores
+    begin = engine._single.begin
     monkeypatch.setattr(
-        engine._single, "scores", lambda b, pairs, n: single.append(len(pairs)) or run(b, pairs, n)
+        engine._single,
+        "begin",
+        lambda *args, ends: single.append(len(args[2])) or begin(*args, ends=ends),
     )
     done = []
     found = engine.scores(batch, progress=done.append)
@@ -412,12 +425,12 @@ def test_parts_use_the_copy_of_the_whole(monkeypatch):
     for part in (slice(0, 300), slice(20, 200), slice(200, 290), slice(5, 9)):
         (found,) = engine.scan(queries, [whole.part(part)])
         assert found[0].tolist() == expected[part].tolist()
-        assert engine._encoded[0] is whole
+        assert engine._opal.keeps(whole)
     other = Sequences(codes, whole.offsets)
     monkeypatch.setattr(module, "_MAX_PARTS_OF_WHOLE", 2)
     (found,) = engine.scan(queries, [other.part(slice(250, 300))])
     assert found[0].tolist() == expected[250:].tolist()
-    assert len(engine._encoded[0]) == 50
+    assert len(engine._opal._encoded.targets) == 50
 
 
 @pytest.mark.parametrize("together", [1, 7, 10**6])

@@ -1,0 +1,117 @@
+"""The library Opal: its copies of sequences and its aligners, for engine ``cpu``."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import DeviceError
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    import pyopal
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
+
+Index = npt.NDArray[np.int32]
+
+
+class Encoded(NamedTuple):
+    """Sequences as the library keeps them, and an aligner for the letters that they may have."""
+
+    targets: Sequences
+    letters: str
+    database: pyopal.Database
+    aligner: pyopal.Aligner
+
+
+class Opal:
+    """Opal through pyopal, for one scoring.
+
+    For each column of a target it gathers the scores of all letters of its alphabet, so this has
+    the letters that occur, and no others: DNA has 4 or 5 of 16.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        One that it `takes`.
+
+    Raises
+    ------
+    DeviceError
+        If pyopal is not installed.
+    """
+
+    def __init__(self, scoring: Scoring) -> None:
+        try:
+            import pyopal
+            from scoring_matrices.lib import ScoringMatrix  # noqa: F401
+        except ImportError as error:
+            raise DeviceError("engine 'cpu' needs pyopal: pip install glsw[cpu]") from error
+        self.version = pyopal.__version__
+        self._scoring = scoring
+        self._aligners: dict[str, pyopal.Aligner] = {}
+        self._encoded: Encoded | None = None
+        self._chosen: tuple[pyopal.Database, Index, pyopal.Database] | None = None
+
+    def keeps(self, targets: Sequences) -> bool:
+        """Tell whether these targets are the last ones that were encoded."""
+        encoded = self._encoded
+        return encoded is not None and encoded.targets is targets
+
+    def encoded(self, targets: Sequences, queries: Sequences) -> Encoded:
+        """Return the targets, with an alphabet for the queries too; the last ones are kept."""
+        encoded = self._encoded  # which other threads may change
+        if encoded is None or encoded.targets is not targets:
+            encoded = None
+        known = encoded.letters if encoded else _letters_in(targets)
+        letters = "".join(sorted({*known, *_letters_in(queries)}))
+        if encoded is None or letters != encoded.letters:
+            import pyopal
+
+            text, bounds = text_of(targets.residues), targets.offsets.tolist()
+            sequences = (text[start:stop] for start, stop in pairwise(bounds))
+            database = pyopal.Database(sequences, letters)
+            self._encoded = encoded = Encoded(targets, letters, database, self._aligner(letters))
+        return encoded
+
+    def extracted(self, database: pyopal.Database, targets: Index) -> pyopal.Database:
+        """Return these targets in this order; the last ones are kept."""
+        chosen = self._chosen  # which other threads may change
+        same = chosen is not None and chosen[0] is database and np.array_equal(chosen[1], targets)
+        if chosen is None or not same:
+            self._chosen = chosen = database, targets, database.extract(targets.tolist())
+        return chosen[2]
+
+    def _aligner(self, letters: str) -> pyopal.Aligner:
+        if letters not in self._aligners:
+            import pyopal
+            from scoring_matrices.lib import ScoringMatrix
+
+            codes = [LETTERS.index(letter) for letter in letters]
+            # It keeps scores as float32, which is exact for all that a `Scoring` may have.
+            scores = self._scoring.matrix[np.ix_(codes, codes)].astype(float).tolist()
+            matrix = ScoringMatrix(scores, alphabet=letters)
+            costs = {"gap_open": self._scoring.gap_open, "gap_extend": self._scoring.gap_extend}
+            self._aligners[letters] = pyopal.Aligner(matrix, **costs)
+        return self._aligners[letters]
+
+
+def takes(scoring: Scoring) -> bool:
+    """Return whether the library can have the letters of a scoring."""
+    return len(scoring.alphabet) <= len(LETTERS) and not scoring.positional
+
+
+def text_of(codes: npt.NDArray[np.uint8]) -> bytes:
+    """Return codes as the library's letters."""
+    return (codes + np.uint8(ord(LETTERS[0]))).tobytes()
+
+
+def _letters_in(sequences: Sequences) -> list[str]:
+    text = sequences.residues.tobytes()
+    return [letter for code, letter in enumerate(LETTERS) if bytes([code]) in text]

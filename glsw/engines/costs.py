@@ -151,7 +151,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     },
     "software": {
         "cpu, single pairs": (1.5e-05, 4.5e-10),
-        "cpu, tables": (1.5e-04, 1.5e-09),
+        "cpu, tables": (7e-05, 1.2e-09),
         "cpu": (0.000899, 5.79e-05, 4.18e-06, 9.34e-09, 1.79e-10),
         "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
         "scan": (0.0021, 1.56e-05, 1.91e-08, 3.78e-05, 2.5e-09, 3.75e-08),
@@ -165,7 +165,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     "software, equal letters": {
         "diagonal": (0.000843, 1.59e-06, 3.48e-08, 1.34e-07, 3.73e-08),
         "cpu, single pairs": (1.5e-05, 4.5e-10),
-        "cpu, tables": (1.5e-04, 1.5e-09),
+        "cpu, tables": (7e-05, 1.2e-09),
         "cpu": (0.00117, 0.000114, 2.96e-06, 9.65e-09, 1.03e-10),
         "windows": (0, 0.00331, 0, 1.5e-10),
         "lanes": (0.00216, 6.57e-07, 1.68e-06, 9.39e-12, 1.56e-07, 9.63e-10),

@@ -19,6 +19,7 @@ from glsw.sequences.encoded import Sequences, distinct
 
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""
+_SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
@@ -47,6 +48,13 @@ class SinglePairs:
     def __init__(self, scoring: Scoring, letters: str) -> None:
         self._scoring, self._letters = scoring, letters
         self._costs = scoring.gap_open, scoring.gap_extend
+
+    @cached_property
+    def _scores(self) -> list[list[int]]:
+        """The scores of letters by their numbers as characters."""
+        first = ord(min(self._letters))
+        scores: list[list[int]] = np.pad(self._scoring.matrix, (first, 0)).tolist()
+        return scores
 
     @property
     def version(self) -> str:
@@ -95,6 +103,8 @@ class SinglePairs:
             return [self._path(*each) for each in texts]
 
         cells = batch.query_lengths * batch.target_lengths
+        if int(cells[pairs].sum()) < _SMALL_TABLE * len(pairs):
+            threads = 1  # they would wait for each other's Python
         walked: list[Walked] = []
         for job in self._begin(walk, pool, batch, pairs, threads):
             some = job.result()
@@ -115,7 +125,8 @@ class SinglePairs:
         if not len(pairs):
             return []
         cells = np.cumsum((batch.query_lengths * batch.target_lengths)[pairs])
-        size = min(max(int(cells[-1]) // (8 * threads), _SMALLEST), _LARGEST)
+        jobs = 8 * threads if threads > 1 else 1
+        size = min(max(int(cells[-1]) // jobs, _SMALLEST), _LARGEST)
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         queries, targets = self._texts(batch.queries), self._texts(batch.targets)
         _ = self._library  # before there are threads
@@ -132,9 +143,9 @@ class SinglePairs:
     def _path(self, query: str, target: str) -> Walked:
         library, matrix = self._library
         result = library.sw_table_scan_32(query, target, *self._costs, matrix)
-        first = ord(self._letters[0])
-        rows, columns = (np.frombuffer(text.encode(), np.uint8) - first for text in (query, target))
-        return best_path(result.score_table, result.score, rows, columns, self._scoring)
+        pair = query.encode(), target.encode()
+        costs = self._scoring.deletion
+        return best_path(result.score_table, result.score, pair, self._scores, costs)
 
     def _texts(self, sequences: Sequences) -> _Texts:
         table = self._letters.encode().ljust(256)

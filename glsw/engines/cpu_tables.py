@@ -6,24 +6,29 @@ and the gap that `glsw.traceback` walks is the shortest of those that give H.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.paths import DIAGONAL, LEFT, UP
-from glsw.scoring.scoring import Scoring
+from glsw.scoring.gaps import GapCost
 
 Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
 """Score, i and j of the best cell, and the runs of the path to it, see `glsw.paths.Paths`."""
 
-_FIRST_LOOK = 16  # pairs of which is seen whether they are aligned; then twice as many each time
-
-_Codes: TypeAlias = npt.NDArray[np.uint8]
 _Table: TypeAlias = npt.NDArray[np.int32]
 
 
-def best_path(table: _Table, score: int, query: _Codes, target: _Codes, scoring: Scoring) -> Walked:
+def best_path(
+    table: _Table,
+    score: int,
+    pair: tuple[bytes, bytes],
+    scores: Sequence[Sequence[int]],
+    costs: GapCost,
+) -> Walked:
     """Return the best local alignment of a pair, by the rules of `glsw.traceback`.
 
     Parameters
@@ -32,74 +37,65 @@ def best_path(table: _Table, score: int, query: _Codes, target: _Codes, scoring:
         H(i, j) of i, j from 1.
     score : int
         Its maximum, or 0.
-    query, target : ndarray of uint8, shapes (m,) and (n,)
-    scoring : Scoring
-        A local one with the same gap costs in both sequences and at each position.
+    pair : tuple of bytes
+        The codes of the query, m, and of the target, n.
+    scores : sequence of sequence of int
+        Of each code of a query with each code of a target.
+    costs : GapCost
+        Of gaps in both sequences; not free.
 
     Examples
     --------
-    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
-    >>> codes = [scoring.alphabet.encode(text) for text in ("ACG", "CG")]
     >>> table = np.array([[0, 0], [2, 1], [1, 4]], np.int32)
-    >>> best_path(table, 4, *codes, scoring)
+    >>> scores = [[2, -1, -1], [-1, 2, -1], [-1, -1, 2]]
+    >>> best_path(table, 4, (bytes([0, 1, 2]), bytes([1, 2])), scores, GapCost(1, 1))
     ((4, 3, 2), array([11], dtype=uint32))
     """
     if score <= 0:
         return (0, 0, 0), np.empty(0, np.uint32)
-    n = table.shape[1]
-    flat = table.reshape(-1)
-    rows, columns = np.divmod(np.flatnonzero(flat == score), n)
-    last = (rows + columns).max()
-    i = int(rows[rows + columns == last].min()) + 1
-    j = int(last) - i + 2
-    best = score, i, j
+    i, j = best = _best_cell(table, score)
+    flat, n, value = table.reshape(-1), table.shape[1], score
     runs: list[int] = []
     while True:
-        step = _aligned(flat, n, i, j, query, target, scoring)
+        last, step = (i - 1) * n + j - 1, 0
+        above = flat[last - n - 1 :: -n - 1][: min(i, j) - 1] if min(i, j) > 1 else flat[:0]
+        letters = zip(reversed(pair[0][:i]), reversed(pair[1][:j]), strict=False)
+        for (row, column), before in zip(letters, chain(above.data, (0,)), strict=False):
+            if before + scores[row][column] != value:
+                break
+            value, step = before, step + 1
+            if not value:
+                break
         runs += [step << 2 | DIAGONAL] if step else []
+        if not value:
+            return (score, *best), np.array(runs, np.uint32)
         i, j = i - step, j - step
-        if not i or not j or not table[i - 1, j - 1]:
-            return best, np.array(runs, np.uint32)
-        value = table[i - 1, j - 1]
-        most = _longest_gap(score - int(value), scoring)
-        if step := _gap(table[max(0, i - 1 - most) : i - 1, j - 1], value, scoring):
+        most = _longest_gap(score - value, costs)
+        if step := _gap(table[max(0, i - 1 - most) : i - 1, j - 1], value, costs):
             runs.append(step << 2 | UP)
             i -= step
         else:
-            step = _gap(table[i - 1, max(0, j - 1 - most) : j - 1], value, scoring)
+            step = _gap(table[i - 1, max(0, j - 1 - most) : j - 1], value, costs)
             runs.append(step << 2 | LEFT)
             j -= step
+        value = int(table[i - 1, j - 1])
 
 
-def _aligned(
-    flat: _Table, n: int, i: int, j: int, query: _Codes, target: _Codes, scoring: Scoring
-) -> int:
-    """Return how many pairs are aligned up to a cell, one below the other."""
-    done, size, most = 0, _FIRST_LOOK, min(i, j)
-    while done < most:
-        size = min(2 * size, most - done)
-        at = np.arange(done, done + size)
-        values = flat[(i - 1) * n + j - 1 - at * (n + 1)]
-        before = np.append(values[1:], 0)
-        if done + size < most:
-            before[-1] = flat[(i - 1) * n + j - 1 - (done + size) * (n + 1)]
-        pairs = scoring.matrix[query[i - 1 - at], target[j - 1 - at]]
-        other = (values <= 0) | (before + pairs != values)
-        first = int(other.argmax())
-        if other[first]:
-            return done + first
-        done += size
-    return most
+def _best_cell(table: _Table, score: int) -> tuple[int, int]:
+    """Return i and j of the conventional end."""
+    n = table.shape[1]
+    cells = np.flatnonzero(table.reshape(-1) == score)
+    rows, columns = np.divmod(cells[cells // n + cells % n == (cells // n + cells % n).max()], n)
+    return int(rows[0]) + 1, int(columns[0]) + 1
 
 
-def _longest_gap(room: int, scoring: Scoring) -> int:
+def _longest_gap(room: int, costs: GapCost) -> int:
     """Return how long a gap is at most that costs no more than ``room``."""
-    extend = scoring.gap_extend
-    return max(0, 1 + (room - scoring.gap_open) // extend) if extend else 2**62
+    return max(0, 1 + (room - costs.open) // costs.extend) if costs.extend else 2**62
 
 
-def _gap(values: _Table, value: int, scoring: Scoring) -> int:
+def _gap(values: _Table, value: int, costs: GapCost) -> int:
     """Return the length of the shortest gap to a value from one of those before it; 0 if none."""
     lengths = np.arange(len(values), 0, -1)
-    fits = values - scoring.gap_open - scoring.gap_extend * (lengths - 1) == value
+    fits = values - costs.open - costs.extend * (lengths - 1) == value
     return int(lengths[fits][-1]) if fits.any() else 0

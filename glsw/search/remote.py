@@ -64,6 +64,8 @@ def run_remote_task(version: str, spec: bytes, task: bytes) -> Answer[Any] | Wor
     It returns an error, as schedulers log those that are raised, if this is another version of
     glsw, the engine cannot be made, or a file cannot be read.
     """
+    import socket
+
     from glsw import __version__
     from glsw.sequences.sections import DatabaseError
 
@@ -74,8 +76,6 @@ def run_remote_task(version: str, spec: bytes, task: bytes) -> Answer[Any] | Wor
     except (DeviceError, ValueError, ImportError) as error:
         return WorkerError(str(error))
     try:
-        import socket
-
         return answer(pickle.loads(task), engine, socket.gethostname())
     except DeviceMemoryError:
         raise

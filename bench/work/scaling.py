@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -47,13 +48,10 @@ _QUIET = {
 """Settings of Dask for many workers in a process: what each does in between is left out."""
 
 
-class Costs(NamedTuple):
-    """What a device and a task cost, in cells per second, bytes per second and seconds."""
+RATE, UPLOAD, OPENING, TASK = 3.5e12, 5e9, 2.0, 0.01
+"""What a device and a task cost: cells per second, bytes per second, seconds, seconds."""
 
-    rate: float
-    upload: float
-    opening: float
-    task: float
+_opened = threading.local()
 
 
 @dataclass(frozen=True)
@@ -67,66 +65,40 @@ class _Database:
         return len(self.offsets) - 1
 
 
-_opened = threading.local()
-
-
 class SleepingTask:
     """A task of a search that sleeps and returns hits; it has the arguments of a true one."""
 
-    costs: Costs
+    made: ClassVar = itertools.count()  # how many
 
     def __init__(self, part: Any, queries: Sequences, ranking: Ranking) -> None:
+        next(self.made)
         offsets, chosen = part.database.offsets, part.chosen
         residues = int(offsets[chosen.stop] - offsets[chosen.start])
-        cells = residues * len(queries.residues)
-        self._seconds = cells / self.costs.rate + self.costs.task
-        self._upload = residues / self.costs.upload
-        self._part, self._opening = (chosen.start, chosen.stop), self.costs.opening
+        self._seconds = residues * len(queries.residues) / RATE + TASK
+        self._upload, self._part = residues / UPLOAD, (chosen.start, chosen.stop)
         self._queries, self._top, self._count = queries.residues, ranking.top, len(queries)
 
     def __call__(self, engine: Any) -> list[ScanResult]:
-        opening = 0 if hasattr(_opened, "part") else self._opening
-        upload = 0 if getattr(_opened, "part", None) == self._part else self._upload
-        time.sleep(self._seconds + opening + upload)
+        known = getattr(_opened, "part", None)
+        upload = 0 if known == self._part else self._upload
+        time.sleep(self._seconds + upload + (0 if known else OPENING))
         _opened.part = self._part
         hits = np.arange(self._top or 0, dtype=np.int64) + (self._part[0] << 8)
         return [ScanResult(hits, 0.0, "lanes", "simulated") for _ in range(self._count)]
 
 
-def search(client: Any, queries: Sequences, residues: float, costs: Costs, part: int) -> int:
+def search(client: Any, queries: Sequences, residues: float, part: int) -> int:
     """Search a simulated database; return the number of tasks."""
     offsets = np.linspace(0, residues, _TARGETS + 1).astype(np.int64)
     database: Any = _Database(offsets)
-    spec = EngineSpec("reference", Scoring.blast())
     engine: Any = SimpleNamespace(part=part, keeps_targets=False, cells_at_once=2**40)
-    whole, ranking, tasks = slice(0, _TARGETS), Ranking(10, 1), itertools.count()
-    SleepingTask.costs = costs
-    workers = DaskWorkers(client, {}, spec)
-    cut = parallel_scan._Pieces(workers, engine, queries, database, ranking, whole)
-
-    def counted(worker: Any) -> Any:
-        piece = cut(worker)
-        if piece:
-            next(tasks)
-        return piece
-
+    workers = DaskWorkers(client, {}, EngineSpec("reference", Scoring.blast()))
+    pool: Any = SimpleNamespace(engine=engine, workers=lambda executor: workers)
+    SleepingTask.made = itertools.count()
     with patch.object(parallel_scan, "_ScanTask", SleepingTask):
-        found = parallel_scan._scan_by(
-            counted, workers, engine, queries, database, ranking, whole, None
-        )
+        found = parallel_scan.scan_database(pool, queries, database, Ranking(10, 1))
         assert sum(1 for _ in found) == len(queries)
-    return next(tasks)
-
-
-async def serve(file: str, count: int) -> None:
-    """Be workers of a scheduler until it ends."""
-    from distributed import Worker
-
-    make: Any = Worker
-    options = {"nthreads": 1, "memory_limit": 0, "dashboard": False}
-    workers = [make(scheduler_file=file, **options) for _ in range(count)]
-    await asyncio.gather(*workers)
-    await asyncio.gather(*(each.finished() for each in workers))
+    return next(SleepingTask.made)
 
 
 @contextmanager
@@ -137,19 +109,24 @@ def cluster(devices: int) -> Iterator[Any]:
     client: Any = distributed.Client
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         file = Path(folder, "scheduler.json")
-        scheduler = ["dask", "scheduler", "--scheduler-file", str(file), "--port", "0"]
+        scheduler = ["scheduler", "--scheduler-file", str(file), "--port", "0"]
         scheduler += ["--dashboard-address", ":0", "--host", "127.0.0.1"]
-        counts = [_WORKERS_PER_PROCESS] * (devices // _WORKERS_PER_PROCESS)
-        counts += [devices % _WORKERS_PER_PROCESS] * bool(devices % _WORKERS_PER_PROCESS)
+        options = {"scheduler_file": str(file), "nthreads": 1, "memory_limit": 0}
+        worker = {"cls": "distributed.Worker", "opts": {**options, "dashboard": False}}
+        firsts = range(0, devices, _WORKERS_PER_PROCESS)
+        counts = [min(_WORKERS_PER_PROCESS, devices - first) for first in firsts]
+        specs = [json.dumps(dict.fromkeys(range(count), worker)) for count in counts]
         quiet = {**os.environ, **{f"DASK_DISTRIBUTED__{name}": _QUIET[name] for name in _QUIET}}
         processes = []
         try:
-            for words in (scheduler, *([__name__, str(file), str(count)] for count in counts)):
-                processes.append(subprocess.Popen([sys.executable, "-m", *words], env=quiet))
+            for words in (scheduler, *(["spec", "--spec", spec] for spec in specs)):
+                command = [sys.executable, "-m", "dask", *words]
+                processes.append(subprocess.Popen(command, env=quiet))
                 while not file.exists():
                     time.sleep(0.1)
             with client(scheduler_file=str(file)) as one:
                 one.wait_for_workers(devices)
+                one.run(import_module, __name__)
                 yield one
         finally:
             for process in reversed(processes):
@@ -164,7 +141,6 @@ class Scaling(Workload):
     text = "searches by simulated clusters: Dask's scheduler is real, the devices sleep"
     devices: ClassVar = {"tiny": [8], "medium": [8, 64], "large": [8, 64, 1000]}
     databases: ClassVar = {"tiny": ["Swiss-Prot"], "large": list(DATABASES)}
-    costs = Costs(3.5e12, 5e9, 2.0, 0.01)
     part, longest = 2**33, 30.0
     """Residues that a device has room for; seconds, for which larger databases are cut."""
 
@@ -183,7 +159,7 @@ class Scaling(Workload):
 
     def _start(self, devices: int, name: str, count: int, seconds: float) -> Told:
         """Search once; the rate is the efficiency, the note has the processor time."""
-        alone = DATABASES[name] * QUERIES[count] / self.costs.rate
+        alone = DATABASES[name] * QUERIES[count] / RATE
         fraction = min(1.0, self.longest * devices / alone)
         ideal, part = alone * fraction / devices, int(self.part * fraction)
         offsets = np.linspace(0, QUERIES[count], count + 1).astype(np.int64)
@@ -195,13 +171,9 @@ class Scaling(Workload):
                 return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
 
             start, before = time.perf_counter(), used()
-            tasks = search(client, queries, DATABASES[name] * fraction, self.costs, part)
+            tasks = search(client, queries, DATABASES[name] * fraction, part)
             took, spent = time.perf_counter() - start, used() - before
         note = f"one device {alone:.4g} s, part {fraction:.3g}, ideal {ideal:.4g} s, {tasks} tasks,"
         note += f" client {spent[0]:.1f} s, scheduler {spent[1]:.1f} s of processor time"
         measured = Measurement(Check("number of results", count, 0), 0, Spread.of([took]))
         return Told(measured, {"rate": ideal / took, "unit": "efficiency", "note": note})
-
-
-if __name__ == "__main__":  # workers of a scheduler, see `cluster`
-    asyncio.run(serve(sys.argv[1], int(sys.argv[2])))

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, second_run
-from bench.work.base import Case, Run, Told, Workload, named
-from bench.work.triples import TRIPLES, Gpui, TripleWork, entry, scorings
+from bench.work.base import Case, Run, Told, Workload
+from bench.work.triples import Gpui, TripleWork, entry, scorings
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import open_device
@@ -28,25 +28,8 @@ class Three(Workload):
 
     name, weight = "three", 10
     text = "three sequences of {0:,}: score and end"
-    lengths: ClassVar = {"tiny": 32, "small": 256, "large": 512}
-
-    def cases(self) -> Iterator[Case]:
-        work = TripleWork(self.setup, "identity", [self.setup.chosen(self.lengths)] * 3)
-        for name in filter(self.setup.wants, ENGINES):
-            yield work.case(entry(name), "ends")
-        yield work.code_case("ends")
-
-
-class Sudo2012(Workload):
-    """Sudo et al. 2012, figures 12 and 13: tables and ends by length; two devices."""
-
-    name, weight, requires = "sudo2012", 18, (4, 3)
-    text = "three sequences of 8 to 1024: the whole table on the host; score and end"
-    lengths: ClassVar = {
-        **{"tiny": [8], "small": [16, 128], "medium": [16, 128, 256]},
-        **{"large": [16, 128, 512], "full": [8, 16, 128, 256, 512, 1024]},
-    }
-    tasks = ("table", "ends")
+    lengths: ClassVar = {"tiny": [32], "small": [256], "large": [512]}
+    tasks: ClassVar = ["ends"]
 
     def cases(self) -> Iterator[Case]:
         for length in self.setup.chosen(self.lengths):
@@ -55,23 +38,37 @@ class Sudo2012(Workload):
                 for name in filter(self.setup.wants, ENGINES):
                     yield work.case(entry(name), task)
                 yield work.code_case(task)
+
+
+class Sudo2012(Three):
+    """Sudo et al. 2012, figures 12 and 13: tables and ends by length; two devices."""
+
+    name, weight, requires = "sudo2012", 18, (4, 3)
+    text = "three sequences of 8 to 1024: the whole table on the host; score and end"
+    lengths: ClassVar = {
+        **{"tiny": [8], "small": [16, 128], "medium": [16, 128, 256]},
+        **{"large": [16, 128, 512], "full": [8, 16, 128, 256, 512, 1024]},
+    }
+    tasks: ClassVar = ["table", "ends"]
+
+    def cases(self) -> Iterator[Case]:
+        yield from super().cases()
         if len(self.setup.devices) > 1:
             for some in (self.setup.devices[:1], self.setup.devices):
                 yield from self._on_devices(some, f"devices {','.join(map(str, some))}")
 
     def _on_devices(self, some: Sequence[int], words: str) -> Iterator[Case]:
         """Yield the same triple on each of some devices, and a batch that they share."""
-        fields: dict[str, Any] = {"scoring": named(scorings()["identity"])}
         for length in (128, 512):
             work = TripleWork(self.setup, "identity", [length] * 3)
-            fields |= {"sizes": [length] * 3, "count": len(some)}
-            fields["options"] = f"the same triple on {words}"
+            fields = {**work.fields, "count": len(some), "options": f"the same triple on {words}"}
             for task in self.tasks:
                 for name in ENGINES:
                     start = partial(self._same, some, name, task, work)
                     yield Case(name, start, f"{task}, devices", **fields)
-        fields |= {"sizes": [128] * 3, "count": TRIPLES, "options": f"all triples, {words}"}
-        yield Case("subtable", partial(self._shared, some), "scores, devices", **fields)
+        work = TripleWork(self.setup, "identity", [128] * 3, every=True)
+        fields = {**work.fields, "options": f"all triples, {words}"}
+        yield Case("subtable", partial(self._shared, some, work), "scores, devices", **fields)
 
     def _same(
         self, devices: Sequence[int], name: str, task: str, work: TripleWork, seconds: float
@@ -81,10 +78,8 @@ class Sudo2012(Workload):
         with ExitStack() as stack:
             pools = [stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn)) for _ in devices]
             words = name, task, work.scoring, work.batch
-            ready = [
-                pool.submit(_prepare, number, *words)
-                for pool, number in zip(pools, devices, strict=True)
-            ]
+            pairs = zip(pools, devices, strict=True)
+            ready = [pool.submit(_prepare, number, *words) for pool, number in pairs]
             count = math.ceil(0.5 / max(each.result() for each in ready))
             times = []
             for _ in range(3):
@@ -96,10 +91,9 @@ class Sudo2012(Workload):
         cells = count * len(devices) * work.batch.cells
         return Told(Measurement(check, cells, Spread.of(times) if check.passed else None))
 
-    def _shared(self, devices: Sequence[int], seconds: float) -> Run:
+    def _shared(self, devices: Sequence[int], work: TripleWork, seconds: float) -> Run:
         """Return the scores of a batch, several times over, shared out among devices."""
-        work, copies = TripleWork(self.setup, "identity", [128] * 3, every=True), 50
-        triples = work.batch
+        triples, copies = work.batch, 50
         many = Batch(triples.sequences, np.tile(triples.index, (copies, 1)))
         aligner = Aligner3(work.scoring, engine="subtable", device=list(devices))
 

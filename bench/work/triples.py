@@ -135,7 +135,7 @@ class TripleWork(Work):
         make = partial(made, setup, scoring, lengths, every=every)
         super().__init__(setup, scoring, make, sizes=lengths, count=TRIPLES if every else 1)
         self._seconds = 30.0 if setup.size == "full" else 6.0
-        self._known: dict[tuple[bool, str], Any] = {}
+        self._cells, self._planes = cache(self._find_cells), cache(self._find_planes)
 
     def code_case(self, task: str) -> Case:
         """Return the case of the C code on one core, judged by the reference on small triples."""
@@ -174,53 +174,44 @@ class TripleWork(Work):
         (table,) = engine.tables(batch)
         return table
 
+    # judges; the engines `subtable` and `plane` are so for each other
+
     def check(self, name: str, ties: str, found: Any) -> Check:
         if isinstance(found, np.ndarray) and found.ndim == 3:
-            found = checksums(found)
-            judge, expected = self._cached(name, "planes", self._planes)
-            return compare(found, expected, judge)
+            judge, expected = self._planes(name == "plane")
+            return compare(checksums(found), expected, judge)
         return super().check(name, "conventional", found)
 
     def right(self, name: str) -> Right:
-        found: Right = self._cached(name, "cells", self._cells)
-        return found
+        return self._cells(name == "plane")
 
-    def _cached(self, name: str, what: str, find: Any) -> Any:
-        key = name == "plane", what
-        if key not in self._known:
-            self._known[key] = find(name)
-        return self._known[key]
-
-    def _cells(self, name: str) -> Right:
+    def _find_cells(self, of_plane: bool) -> Right:
         rate, some = RATES[self.scoring.linear], min(cores(), len(self.batch))
         chosen = self._portion(10 * some * rate)
         if tried()[0] is None and len(chosen):
             part = self.batch.select(chosen)
             return cpu3.NAME, chosen, cpu3.best(self.scoring, part, threads=some)
-        chosen, judge = self._portion(rate), self._engine("reference")
+        chosen, judge = self._portion(rate), "reference"
         if not len(chosen):
-            chosen, judge = np.arange(len(self.batch)), self._other(name)
-        return judge.label, chosen, cells_of(judge.ends(self.batch.select(chosen)))
+            chosen, judge = np.arange(len(self.batch)), "subtable" if of_plane else "plane"
+        engine = entry(judge).made(self.scoring, self.setup.device)
+        return judge, chosen, cells_of(engine.ends(self.batch.select(chosen)))
 
-    def _planes(self, name: str) -> tuple[str, Any]:
+    def _find_planes(self, of_plane: bool) -> tuple[str, Any]:
         """Return who judges an engine's table, and the checksum of each plane of it."""
         if tried()[0] is None:
             return cpu3.NAME, checksums(cpu3.table(self.scoring, self.batch))
-        slow = self.batch.cells > self._seconds * RATES[True]
-        judge = self._other(name) if slow else self._engine("reference")
-        return judge.label, checksums(self.call(judge, "table", self.batch))
+        judge = "subtable" if of_plane else "plane"
+        if self.batch.cells <= self._seconds * RATES[True]:
+            judge = "reference"
+        engine = entry(judge).made(self.scoring, self.setup.device)
+        return judge, checksums(self.call(engine, "table", self.batch))
 
     def _portion(self, rate: float) -> npt.NDArray[np.intp]:
         """Return evenly spaced triples that can be judged at this rate, none if one is too long."""
         most = len(self.batch)
         count = int(most * min(1.0, self._seconds * rate / max(1, self.batch.cells)))
         return np.unique(np.linspace(0, most - 1, count).round()).astype(np.intp)
-
-    def _engine(self, name: str) -> Any:
-        return entry(name).made(self.scoring, self.setup.device)
-
-    def _other(self, name: str) -> Any:
-        return self._engine("subtable" if name == "plane" else "plane")
 
 
 def require_memory(cells: int) -> None:

@@ -21,23 +21,17 @@ NAME = "C code"
 COMPILER = ("cc", "-O3")
 """And what a shared library needs."""
 
-_SOURCE = Path(__file__).with_name("cpu3.c")
-_INT32 = ctypes.POINTER(ctypes.c_int32)
-_LETTERS = ctypes.POINTER(ctypes.c_uint8)
-
 Int32 = npt.NDArray[np.int32]
-
-
-_NUMBERS = "l m n letters identity match mismatch matching opens extends mixed"
 
 
 class _Problem(ctypes.Structure):
     """As in cpu3.c."""
 
     _fields_ = [
-        *((name, _LETTERS) for name in "abc"),
-        ("matrix", _INT32),
-        *((name, ctypes.c_int32) for name in _NUMBERS.split()),
+        *((name, ctypes.c_void_p) for name in ("a", "b", "c", "matrix")),
+        *((name, ctypes.c_int32) for name in ("l", "m", "n", "letters", "identity")),
+        *((name, ctypes.c_int32) for name in ("match", "mismatch", "matching")),
+        *((name, ctypes.c_int32) for name in ("opens", "extends", "mixed")),
     ]
 
 
@@ -55,13 +49,12 @@ def compiler() -> str:
 def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
     """Return score and i, j, k from 1 of each triple, shape (N, 4). Errors: see `refused`."""
     found = np.zeros((len(triples), 4), np.int32)
-    fill = partial(_fill, scoring)
+    each = map(triples.__getitem__, range(len(triples)))
     if threads == 1:
-        for t in range(len(triples)):
-            fill(triples[t], found[t])
+        list(map(partial(_fill, scoring), each, found))
     else:  # the library is called without Python's lock
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(fill, map(triples.__getitem__, range(len(triples))), found))
+            list(pool.map(partial(_fill, scoring), each, found))
     return found
 
 
@@ -87,17 +80,17 @@ def _fill(scoring: Scoring3, triple: Any, cell: Int32 | None, cells: Int32 | Non
     matrix = np.ascontiguousarray(scoring.pairs.matrix)
     kinds = scoring.pairs.match_and_mismatch if scoring.scheme == "identity" else None
     numbers = *map(len, words), len(matrix), kinds is not None, *(kinds or (0, 0, 0))
-    letters = [word.ctypes.data_as(_LETTERS) for word in words]
-    problem = _Problem(*letters, matrix.ctypes.data_as(_INT32), *numbers, *scoring.costs)
-    plane = len(words[1]) + 1, len(words[2]) + 1
-    place = (np.zeros(4, np.int32) if cell is None else cell).ctypes.data_as(_INT32)
+    arrays = (each.ctypes.data for each in (*words, matrix))
+    problem = ctypes.byref(_Problem(*arrays, *numbers, *scoring.costs))
+    place = np.zeros(4, np.int32) if cell is None else cell
+    if cells is None:
+        plane = len(words[1]) + 1, len(words[2]) + 1
+        cells = np.empty((2, *plane, *(() if scoring.linear else (8,))), np.int32)
     if scoring.linear:
-        cells = np.empty((2, *plane), np.int32) if cells is None else cells
-        tables = cells.ctypes.data_as(_INT32)
-        library.cpu3_linear(ctypes.byref(problem), tables, len(cells), cell is not None, place)
+        many = len(cells), cell is not None
+        library.cpu3_linear(problem, cells.ctypes.data, *many, place.ctypes.data)
     else:
-        cells = np.empty((2, *plane, 8), np.int32)
-        library.cpu3_affine(ctypes.byref(problem), cells.ctypes.data_as(_INT32), place)
+        library.cpu3_affine(problem, cells.ctypes.data, place.ctypes.data)
 
 
 @cache
@@ -107,11 +100,14 @@ def _built() -> tuple[Any, str | None]:
     if path is None:
         return None, f"no C compiler here: {COMPILER[0]} is not found"
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
-        made = Path(folder) / "cpu3.so"
+        made, source = Path(folder) / "cpu3.so", Path(__file__).with_name("cpu3.c")
         try:
-            machine.run([path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(_SOURCE)])
+            machine.run([path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(source)])
         except (OSError, RuntimeError) as error:
             return None, str(error)
         library = ctypes.CDLL(str(made))  # stays loaded when the file is gone
+    pointer, number = ctypes.c_void_p, ctypes.c_int32
+    library.cpu3_linear.argtypes = [pointer, pointer, number, number, pointer]
+    library.cpu3_affine.argtypes = [pointer, pointer, pointer]
     library.cpu3_linear.restype = library.cpu3_affine.restype = None
     return library, None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,19 +54,14 @@ def proteins(
     lengths: npt.ArrayLike, seed: int = 2006, composition: Mapping[str, float] = COMPOSITION
 ) -> Sequences:
     """Return random proteins of these lengths and this composition, by default Swiss-Prot's."""
-    residues = np.asarray(lengths, dtype=np.int64)
-    frequencies = np.array(list(composition.values()))
-    letters = PROTEIN.encode("".join(composition))
-    random = np.random.default_rng(seed)
-    drawn = random.choice(
-        letters, size=int(residues.sum()), p=frequencies / frequencies.sum(), shuffle=False
-    )
-    return Sequences(drawn, offsets_of(residues))
+    offsets = offsets_of(lengths)
+    letters, frequencies = "".join(composition), np.array(list(composition.values()))
+    random, shares = np.random.default_rng(seed), frequencies / frequencies.sum()
+    drawn = random.choice(PROTEIN.encode(letters), offsets[-1], p=shares, shuffle=False)
+    return Sequences(drawn, offsets)
 
 
-def queries(lengths: Sequence[int], seed: int = 7800) -> Sequences:
-    """Return a random protein of each of these lengths."""
-    return proteins(lengths, seed)
+queries = partial(proteins, seed=7800)
 
 
 STANDARD = (
@@ -72,8 +69,6 @@ STANDARD = (
     *(1500, 2005, 2504, 3005, 3564, 4061, 4548, 4743, 5147, 5478),
 )
 """Residues of the 20 queries (P02232 to Q9UKN1) that CUDASW++ and others are measured with."""
-
-_DRAWN = 2**18  # letters at a time, so that they stay in a cache
 
 
 def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:
@@ -84,13 +79,10 @@ def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:
     frequencies = np.array(list(COMPOSITION.values()))
     ends = np.rint(np.cumsum(frequencies) / frequencies.sum() * 2**16).astype(np.int64)
     table = np.repeat(PROTEIN.encode("".join(COMPOSITION)), np.diff(ends, prepend=0))
-    random = np.random.default_rng(seed)
-    drawn = np.empty(count, np.uint8)
-    for start in range(0, count, _DRAWN):
-        part = drawn[start : start + _DRAWN]
-        table.take(
-            np.frombuffer(random.bytes(2 * len(part)), np.dtype("<u2")), out=part, mode="clip"
-        )
+    random, drawn = np.random.default_rng(seed), np.empty(count, np.uint8)
+    for part in np.split(drawn, range(2**18, count, 2**18)):  # they stay in a cache
+        words = np.frombuffer(random.bytes(2 * len(part)), np.dtype("<u2"))
+        table.take(words, out=part, mode="clip")
     return drawn
 
 
@@ -125,17 +117,15 @@ def plant(database: Sequences, queries: Sequences, seed: int = 1981) -> npt.NDAr
 
 def dna(lengths: npt.ArrayLike, seed: int = 2022) -> Sequences:
     """Return random DNA of these lengths, all four letters equally often."""
-    sizes = np.asarray(lengths, dtype=np.int64)
-    drawn = np.random.default_rng(seed).integers(0, 4, int(sizes.sum()), dtype=np.uint8)
-    return Sequences(drawn, offsets_of(sizes))
+    offsets = offsets_of(lengths)
+    return Sequences(np.random.default_rng(seed).integers(0, 4, offsets[-1], np.uint8), offsets)
 
 
 def drawn(count: int, low: int, high: int, letters: int, seed: int) -> Sequences:
     """Return random sequences of lengths in a range, all of so many letters equally often."""
     random = np.random.default_rng(seed)
-    lengths = random.integers(low, high + 1, count)
-    codes = random.integers(0, letters, int(lengths.sum()), np.uint8)
-    return Sequences(codes, offsets_of(lengths))
+    offsets = offsets_of(random.integers(low, high + 1, count))
+    return Sequences(random.integers(0, letters, offsets[-1], np.uint8), offsets)
 
 
 def from_file(path: Path, alphabet: Alphabet = PROTEIN) -> Sequences:
@@ -152,18 +142,15 @@ def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences
     taken out, and before one in a hundred another is put in.
     """
     random = np.random.default_rng(seed)
-    return Sequences.of(_relative(codes, letters, random) for codes in sequences)
+    drawn: Any = partial(random.integers, 0, letters, dtype=np.uint8)
 
+    def relative(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        kept = codes[random.random(len(codes)) >= 0.01]
+        at = np.flatnonzero(random.random(len(kept)) < 0.01)
+        changed = np.insert(kept, at, drawn(len(at)))
+        where = np.flatnonzero(random.random(len(changed)) < 0.1)
+        changed[where] = drawn(len(where))
+        longer: npt.NDArray[np.uint8] = np.append(changed, drawn(len(codes)))
+        return longer[: len(codes)]
 
-def _relative(
-    codes: npt.NDArray[np.uint8], letters: int, random: np.random.Generator
-) -> npt.NDArray[np.uint8]:
-    def drawn(count: int) -> npt.NDArray[np.uint8]:
-        return random.integers(0, letters, count, dtype=np.uint8)
-
-    kept = codes[random.random(len(codes)) >= 0.01]
-    at = np.flatnonzero(random.random(len(kept)) < 0.01)
-    changed = np.insert(kept, at, drawn(len(at)))
-    where = np.flatnonzero(random.random(len(changed)) < 0.1)
-    changed[where] = drawn(len(where))
-    return np.append(changed, drawn(len(codes)))[: len(codes)]
+    return Sequences.of(map(relative, sequences))

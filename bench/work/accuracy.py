@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Setup, Told, Workload, named
+from bench.work.base import Case, Told, Workload, named
 from bench.work.parts import portion
 from bench.work.search import ENTRIES
 from glsw.align import Aligner
@@ -29,9 +29,12 @@ from glsw.sequences.records import Record, read
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
 
+Files: TypeAlias = tuple[Path, list[Record], list[Record]]
+"""A folder with queries and a database of BLAST's, and their records."""
+
 
 class Line(NamedTuple):
-    """A hit as a program prints it."""
+    """A hit as a program prints it; the score is 0 where its table has none."""
 
     query: str
     target: str
@@ -59,58 +62,54 @@ class Significance(Workload):
     )
     """Match, mismatch, existence and extension."""
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self._files: dict[str, tuple[Path, list[Record], list[Record]]] = {}
-
     def cases(self) -> Iterator[Case]:
-        for matrix, existence, extension in self.proteins:
-            words = ["-matrix", matrix, "-comp_based_stats", "0", "-seg", "no"]
-            yield self._case("blastp", Scoring.blast(matrix, existence, extension), *words)
-        yield self._case("ssearch36", Scoring.blast())
-        for match, mismatch, existence, extension in self.nucleotides:
-            words = ["-task", "blastn", "-reward", str(match), "-penalty", str(mismatch)]
-            scoring = Scoring.nucleotide(match, mismatch, existence, extension)
-            yield self._case("blastn", scoring, *words, "-dust", "no", "-strand", "plus")
+        blastp = "-matrix {} -comp_based_stats 0 -seg no"
+        blastn = "-task blastn -reward {} -penalty {} -dust no -strand plus"
+        kinds = [("blastp", Scoring.blast(*each), blastp.format(*each)) for each in self.proteins]
+        kinds += [("ssearch36", Scoring.blast(), "")]
+        for each in self.nucleotides:
+            kinds += [("blastn", Scoring.nucleotide(*each), blastn.format(*each))]
+        files = cache(self._files)
+        for tool, scoring, words in kinds:
+            start, options = partial(self._start, files, tool, scoring, words), f"beside {tool}"
+            yield Case("glsw", start, "E-values", named(scoring), options=options, grace=600.0)
 
-    def _case(self, tool: str, scoring: Scoring, *words: str) -> Case:
-        start, options = partial(self._start, tool, scoring, words), f"beside {tool}"
-        return Case("glsw", start, "E-values", named(scoring), options=options, grace=600.0)
-
-    def _start(self, tool: str, scoring: Scoring, words: Sequence[str], seconds: float) -> Told:
+    def _start(
+        self, files: Callable[[str], Files], tool: str, scoring: Scoring, words: str, seconds: float
+    ) -> Told:
         """Compare what a program says with our statistics of the same scores, and its order."""
         if tool not in self.setup.rivals:
             raise ValueError(f"{tool} is not here")
-        folder, queries, database = self._of("nucl" if tool == "blastn" else "prot")
+        folder, queries, database = files("nucl" if tool == "blastn" else "prot")
         fit = tool == "ssearch36"
+        method: Method = "fit" if fit else "auto"
         lines = _ssearch(folder, queries) if fit else _blast(tool, folder, scoring, words)
         aligner = Aligner(scoring, engine="cpu", unknown=scoring.alphabet.wildcard)
-        exact = aligner.score_matrix(queries, database)
+        exact = aligner.score_matrix(queries, database).astype(np.int32)
         lengths = np.array([len(record) for record in database])
         place = {record.id: k for k, record in enumerate(database)}
         ratios, bits_off, digits, same, turned, neighbours = [], [], 0, 0, 0, 0
-        for q, query in enumerate(queries):
-            mine = [line for line in lines if line.query == query.id]
-            scores, numbers = exact[q].astype(np.int32), [place[line.target] for line in mine]
+        for scores, query in zip(exact, queries, strict=True):
             histogram = histogram_for(scoring, "fit") if fit else None
             if histogram is not None:
                 histogram.add(scores, lengths)
             size = len(database), int(lengths.sum())
-            method: Method = "fit" if fit else "auto"
             statistics = for_search(scoring, len(query), *size, histogram, method)
-            for line, k in zip(mine, numbers, strict=True):
-                score = line.score or int(scores[k])
-                same += score == scores[k]
-                bits = float(statistics.bits(score, int(lengths[k])))
-                evalue = float(statistics.evalue(score, len(query), int(lengths[k])))
-                bits_off.append(abs(bits - float(line.bits)) / float(line.bits))
+            mine = [line for line in lines if line.query == query.id]
+            at = np.array([place[line.target] for line in mine], np.intp)
+            known, n = scores[at], lengths[at]
+            printed = np.array([line.score for line in mine])
+            printed = np.where(printed > 0, printed, known)
+            same += int((printed == known).sum())
+            turned += int((np.diff(known) > 0).sum())
+            neighbours += max(0, len(mine) - 1)
+            bits, evalues = statistics.bits(printed, n), statistics.evalue(printed, len(query), n)
+            for line, bit, evalue in zip(mine, bits.tolist(), evalues.tolist(), strict=True):
+                texts = evalue_text(evalue, digits=2), bits_text(bit)
+                digits += texts == (line.evalue, line.bits)
+                bits_off.append(abs(bit - float(line.bits)) / float(line.bits))
                 if float(line.evalue) > 1e-170:
                     ratios.append(evalue / float(line.evalue))
-                texts = evalue_text(evalue, digits=2), bits_text(bits)
-                digits += texts == (line.evalue, line.bits)
-            ours = [int(scores[k]) for k in numbers]
-            turned += sum(a < b for a, b in pairwise(ours))
-            neighbours += max(0, len(ours) - 1)
         check = Check(tool, len(lines), 0 if fit else len(lines) - digits)
         note = (
             f"{tool} {version_of(tool, '-h' if fit else '-version')}; same digits "
@@ -121,42 +120,39 @@ class Significance(Workload):
         facts = {"rate": float(np.median(ratios)), "unit": "E-value ratio", "note": note}
         return Told(Measurement(check, 0), facts)
 
-    def _of(self, kind: str) -> tuple[Path, list[Record], list[Record]]:
-        """Return a folder with queries and a database of BLAST's, and their records."""
-        if kind not in self._files:
-            if kind == "prot":
-                few = {"large": 1, "full": 1}.get(self.setup.size, 20)
-                queries = list(read(self.setup.file("standard20.fasta")))[:: min(few, 5)]
-                database = list(read(self.setup.file(ENTRIES)))[::few]
-            else:
-                (genome,) = read(self.setup.file("ecoli_K12_MG1655_NC_000913.2.fna.gz"))
-                (other,) = read(self.setup.file("ecoli_536_NC_008253.fna.gz"))
-                database = _cut("g", genome.letters, 400_000, 2000, 2000)
-                queries = _cut("q", other.letters, 100_000, 10_000, 1000)
-            folder = Path(tempfile.mkdtemp(dir=self.setup.folder))
-            write_records(folder / "q", queries)
-            write_records(folder / "db", database)
-            run(["makeblastdb", "-dbtype", kind, "-in", "db"], folder)
-            self._files[kind] = folder, queries, database
-        return self._files[kind]
+    def _files(self, kind: str) -> Files:
+        if kind == "prot":
+            few = {"large": 1, "full": 1}.get(self.setup.size, 20)
+            queries = list(read(self.setup.file("standard20.fasta")))[:: min(few, 5)]
+            database = list(read(self.setup.file(ENTRIES)))[::few]
+        else:
+            (genome,) = read(self.setup.file("ecoli_K12_MG1655_NC_000913.2.fna.gz"))
+            (other,) = read(self.setup.file("ecoli_536_NC_008253.fna.gz"))
+            database = _cut(genome.letters, range(0, 400_000, 2000), 2000)
+            queries = _cut(other.letters, range(0, 100_000, 10_000), 1000)
+        folder = Path(tempfile.mkdtemp(dir=self.setup.folder))
+        write_records(folder / "q", queries)
+        write_records(folder / "db", database)
+        run(["makeblastdb", "-dbtype", kind, "-in", "db"], folder)
+        return folder, queries, database
 
 
-def _cut(name: str, letters: str, stop: int, step: int, length: int) -> list[Record]:
-    return [Record(f"{name}{k}", "", letters[k : k + length]) for k in range(0, stop, step)]
+def _cut(letters: str, starts: range, length: int) -> list[Record]:
+    return [Record(f"from{k}", "", letters[k : k + length]) for k in starts]
 
 
-def _blast(tool: str, folder: Path, scoring: Scoring, own: Sequence[str]) -> list[Line]:
+def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[Line]:
     """Return the best alignment of each hit up to an E-value of 1000."""
-    words = [tool, "-query", "q", "-db", "db", "-evalue", "1000", "-max_hsps", "1"]
-    words += ["-gapopen", str(scoring.gap_open - scoring.gap_extend)]
-    words += ["-gapextend", str(scoring.gap_extend), "-max_target_seqs", "5000"]
-    words += ["-outfmt", "6 qseqid sseqid score bitscore evalue", *own]
-    lines = (line.split("\t") for line in run(words, folder).splitlines())
+    extend = scoring.gap_extend
+    words += f" -gapopen {scoring.gap_open - extend} -gapextend {extend} -evalue 1000"
+    command = f"{tool} -query q -db db -max_hsps 1 -max_target_seqs 5000 {words}".split()
+    text = run([*command, "-outfmt", "6 qseqid sseqid score bitscore evalue"], folder)
+    lines = (line.split("\t") for line in text.splitlines())
     return [Line(q, s, int(score), bits.strip(), evalue) for q, s, score, bits, evalue in lines]
 
 
 def _ssearch(folder: Path, queries: list[Record]) -> list[Line]:
-    """Return the hits of ssearch36 with its default statistics; its table has no raw scores."""
+    """Return the hits of ssearch36 with its default statistics."""
     rows = ssearch36_table(folder, queries, 10)
     return [Line(row[0], row[1], 0, row[11].strip(), row[10]) for row in rows]
 
@@ -171,12 +167,6 @@ class RandomSet(NamedTuple):
     composition: Mapping[str, float]
     queries: int
     sequences: int
-
-    def proteins(self, count: int, seed: int) -> Sequences:
-        lengths = generated.swissprot_lengths(count, seed)
-        if self.length is not None:
-            lengths[:] = self.length
-        return generated.proteins(lengths, seed, self.composition)
 
 
 class Calibration(Workload):
@@ -200,33 +190,33 @@ class Calibration(Workload):
     methods: ClassVar[tuple[Method, ...]] = ("karlin-altschul", "fit")
 
     def cases(self) -> Iterator[Case]:
-        self._found: dict[Any, tuple[Check, Any, Any]] = {}
-        for words in self.scorings:
-            scoring = Scoring.blast(*words)
-            for name in self.sets:
-                for method in self.methods:
-                    for evalue in self.evalues:
-                        start = partial(self._start, scoring, name, (method, evalue))
-                        options = f"{name}, {method}, E-value {evalue:g}"
-                        fields: dict[str, Any] = {"options": options, "grace": 600.0}
-                        yield Case("glsw", start, "false hits", named(scoring), **fields)
+        ways, counted = list(product(self.methods, self.evalues)), cache(self._counted)
+        for words, name, (method, evalue) in product(self.scorings, self.sets, ways):
+            start = partial(self._start, counted, words, name, (method, evalue))
+            options = f"{name}, {method}, E-value {evalue:g}"
+            fields: dict[str, Any] = {"options": options, "grace": 600.0}
+            yield Case("glsw", start, "false hits", named(Scoring.blast(*words)), **fields)
 
-    def _start(self, scoring: Scoring, name: str, which: Any, seconds: float) -> Told:
-        if (scoring.name, name) not in self._found:
-            self._found[scoring.name, name] = self._counted(scoring, self.sets[name])
-        check, observed, expected = self._found[scoring.name, name]
-        note = f"{observed[which]} observed, {expected[which]:.4g} expected"
-        facts = {"rate": observed[which] / expected[which], "unit": "observed / expected"}
+    def _start(self, counted: Any, words: Any, name: str, way: Any, seconds: float) -> Told:
+        check, observed, expected = counted(words, name)
+        note = f"{observed[way]} observed, {expected[way]:.4g} expected"
+        facts = {"rate": observed[way] / expected[way], "unit": "observed / expected"}
         return Told(Measurement(check, 0), {**facts, "note": note})
 
-    def _counted(self, scoring: Scoring, kind: RandomSet) -> tuple[Check, Any, Any]:
+    def _counted(self, words: tuple[str, int, int], which: str) -> tuple[Check, Any, Any]:
         """Return how many hits there are and should be, for each method and E-value."""
+        scoring, kind = Scoring.blast(*words), self.sets[which]
         share = {"tiny": 0.01, "small": 0.1, "medium": 0.3}.get(self.setup.size, 1.0)
-        asked = kind.proteins(max(1, round(kind.queries * share)), 2)
-        database, engine = kind.proteins(kind.sequences, 1), ENGINES["cpu"](scoring)
+
+        def drawn(count: int, seed: int) -> Sequences:
+            lengths = generated.swissprot_lengths(count, seed)
+            lengths[:] = kind.length or lengths
+            return generated.proteins(lengths, seed, kind.composition)
+
+        asked, database = drawn(max(1, round(kind.queries * share)), 2), drawn(kind.sequences, 1)
         lengths, at, counts = np.unique(database.lengths, return_inverse=True, return_counts=True)
         size = len(database), int(database.lengths.sum())
-        ways = [(method, evalue) for method in self.methods for evalue in self.evalues]
+        engine, ways = ENGINES["cpu"](scoring), list(product(self.methods, self.evalues))
         observed, expected = dict.fromkeys(ways, 0), dict.fromkeys(ways, 0.0)
         name, right, found = "", [], []
         for query in asked:

@@ -7,10 +7,10 @@ import time
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from functools import partial
-from itertools import zip_longest
+from functools import cache, partial
+from itertools import product, zip_longest
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -19,7 +19,7 @@ import numpy as np
 from bench.machine import run
 from bench.measure import Check, Measurement
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Setup, Told, Workload
+from bench.work.base import Case, Told, Workload
 from bench.work.parts import spread
 from glsw.align import Aligner
 from glsw.iteration import INCLUSION, rounds
@@ -95,13 +95,9 @@ class Sensitivity(Workload):
     text = "relatives found among domains of SCOP, beside blastp, ssearch36, psiblast, HMMER"
     queries: ClassVar = {"tiny": 20, "small": 500, "medium": 10_000}
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self._found: dict[str, list[tuple[Told, dict[tuple[str, str], float]]]] = {}
-
     def cases(self) -> Iterator[Case]:
         composition = {"composition": 2, "seg": "query", "evalue": 20}
-        jackhmmer = ["jackhmmer", "-N", str(_ROUNDS), "--incE", str(INCLUSION)]
+        jackhmmer = f"jackhmmer -N {_ROUNDS} --incE {INCLUSION}"
         programs: dict[str, tuple[str, Search, Sequence[int]]] = {
             "glsw": ("", partial(self._glsw, {}), (1, 2, 3)),
             "glsw positional gaps": ("", partial(self._glsw, {"gaps": "positional"}), (2, 3)),
@@ -109,41 +105,42 @@ class Sensitivity(Workload):
             "blastp": ("-version", partial(self._blast, "blastp"), (1,)),
             "ssearch36": ("-h", self._ssearch36, (1,)),
             "psiblast": ("-version", partial(self._blast, "psiblast"), (2, 3)),
-            "phmmer": ("-h", partial(self._hmmer, ["phmmer"]), (1,)),
+            "phmmer": ("-h", partial(self._hmmer, "phmmer"), (1,)),
             "jackhmmer": ("-h", partial(self._hmmer, jackhmmer), (_ROUNDS,)),
         }
         for name, (asks, search, numbers) in programs.items():
-            for place, number in enumerate(numbers):
+            found, version = (
+                cache(partial(self._found, search)),
+                version_of(name, asks) if asks else None,
+            )
+            words: dict[str, Any] = {"ours": not asks, "version": version, "grace": 1e4}
+            for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
+                start = partial(self._start, found, place - len(numbers), measure)
                 program = f"{name}, {number} round{'s' * (number > 1)}"
-                for task, options in (*FIRST, *CURVE):
-                    start = partial(self._start, name, search, place - len(numbers), task, options)
-                    version = version_of(name, asks) if asks else None
-                    words: dict[str, Any] = {"ours": not asks, "version": version, "grace": 1e4}
-                    yield Case(program, start, task, options=options, **words)
+                yield Case(program, start, measure[0], options=measure[1], **words)
 
-    def _start(
-        self, name: str, search: Search, place: int, task: str, options: str, seconds: float
-    ) -> Told:
-        if name not in self._found:
-            records = list(read(self.setup.file("scop20_half.fasta.gz")))
-            classes = {each.id: each.description.split()[0] for each in records}
-            few = [records[k] for k in spread(len(records), self.setup.chosen(self.queries))]
-            with tempfile.TemporaryDirectory(dir=self.setup.folder) as folder:
-                write_records(Path(folder, "db"), records)
-                began = time.perf_counter()
-                found = search(Path(folder), few)
-                took = time.perf_counter() - began
-            self._found[name] = []
-            for hits in found:
-                hits = {each.id: hits.get(each.id, []) for each in few}
-                note = f"{sum(map(len, hits.values()))} hits, all rounds in {took:.1f} s"
-                facts = {"note": note, "unit": "share of relatives found"}
-                measured = Measurement(Check("SCOP", len(few), 0), 0)
-                self._found[name].append((Told(measured, facts), counted(hits, classes)))
-        told, shares = self._found[name][place]
-        if (task, options) not in shares:
+    def _start(self, found: Any, place: int, measure: tuple[str, str], seconds: float) -> Told:
+        count, note, rounds = found()
+        hits, shares = rounds[place]
+        if measure not in shares:
             raise ValueError("its hits have fewer errors")
-        return replace(told, facts={"rate": shares[task, options], **told.facts})
+        facts = {"rate": shares[measure], "unit": "share of relatives found"}
+        note = f"{sum(map(len, hits.values()))} hits, {note}"
+        return Told(Measurement(Check("SCOP", count, 0), 0), {**facts, "note": note})
+
+    def _found(self, search: Search) -> tuple[int, str, Any]:
+        """Return how many queries there are, the time, and hits and shares of each round."""
+        records = list(read(self.setup.file("scop20_half.fasta.gz")))
+        classes = {each.id: each.description.split()[0] for each in records}
+        few = [records[k] for k in spread(len(records), self.setup.chosen(self.queries))]
+        with tempfile.TemporaryDirectory(dir=self.setup.folder) as folder:
+            write_records(Path(folder, "db"), records)
+            began = time.perf_counter()
+            found = search(Path(folder), few)
+            took = time.perf_counter() - began
+        rounds = [{each.id: hits.get(each.id, []) for each in few} for hits in found]
+        note = f"all rounds in {took:.1f} s"
+        return len(few), note, [(hits, counted(hits, classes)) for hits in rounds]
 
     def _glsw(self, options: dict[str, Any], folder: Path, queries: list[Record]) -> Sequence[Hits]:
         """Return the hits of each round; without a device each core has a process."""
@@ -156,15 +153,15 @@ class Sensitivity(Workload):
     def _blast(self, program: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
         """Return the hits of each round of psiblast, or of the one of blastp."""
         run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
-        words = [program, "-query", "q", "-db", "db", "-max_target_seqs", "5000"]
-        words += ["-evalue", str(_EVALUE), "-outfmt", "7 qseqid sseqid evalue"]
-        words += ["-num_threads", str(self.setup.cores)]
+        words = f"{program} -query q -db db -max_target_seqs 5000 -evalue {_EVALUE}"
+        words += f" -num_threads {self.setup.cores}"
         if program == "psiblast":
-            words += ["-num_iterations", str(_ROUNDS), "-inclusion_ethresh", str(INCLUSION)]
+            words += f" -num_iterations {_ROUNDS} -inclusion_ethresh {INCLUSION}"
         found: list[dict[str, Sequence[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
         for query in queries:
             write_records(folder / "q", [query])
-            parts = run(words, folder).split("# Iteration: ")
+            text = run([*words.split(), "-outfmt", "7 qseqid sseqid evalue"], folder)
+            parts = text.split("# Iteration: ")
             parts = parts[1:] or parts
             for number, hits in enumerate(found):
                 hits.update(_best(parts[min(number, len(parts) - 1)].splitlines()))
@@ -174,11 +171,12 @@ class Sensitivity(Workload):
         rows = ssearch36_table(folder, queries, _EVALUE, self.setup.cores)
         return [_best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in rows)]
 
-    def _hmmer(self, command: list[str], folder: Path, queries: list[Record]) -> Sequence[Hits]:
+    def _hmmer(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
         """Return the hits of phmmer, or of the last round of jackhmmer."""
         write_records(folder / "q", queries)
-        words = ["-E", str(_EVALUE), "--cpu", str(self.setup.cores), "-o", "out", *_FILTERS]
-        run([*command, *words, "--tblout", "table", "q", "db"], folder)
+        # With its own filters, lists end at 0.05 errors per query.
+        words = f"{command} --F1 0.05 --F2 0.05 --F3 0.02 -E {_EVALUE} --cpu {self.setup.cores}"
+        run(f"{words} -o out --tblout table q db".split(), folder)
         rows = (line.split() for line in (folder / "table").read_text().splitlines())
         return [_best(f"{row[2]}\t{row[0]}\t{row[4]}" for row in rows if row[0][0] != "#")]
 
@@ -187,11 +185,9 @@ def _rounds(
     options: Mapping[str, Any], database: Path, device: int, queries: Sequence[Record]
 ) -> list[dict[str, list[tuple[str, float]]]]:
     """Return the hits of each round of queries; the last one stands for those that are missing."""
-    words = dict(options)
-    seg = words.pop("seg", "no")
-    words = {"order": "evalue", "evalue": _EVALUE, "top": None, **words}
+    words = {"order": "evalue", "evalue": _EVALUE, "top": None, "seg": "no", **options}
     found: list[dict[str, list[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
-    with Aligner(device=device, unknown="X", seg=seg) as aligner:
+    with Aligner(device=device, unknown="X", seg=words.pop("seg")) as aligner:
         targets = aligner.database(database)
         for query in map(aligner.one, queries):
             hits: list[tuple[str, float]] = []
@@ -203,10 +199,6 @@ def _rounds(
     return found
 
 
-_FILTERS = ["--F1", "0.05", "--F2", "0.05", "--F3", "0.02"]
-"""Of HMMER: with its own ones, lists end at 0.05 errors per query."""
-
-
 def _best(lines: Iterable[str]) -> Hits:
     """Return hits of lines with query, target and E-value, each target once."""
     found: dict[str, dict[str, float]] = {}
@@ -215,6 +207,4 @@ def _best(lines: Iterable[str]) -> Hits:
             query, target, evalue = line.split("\t")
             known = found.setdefault(query, {})
             known[target] = min(float(evalue), known.get(target, float("inf")))
-    return {
-        query: sorted(known.items(), key=lambda each: each[1]) for query, known in found.items()
-    }
+    return {query: sorted(each.items(), key=itemgetter(1)) for query, each in found.items()}

@@ -201,11 +201,11 @@ def bench(
     from bench import machine, measure
     from bench import run as bench_run
     from bench.row import File
-    from bench.work import alignments, edit
+    from bench.work import alignments, collections
 
     monkeypatch.setattr(measure, "MOST", 1)
     monkeypatch.setattr(alignments, "BY_REFERENCE", 1e5)
-    monkeypatch.setattr(edit, "_SAMPLE_CELLS", 1e6)
+    monkeypatch.setattr(collections, "_SAMPLE_CELLS", 1e6)
     monkeypatch.setattr(machine, "dirty", lambda commit: False)
 
     def bench(

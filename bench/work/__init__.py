@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 
-from bench.work.base import Workload
+from bench.work.base import CLASSES, TABLE, Workload
 
-_MODULES = "micro search pairs three collections edit journeys accuracy sensitivity scaling"
+_MODULES = "accuracy collections journeys micro pairs scaling search sensitivity three"
+for _name in _MODULES.split():
+    import_module(f"{__name__}.{_name}")
 
-
-def _defined() -> Iterator[type[Workload]]:
-    for name in _MODULES.split():
-        module = import_module(f"{__name__}.{name}")
-        for each in vars(module).values():
-            own = getattr(each, "__module__", "") == module.__name__
-            if own and isinstance(each, type) and issubclass(each, Workload):
-                yield each
-
-
-WORKLOADS: Mapping[str, type[Workload]] = {kind.name: kind for kind in _defined()}
+WORKLOADS: Mapping[str, type[Workload]] = {name: CLASSES[name] for name in TABLE}
 """In the order in which a suite runs them; those of weight 0 run only if they are asked for."""

@@ -50,8 +50,7 @@ class Significance(Workload):
     median of our E-value over theirs.
     """
 
-    name, weight = "significance", 0
-    text = "bit scores and E-values, compared with blastp, blastn and ssearch36"
+    name = "significance"
     proteins: ClassVar = (
         *(("BLOSUM62", 11, 1), ("BLOSUM45", 14, 2), ("BLOSUM50", 13, 2), ("BLOSUM90", 10, 1)),
         *(("PAM30", 9, 1), ("PAM70", 10, 1)),
@@ -177,8 +176,7 @@ class Calibration(Workload):
     of that length.
     """
 
-    name, weight = "calibration", 0
-    text = "false hits of random proteins, counted and expected"
+    name = "calibration"
     scorings: ClassVar = (("BLOSUM62", 11, 1), ("PAM70", 10, 1))
     sets: ClassVar = {
         "like Swiss-Prot": RandomSet(None, generated.COMPOSITION, 150, 4000),

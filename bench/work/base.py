@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,15 +97,8 @@ class Setup:
     def software(self) -> bool:
         return self.device.info.software
 
-    def chosen(self, sizes: Mapping[str, Any]) -> Any:
-        """Return what a table has for this class of sizes, else what the next smaller one has."""
-        for name in reversed(SIZES[: SIZES.index(self.size) + 1]):
-            if name in sizes:
-                return sizes[name]
-        return next(iter(sizes.values()))
-
-    def wants(self, *names: str) -> bool:
-        return self.engines is None or not set(names).isdisjoint(self.engines)
+    def wants(self, engine: str) -> bool:
+        return self.engines is None or engine in self.engines
 
     def file(self, name: str) -> Path:
         """Return a file of the folder of data, at any depth; raise ValueError without."""
@@ -123,21 +117,38 @@ def named(scoring: Any) -> str:
     return f"{name}, gaps {scoring.gap_open}, {scoring.gap_extend}"
 
 
-def require(device: Device, needs: tuple[int, int] | None) -> None:
+def require(device: Device, needs: Sequence[int] | None) -> None:
     """Raise ValueError where the device has an older OpenGL than this."""
     there = device.info.version
-    if needs is not None and there < needs:
+    if needs is not None and there < tuple(needs):
         raise ValueError("needs OpenGL {}.{}, the device has {}.{}".format(*needs, *there))
 
 
-class Workload(ABC):
-    """Work of some size, who can do it, and who says what is right."""
+TABLE: Mapping[str, Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("workloads.json").read_text(encoding="utf-8")
+)
 
-    name: ClassVar[str]  # on the command line and in rows
-    text: ClassVar[str]  # what it is, for tables: about ten words
-    weight: ClassVar[float] = 1.0
-    """Its share of the seconds of a suite; 0: only if it is asked for."""
-    requires: ClassVar[tuple[int, int]] = (3, 3)  # OpenGL
+CLASSES: dict[str, type[Workload]] = {}
+
+
+class Workload(ABC):
+    """Work of some size, who can do it, and who says what is right.
+
+    Its name is the one on the command line and in rows; workloads.json has the rest: what it is in
+    about ten words, its share of the seconds of a suite (0: only if it is asked for), the OpenGL
+    that it needs, and its sizes by class of sizes.
+    """
+
+    name: ClassVar[str]
+    text: ClassVar[str]
+    weight: ClassVar[float]
+    requires: ClassVar[Sequence[int]] = (3, 3)
+    sizes: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    def __init_subclass__(cls) -> None:
+        CLASSES[cls.name] = cls
+        for key, value in TABLE[cls.name].items():
+            setattr(cls, key, value)
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -147,6 +158,11 @@ class Workload(ABC):
     def described(cls) -> str:
         """Return what it is, with words instead of sizes."""
         return cls.text.replace("{count:,}", "many").replace("{0:,}", "M").replace("{1:,}", "N")
+
+    def chosen(self, name: str) -> Any:
+        """Return this one of its sizes; what the class lacks is as in the next smaller class."""
+        smaller = SIZES[: SIZES.index(self.setup.size) + 1]
+        return [self.sizes[name][size] for size in smaller if size in self.sizes[name]][-1]
 
     @abstractmethod
     def cases(self) -> Iterable[Case]:

@@ -1,15 +1,16 @@
-"""Collections: all pairs as a matrix, near pairs only, and many arbitrary pairs, by `Aligner`."""
+"""Collections: all pairs as a matrix, near pairs, many arbitrary pairs, and edit distances."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+import glsw
 from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
 from bench.programs import judge
@@ -21,8 +22,11 @@ from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
 from glsw.engines import Auto
+from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
+from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.items import code_alphabet
 
 SAMPLE = 3e7
 """Cells that are judged."""
@@ -98,13 +102,11 @@ class Arbitrary(PairWork):
 class AllPairs(Workload):
     """Score matrices: proteins each with each, once per pair, and of two collections."""
 
-    name, weight, requires = "all-pairs", 10, (4, 3)
-    text = "score matrix of {count:,} proteins, each with each"
-    counts: ClassVar = {"tiny": 4, "small": 100, "medium": 1000, "large": 3000}
+    name = "all-pairs"
 
     def cases(self) -> Iterator[Case]:
         """Yield proteins of 300, CDR3s, and E. coli's if there is a folder of data."""
-        count = self.setup.chosen(self.counts)
+        count = self.chosen("count")
         kinds = [proteins("proteins", count, 300, 300), proteins("CDR3", 3 * count, 10, 20)]
         if self.setup.data and self.setup.size in ("large", "full"):
             kinds.append(replace(proteins("E. coli", 4403, 307, 307), made=self._proteome))
@@ -157,14 +159,11 @@ class AllPairs(Workload):
 class ManyPairs(Workload):
     """Many arbitrary pairs: `score_pairs` and `align_pairs`."""
 
-    name, weight, requires = "many-pairs", 10, (4, 3)
-    text = "{count:,} arbitrary pairs of proteins: scores, alignments"
-    counts: ClassVar = {"tiny": 8, "small": 500, "medium": 20_000, "large": 200_000}
-    counts |= {"full": 1_000_000}
+    name = "many-pairs"
 
     def cases(self) -> Iterator[Case]:
         """Yield scores and alignments of proteins, of mixed lengths and of CDR3s."""
-        count = self.setup.chosen(self.counts)
+        count = self.chosen("count")
         for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
             text = "lengths 300" if low == high else f"lengths {low}-{high}"
             kind = proteins(text, max(2, int(share * count)), low, high, each=False)
@@ -201,21 +200,19 @@ class ManyPairs(Workload):
 class Near(Workload):
     """Near pairs of all: `neighbors` as a sparse matrix, reciprocal best hits, clusters."""
 
-    name, weight, requires = "neighbors", 6, (4, 3)
-    text = "near pairs of all pairs of {count:,} proteins"
-    counts: ClassVar = {"tiny": 6, "small": 100, "medium": 1000, "large": 3000}
+    name = "neighbors"
     cutoff = 60
 
     def cases(self) -> Iterator[Case]:
         """Yield neighbours, reciprocal best hits and clusters, of proteins with relatives."""
         fields: dict[str, Any] = {"scoring": named(BLOSUM), "sizes": (200, 200)}
-        fields |= {"count": self.setup.chosen(self.counts), "device": self.device}
+        fields |= {"count": self.chosen("count"), "device": self.device}
         for name in ("neighbors", "reciprocal_best_hits", "clusters"):
             yield Case(name, partial(self._start, name), task="near", **fields)
 
     @cached_property
     def sequences(self) -> Sequences:
-        half = generated.proteins([200] * (self.setup.chosen(self.counts) // 2))
+        half = generated.proteins([200] * (self.chosen("count") // 2))
         return Sequences.of([*half, *generated.relatives(half, 20)])
 
     @cached_property
@@ -248,3 +245,129 @@ class Near(Workload):
             pairs = (n // 2) * (n - n // 2)
         run = partial(getattr(aligner, name), *sides, cutoff=self.cutoff)
         return Run(run, check, pairs * 200**2)
+
+
+# edit distances
+
+_SAMPLE_CELLS = 1e8  # that edlib judges, and is measured on
+_LETTERS = np.frombuffer(b"ACGTBDEFHIKLMNPQRSVWXYZ", np.uint8)
+
+
+@dataclass
+class Work(Sides):
+    """Texts of which edlib and StringZilla judge the distances."""
+
+    seed: int = 1965
+    infix: bool = False
+    known: npt.NDArray[np.int64] | None = None  # all distances, once a sample of them was right
+
+    def part(self, share: float) -> Work:
+        """Return a work of a share of the cells: of the length, if there is one long target."""
+        share = share**0.5 if self.each else share
+        count, low, high = self.targets
+        targets = max(1, int(count * share)), low, high
+        if count == 1:
+            targets = 1, int(low * share) + 1, int(high * share) + 1
+        queries = (max(1, int(self.queries[0] * share)), *self.queries[1:])
+        return replace(self, queries=queries, targets=targets)
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        return [[_LETTERS[codes].tobytes().decode() for codes in side] for side in self.sides]
+
+    @cached_property
+    def sampled(self) -> list[tuple[str, str]]:
+        """The pairs that edlib gets."""
+        queries, targets = self.texts
+        index = self.sample(_SAMPLE_CELLS).tolist()
+        return [(queries[q], targets[t]) for q, t in zip(*index, strict=True)]
+
+    def by_edlib(self) -> npt.NDArray[np.int64]:
+        import edlib
+
+        mode = "HW" if self.infix else "NW"
+        return np.array([edlib.align(*pair, mode=mode)["editDistance"] for pair in self.sampled])
+
+    @cached_property
+    def expected(self) -> npt.NDArray[np.int64]:
+        return self.by_edlib()
+
+    def check(self, found: Any, *, on_all: bool = False) -> Check:
+        checked = compare(self.chosen(found, _SAMPLE_CELLS), self.expected, "edlib")
+        if not checked.passed:
+            return checked
+        flat = np.asarray(found).reshape(-1).astype(np.int64)
+        self.known = flat if self.known is None else self.known
+        return compare(flat, self.known, "bit_parallel") if on_all else checked
+
+
+WORKS = (
+    Work("each 1000", 4, (2000, 1000, 1000), (2000, 1000, 1000)),
+    Work("proteins 1000", 20, (2000, 1000, 1000), (2000, 1000, 1000)),
+    Work("each 100-600", 4, (3000, 100, 600), (3000, 100, 600)),
+    Work("each 10-20", 20, (20_000, 10, 20), (20_000, 10, 20)),
+    Work("pairs 300", 4, (1_000_000, 300, 300), (1_000_000, 300, 300), each=False),
+    Work("pairs 1-5000", 4, (50_000, 1, 5000), (50_000, 1, 5000), each=False),
+    Work("infix 1000", 4, (5000, 150, 150), (5000, 1000, 1000), infix=True),
+    Work("infix 5000000", 4, (1000, 150, 150), (1, 5_000_000, 5_000_000), infix=True),
+)
+
+
+class Edit(Workload):
+    """Edit distances of eight kinds of work."""
+
+    name = "edit"
+
+    def cases(self) -> Iterator[Case]:
+        several = {"bit_parallel": {}, "bit_parallel, 8 words": {"words": 8}}
+        if self.setup.size != "full":
+            del several["bit_parallel, 8 words"]
+        for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
+            work = whole.part(1 / self.chosen("parts"))
+            fields = {"task": "distances", **work.fields("edit distance", work.pairs, work.name)}
+            ours = {"device": self.device, "metered": True, **fields}
+            if self.setup.wants("bit_parallel"):
+                for name, options in several.items():
+                    yield Case(name, partial(self._codes, work, options), **ours)
+                yield Case("glsw from texts", partial(self._texts, work), **ours)
+            fields |= {"ours": False, "cores": 1}
+            if work.each and not work.infix and "StringZilla" in self.setup.rivals:
+                _, on_gpu, version = programs.stringzilla_scope()
+                theirs = {**fields, "version": version, "cores": None if on_gpu else 1}
+                start = partial(self._stringzilla, work)
+                yield Case(programs.stringzilla_name(), start, **theirs)
+            if "edlib" in self.setup.rivals:
+                yield Case("edlib", partial(self._edlib, work), **fields)
+
+    def _codes(self, work: Work, options: dict[str, Any], seconds: float) -> Run:
+        scoring = unit_costs(code_alphabet(max(2, work.letters)), infix=work.infix)
+        engine, (queries, targets) = BitParallel(scoring, self.device, **options), work.sides
+
+        def run() -> Any:
+            if work.each:
+                (scores,) = engine.scan(queries, [targets])
+            else:
+                scores = engine.scores(Batch.pairwise(queries, targets))
+            return -scores.astype(np.int64)
+
+        return Run(run, work.check, work.cells, facts=facts_of(engine))
+
+    def _texts(self, work: Work, seconds: float) -> Run:
+        call = glsw.edit_distance_matrix if work.each else glsw.edit_distance
+        mode: Any = "infix" if work.infix else "global"
+        run = partial(call, *work.texts, mode=mode, device=self.device)
+        return Run(run, work.check, work.cells)
+
+    def _stringzilla(self, work: Work, seconds: float) -> Run:
+        import stringzillas
+
+        scope, _, _ = programs.stringzilla_scope()
+        engine = stringzillas.LevenshteinDistances(capabilities=scope)
+        sides = [programs.strings(texts) for texts in work.texts]
+        run = lambda: np.asarray(engine(*sides, device=scope))  # noqa: E731
+        return Run(run, partial(work.check, on_all=True), work.cells)
+
+    def _edlib(self, work: Work, seconds: float) -> Run:
+        cells = sum(len(query) * len(target) for query, target in work.sampled)
+        check = partial(compare, expected=work.expected)
+        return Run(work.by_edlib, check, cells, whole=work.cells)

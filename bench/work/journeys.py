@@ -38,8 +38,7 @@ _LIBRARIES = {"pyopal", "parasail"}
 class Journeys(Workload):
     """Reads, primers and genes against genomes, proteomes against databases."""
 
-    name, weight = "journeys", 0
-    text = "whole command lines, compared with BLAST, ssearch36, DIAMOND and MMseqs2"
+    name = "journeys"
 
     @cached_property
     def inputs(self) -> Inputs:

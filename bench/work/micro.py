@@ -42,8 +42,7 @@ class Rate(NamedTuple):
 class Micro(Workload):
     """The rates from which `bench.roofline` says what limits an engine; judged by NumPy."""
 
-    name, weight = "micro", 20
-    text = "the device itself: operations, recurrences, bytes, dispatches, draws"
+    name = "micro"
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +36,10 @@ def made(scoring: Scoring, count: int, length: int, seeds: Sequence[int] = UNREL
 class Pairs(Workload):
     """Short pairs of unrelated DNA: scores and ends, by all engines."""
 
-    name, weight = "pairs", 12
-    text = "{count:,} pairs of DNA, {0:,} x {1:,}: scores and ends"
-    counts: ClassVar = {"tiny": 2, "small": 100, "medium": 1000, "large": 4096}
+    name = "pairs"
 
     def cases(self) -> Iterator[Case]:
-        count = self.setup.chosen(self.counts)
+        count = self.chosen("count")
         make, sizes = partial(made, PAPERS, count, LENGTH), (LENGTH, LENGTH)
         work = PairWork(self.setup, PAPERS, make, sizes=sizes, count=count)
         for entry in engines_for("pairs"):
@@ -53,15 +51,12 @@ class Pairs(Workload):
 class Aymone2022(Workload):
     """Aymone 2022, Table 1: pairs of 512 x 512 with traceback on the device; other scorings."""
 
-    name, weight, requires = "aymone2022", 14, (4, 3)
-    text = "{count:,} pairs, {0:,} x {1:,}: alignments, by two tie rules"
-    counts: ClassVar = {"tiny": 4, "small": 40, "medium": 1000}
-    lengths: ClassVar = {"tiny": 128, "small": 256, "medium": 512}
+    name = "aymone2022"
     tasks = (("paths", "any"), ("paths", "conventional"), ("ends", "conventional"))
 
     def cases(self) -> Iterator[Case]:
         """Yield the tasks with each scoring, and parasail with and without traceback."""
-        count, length = self.setup.chosen(self.counts), self.setup.chosen(self.lengths)
+        count, length = self.chosen("count"), self.chosen("length")
         others = OTHERS if self.setup.size in ("large", "full") else ()
         kinds = (PAPERS, UNRELATED), (PAPERS, RELATED), *((each, UNRELATED) for each in others)
         for scoring, seeds in kinds:
@@ -77,16 +72,13 @@ class Aymone2022(Workload):
 class FragmentTiles(Workload):
     """The engine fragment: cells per texel, bits of borders, texels of a quad."""
 
-    name, weight = "fragment-tiles", 0
-    text = "a full quad of proteins of {0:,}, by tile and texels"
-    bits: ClassVar = {8: 16, 4: 32, 1: 32}
-    exponents: ClassVar = {"tiny": [8], "small": [14, 16], "large": [14, 16, 17, 18, 19, 20]}
+    name = "fragment-tiles"
 
     def cases(self) -> Iterator[Case]:
         length = 361 if self.setup.size != "tiny" else 32
         for gaps, task, (tile, bits), exponent in product(
-            *(((12, 1), (8, 8)), ("scores", "ends"), self.bits.items()),
-            self.setup.chosen(self.exponents),
+            *(((12, 1), (8, 8)), ("scores", "ends"), ((8, 16), (4, 32), (1, 32))),
+            self.chosen("exponents"),
         ):
             texels, most = 2**exponent, self.device.info.limits["max_texture_size"]
             pairs = min(texels // -(-length // tile), most)
@@ -111,20 +103,16 @@ class FragmentTiles(Workload):
 class Long(Workload):
     """One long pair of unrelated DNA: score and end, by all engines."""
 
-    name, weight = "long", 12
-    text = "one pair of DNA, {0:,} x {1:,}: score and end"
-    lengths: ClassVar[Mapping[str, Any]] = {
-        **{"tiny": [500], "small": [4096], "medium": [16_384], "large": [32_768]}
-    }
-    scorings: ClassVar = [Scoring.match_mismatch(5, -4, 11, 1)]
-    tasks: ClassVar = ["ends"]
+    name = "long"
+    scorings: Sequence[Scoring] = (Scoring.match_mismatch(5, -4, 11, 1),)
+    tasks: Sequence[str] = ("ends",)
 
     def entries(self) -> list[Entry]:
         return [*engines_for("long pairs", "scan"), *SCANS]
 
     def cases(self) -> Iterator[Case]:
         """Yield all engines for each scoring and length, and one core of parasail."""
-        for scoring, length in product(self.scorings, self.setup.chosen(self.lengths)):
+        for scoring, length in product(self.scorings, self.chosen("length")):
             make = partial(self._made, length)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=1)
             for task, entry in product(self.tasks, self.entries()):
@@ -141,14 +129,8 @@ class Long(Workload):
 class Lin2015(Long):
     """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters; alignments."""
 
-    name, weight, requires = "lin2015", 18, (4, 3)
-    text = "one pair of DNA, {0:,} x {1:,}: score and end, and the alignment"
-    tasks: ClassVar = ["ends", "paths"]
-    lengths: ClassVar = {
-        **{"tiny": [200], "small": [200, 1000, 4000], "medium": [200, 1000, 10_000]},
-        "large": [200, 1000, 10_000, 100_000],
-        "full": [200, 1000, 10_000, 100_000, 1_000_000],
-    }
+    name = "lin2015"
+    tasks = ("ends", "paths")
 
     def entries(self) -> list[Entry]:
         return [*SCANS, Entry("blocked"), Entry("diagonal")]
@@ -157,12 +139,8 @@ class Lin2015(Long):
 class Scan2014(Long):
     """The 2014 paper, figures 8 and 9: anti-diagonals against scans of 512 to 8000 letters."""
 
-    name, weight, requires = "scan2014", 14, (4, 3)
-    lengths: ClassVar = {
-        **{"tiny": [128], "small": [512, 2048], "medium": [512, 8000]},
-        "full": [512, 1024, 2048, 4096, 8000],
-    }
-    scorings: ClassVar = [Scoring.match_mismatch(5, -3, 8, extend) for extend in (8, 1)]
+    name = "scan2014"
+    scorings = tuple(Scoring.match_mismatch(5, -3, 8, extend) for extend in (8, 1))
     """Of the paper's figure 3; a constant gap costs 8 at every position."""
 
     def entries(self) -> list[Entry]:
@@ -172,19 +150,14 @@ class Scan2014(Long):
 class Megabase(Workload):
     """Long pairs with the engine blocked: score and ends, exact pruning, the whole alignment."""
 
-    name, weight, requires = "megabase", 12, (4, 3)
-    text = "one pair of DNA, {0:,} x {1:,}: ends, pruned, and alignment"
+    name = "megabase"
     scoring = Scoring.match_mismatch(1, -3, 5, 2)
-    lengths: ClassVar = {
-        **{"tiny": [300], "small": [4000], "medium": [30_000], "large": [100_000]},
-        "full": [100_000, 1_000_000],
-    }
     genomes = ("ecoli_K12_MG1655_NC_000913.2.fna.gz", "ecoli_536_NC_008253.fna.gz")
 
     def cases(self) -> Iterator[Case]:
         """Yield the three tasks for unrelated and related pairs, and for two genomes."""
         works: list[tuple[str, Any, tuple[int, int]]] = []
-        for length in self.setup.chosen(self.lengths):
+        for length in self.chosen("length"):
             for kind, seeds in (("dissimilar", (2022, 7)), ("similar", (2022,))):
                 make = partial(made, self.scoring, 1, length, seeds)
                 works.append((kind, make, (length, length)))
@@ -209,16 +182,11 @@ class Traceback(Workload):
     the table every c rows, `blocked` keeps rows and columns as a memory allows.
     """
 
-    name, weight, requires = "traceback", 0, (4, 3)
-    text = "one pair of related DNA, {0:,} x {1:,}: alignment, by what is kept"
+    name = "traceback"
     scoring = Scoring.match_mismatch(5, -4, 11, 1)
-    lengths: ClassVar = {
-        **{"tiny": [200], "small": [1000], "medium": [1000, 3000]},
-        "large": [1000, 3000, 10_000, 30_000],
-    }
 
     def cases(self) -> Iterator[Case]:
-        for length in self.setup.chosen(self.lengths):
+        for length in self.chosen("length"):
             make = partial(self._made, length)
             work = PairWork(self.setup, self.scoring, make, sizes=(length, length), count=1)
             for entry in self.entries(length):

@@ -137,16 +137,13 @@ def cluster(devices: int) -> Iterator[Any]:
 class Scaling(Workload):
     """Searches by clusters of 8 to 1,000 devices that sleep as long as an H100 computes."""
 
-    name, weight = "scaling", 0
-    text = "searches by simulated clusters: Dask's scheduler is real, the devices sleep"
-    devices: ClassVar = {"tiny": [8], "medium": [8, 64], "large": [8, 64, 1000]}
-    databases: ClassVar = {"tiny": ["Swiss-Prot"], "large": list(DATABASES)}
+    name = "scaling"
     part, longest = 2**33, 30.0
     """Residues that a device has room for; seconds, for which larger databases are cut."""
 
     def cases(self) -> Iterator[Case]:
-        for devices in self.setup.chosen(self.devices):
-            for name, count in itertools.product(self.setup.chosen(self.databases), QUERIES):
+        for devices in self.chosen("devices"):
+            for name, count in itertools.product(self.chosen("databases"), QUERIES):
                 yield Case(
                     "glsw and Dask",
                     partial(self._start, devices, name, count),

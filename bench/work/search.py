@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,10 @@ from glsw.sequences.encoded import Sequences
 class Search(Workload):
     """One protein against a database: all engines."""
 
-    name, weight = "search", 14
-    text = "a protein of 375 against {count:,} with Swiss-Prot's lengths: scores"
-    counts: ClassVar = {"tiny": 3, "small": 1000, "medium": 20_000, "large": 200_000}
+    name = "search"
 
     def cases(self) -> Iterator[Case]:
-        base = Database(self.setup, [375], self.setup.chosen(self.counts), sample=3e7)
+        base = Database(self.setup, [375], self.chosen("count"), sample=3e7)
         entries = [*numbers_of(self.device), *engines_for("search", "lanes")]
         yield from base.engine_cases(entries, [[0]])
         yield from base.rival_cases([0], slow=True)
@@ -38,28 +36,18 @@ class Search(Workload):
 class Uniform(Workload):
     """20 queries against equal targets: the peak."""
 
-    name, weight, requires = "search-uniform", 14, (4, 3)
-    text = "standard queries of 144 to 5478 against {count:,} equal proteins: scores"
-    counts: ClassVar[Mapping[str, Sequence[int]]] = {
-        **{"tiny": [8], "small": [100], "medium": [10_000], "large": [200_000]},
-        "full": [1_000_000],
-    }
-    lengths: ClassVar[Mapping[str, Sequence[int | None]]] = {
-        **{"tiny": [512], "full": [128, 256, 512, 1024, 2048]}
-    }
-    queries: ClassVar = {"tiny": 2, "small": 3, "full": 20}
-    standard: ClassVar = {"tiny": 2, "small": 11, "medium": 20}
+    name = "search-uniform"
     """Queries, the shorter ones where the device is slow; ``queries`` of them also alone."""
 
     def bases(self) -> Iterator[Database]:
-        standard = generated.STANDARD[: self.setup.chosen(self.standard)]
-        for size in product(self.setup.chosen(self.counts), self.setup.chosen(self.lengths)):
+        standard = generated.STANDARD[: self.chosen("standard")]
+        for size in product(self.chosen("count"), self.chosen("length")):
             yield Database(self.setup, standard, *size)
 
     def cases(self) -> Iterator[Case]:
         """Yield single queries and all together, by each number type and CUDASW++4.0."""
         for base in self.bases():
-            some = spread(len(base.lengths), self.setup.chosen(self.queries))
+            some = spread(len(base.lengths), self.chosen("queries"))
             groups = [*([q] for q in some), base.everything]
             yield from base.engine_cases(numbers_of(self.device), groups)
             yield from base.cudasw4_cases(groups)
@@ -75,16 +63,10 @@ class Uniform(Workload):
 class Swissprot(Uniform):
     """20 queries against a database of Swiss-Prot's lengths; whole commands; several devices."""
 
-    name, weight = "search-swissprot", 18
-    text = "standard queries of 144 to 5478 against {count:,} with Swiss-Prot's lengths: scores"
-    counts: ClassVar = {
-        **{"tiny": [8], "small": [100], "medium": [10_000], "large": [100_000]},
-        "full": [50_000, 500_000],
-    }
-    lengths: ClassVar = {"tiny": [None]}
+    name = "search-swissprot"
 
     def more(self, base: Database) -> Iterator[Case]:
-        if base.count == self.setup.chosen(self.counts)[-1]:
+        if base.count == self.chosen("count")[-1]:
             some = 3 if self.setup.size == "full" else 1
             yield from base.rival_cases(spread(len(base.lengths), some))
             yield from base.file_cases()
@@ -93,15 +75,12 @@ class Swissprot(Uniform):
 class Liu2006(Workload):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 
-    name, weight = "liu2006", 14
-    text = "queries of 63 to 4095 against {count:,} with Swiss-Prot's lengths: scores"
+    name = "liu2006"
     lengths = (63, 127, 255, 361, 511, 1023, 2047, 4095)
-    counts: ClassVar = {"tiny": 2, "small": 40, "medium": 2000, "large": 20_000}
-    queries: ClassVar = {"tiny": [0, 1], "small": [1, 3, 5, 7], "full": range(8)}
 
     def cases(self) -> Iterator[Case]:
-        base = Database(self.setup, self.lengths, self.setup.chosen(self.counts), sample=3e7)
-        some, engines = self.setup.chosen(self.queries), self.setup.engines
+        base = Database(self.setup, self.lengths, self.chosen("count"), sample=3e7)
+        some, engines = self.chosen("queries"), self.setup.engines
         entries = ["fragment"] if self.setup.wants("fragment") else engines or []
         yield from base.engine_cases(map(Entry, entries), [[q] for q in some])
         for case in base.rival_cases(some):
@@ -112,14 +91,11 @@ class Liu2006(Workload):
 class Nucleotides(Workload):
     """DNA by match and mismatch: queries against sequences of 1000."""
 
-    name, weight, requires = "nucleotides", 6, (4, 3)
-    text = "a DNA query against {count:,} sequences of 1000, by match and mismatch: scores"
+    name = "nucleotides"
     scoring = Scoring.match_mismatch(2, -3, 7, 2)
-    counts: ClassVar = {"tiny": 4, "small": 400, "medium": 20_000, "large": 200_000}
-    lengths: ClassVar = {"tiny": [150], "small": [150, 1500], "full": [150, 500, 1500, 5000]}
 
     def cases(self) -> Iterator[Case]:
-        count, lengths = self.setup.chosen(self.counts), self.setup.chosen(self.lengths)
+        count, lengths = self.chosen("count"), self.chosen("length")
 
         def make() -> Made:
             return generated.dna(lengths), generated.dna([1000] * count, 7), []
@@ -138,8 +114,7 @@ ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 class SearchFile(Uniform):
     """The standard queries against the Swiss-Prot of the folder of data."""
 
-    name, weight = "search-file", 0
-    text = "20 standard queries against {count:,} entries of Swiss-Prot: scores"
+    name = "search-file"
 
     def bases(self) -> Iterator[Database]:
         yield Database(self.setup, generated.STANDARD, 52_608, make=self.real)
@@ -159,8 +134,7 @@ class SearchFile(Uniform):
 class Exact(Workload):
     """All scores of many queries with a real database equal those of a SIMD library; no times."""
 
-    name, weight, requires = "exact", 0, (4, 3)
-    text = "all scores of real queries with a real database, compared with pyopal's"
+    name = "exact"
 
     def cases(self) -> Iterator[Case]:
         matrix = np.full((24, 24), -150)

@@ -12,7 +12,7 @@ from itertools import product, zip_longest
 from multiprocessing import get_context
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -91,9 +91,7 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
 class Sensitivity(Workload):
     """Domains of SCOP search each other; the rate is the share of relatives that are found."""
 
-    name, weight = "sensitivity", 0
-    text = "relatives found among domains of SCOP, beside blastp, ssearch36, psiblast, HMMER"
-    queries: ClassVar = {"tiny": 20, "small": 500, "medium": 10_000}
+    name = "sensitivity"
 
     def cases(self) -> Iterator[Case]:
         composition = {"composition": 2, "seg": "query", "evalue": 20}
@@ -132,7 +130,7 @@ class Sensitivity(Workload):
         """Return how many queries there are, the time, and hits and shares of each round."""
         records = list(read(self.setup.file("scop20_half.fasta.gz")))
         classes = {each.id: each.description.split()[0] for each in records}
-        few = [records[k] for k in spread(len(records), self.setup.chosen(self.queries))]
+        few = [records[k] for k in spread(len(records), self.chosen("queries"))]
         with tempfile.TemporaryDirectory(dir=self.setup.folder) as folder:
             write_records(Path(folder, "db"), records)
             began = time.perf_counter()

@@ -20,7 +20,7 @@ from bench import (
 from bench.micro_kernels import chains
 from bench.programs import Biopython, judge
 from bench.roofline import bound, run_of
-from bench.work import alignments, triples
+from bench.work import alignments, three
 from bench.work.base import named
 from bench.work.journeys import _key
 from bench.work.parts import spread
@@ -166,7 +166,7 @@ def test_generated_sequences_are_those_of_every_machine():
     database, two = generated.many([30, 20, 20, 20, 10]), generated.queries([20, 26])
     assert generated.plant(database, two).tolist() == [0, 1]
     assert database.lengths.tolist() == [30, 20, 20, 20, 10]
-    values = triples.recording(channels=3, samples=100)
+    values = three.recording(channels=3, samples=100)
     assert values.shape == (3, 100)
     assert np.isfinite(values).all()
 

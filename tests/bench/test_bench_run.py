@@ -256,7 +256,7 @@ QUICK += ("many-pairs", "neighbors", "edit", "calibration", "fragment-tiles")
 @pytest.mark.parametrize("name", QUICK)
 def test_every_workload_is_right(bench, name, monkeypatch):
     monkeypatch.setattr("bench.machine.cores", lambda: 1)
-    monkeypatch.setattr("bench.work.triples.TRIED", 4)
+    monkeypatch.setattr("bench.work.three.TRIED", 4)
     status, file = bench(name)
     rows = list(file.rows.values())
     assert status == 0, [row for row in rows if state(row) == "wrong"]

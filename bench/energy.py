@@ -9,6 +9,7 @@ only the administrator may read. Joules include what the idle device takes.
 from __future__ import annotations
 
 import ctypes
+import math
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,20 +27,15 @@ from bench.machine import output
 from glsw.device.device import Device
 from glsw.device.egl import egl_devices
 
-INTERVAL, PATIENCE = 0.05, 10.0
-"""Seconds between two samples of the power; in which a tool has to begin."""
-
+INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
 SYS = Path("/sys")
-Samples: TypeAlias = Sequence[tuple[float, float]]
-"""Seconds and watts."""
+Sample: TypeAlias = tuple[float, float]  # seconds and watts
 
 _FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
 _EGL_CUDA_DEVICE = 0x323A  # of EGL_NV_device_cuda
 
 
 class Used(NamedTuple):
-    """Energy of some time."""
-
     joules: float
     seconds: float
 
@@ -57,10 +53,13 @@ class PowerMeter(Protocol):
 
 @dataclass
 class Counter:
-    """Files in which microjoules are counted, and the highest value after which each is 0 again."""
+    """Files in which microjoules are counted, and the highest value after which each is 0 again.
+
+    The value is infinite where it is not known: then nothing is told of such a time.
+    """
 
     tool: str
-    files: Sequence[tuple[Path, int | None]]
+    files: Sequence[tuple[Path, float]]
 
     def read(self) -> list[int] | None:
         try:
@@ -72,17 +71,16 @@ class Counter:
         start, before = time.perf_counter(), self.read()
         work()
         seconds, after = time.perf_counter() - start, self.read()
-        steps = [
-            last - first if last >= first else most and last + most + 1 - first
-            for first, last, (_, most) in zip(before or (), after or (), self.files, strict=False)
-        ]
-        told = [step for step in steps if step is not None]
-        return Used(sum(told) / 1e6, seconds) if len(told) == len(self.files) else None
+        if before is None or after is None:
+            return None
+        counted = zip(before, after, self.files, strict=True)
+        told = sum((last - first) % (most + 1) for first, last, (_, most) in counted)
+        return Used(told / 1e6, seconds) if math.isfinite(told) else None
 
 
 def rapl() -> Counter | None:
     """Return the counters of the processor packages, None where they cannot be read."""
-    files: list[tuple[Path, int | None]] = []
+    files: list[tuple[Path, float]] = []
     for zone in sorted((SYS / "class/powercap").glob("intel-rapl:*")):
         with suppress(OSError, ValueError):
             if (zone / "name").read_text().startswith("package"):
@@ -96,7 +94,7 @@ def hwmon(drm: str) -> PowerMeter | None:
     """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
     folder = SYS / "class/drm" / Path(drm).name / "device/hwmon"
     for sensor in sorted(folder.glob("hwmon*")) if drm else ():
-        counter = Counter("hwmon", [(sensor / "energy1_input", None)])
+        counter = Counter("hwmon", [(sensor / "energy1_input", math.inf)])
         if counter.read():
             return counter
         for name in ("power1_average", "power1_input"):
@@ -114,10 +112,10 @@ class Sampler:
     """Watts of a card; ``samples`` yields them in the background until it is stopped."""
 
     tool: str
-    samples: Callable[[Event], Iterator[tuple[float, float]]]
+    samples: Callable[[Event], Iterator[Sample]]
 
     def used(self, work: Callable[[], None]) -> Used | None:
-        found: list[tuple[float, float]] = []
+        found: list[Sample] = []
         stop = Event()
 
         def watch() -> None:
@@ -146,7 +144,7 @@ def _wait(ready: Callable[[], bool]) -> None:
         time.sleep(INTERVAL / 10)
 
 
-def joules(samples: Samples, start: float, end: float) -> float | None:
+def joules(samples: Sequence[Sample], start: float, end: float) -> float | None:
     """Return the energy of a time, watts changing evenly; None with fewer than two samples."""
     seconds, watts = np.array(samples, float).reshape(-1, 2).T
     inside = (seconds > start) & (seconds < end)
@@ -157,13 +155,13 @@ def joules(samples: Samples, start: float, end: float) -> float | None:
     return float((np.diff(at) * (power[1:] + power[:-1]) / 2).sum())
 
 
-def sensor_samples(path: Path, stop: Event) -> Iterator[tuple[float, float]]:
+def sensor_samples(path: Path, stop: Event) -> Iterator[Sample]:
     """Yield the watts of a file that says microwatts."""
     while not stop.wait(INTERVAL):
         yield time.time(), int(path.read_text()) / 1e6
 
 
-def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[tuple[float, float]]:
+def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[Sample]:
     """Yield the watts of a card by its PCI address; nvidia-smi prints lines until it is ended."""
     words = ["nvidia-smi", "-i", address, f"--query-gpu=timestamp,{field}"]
     words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
@@ -175,13 +173,11 @@ def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[tuple[floa
             process.terminate()
 
         Thread(target=end, daemon=True).start()
-        for line in process.stdout or ():
-            if sample := sample_of(line):
-                yield sample
+        yield from filter(None, map(sample_of, process.stdout or ()))
         stop.set()
 
 
-def sample_of(line: str) -> tuple[float, float] | None:
+def sample_of(line: str) -> Sample | None:
     """Read seconds and watts of a line of nvidia-smi, None from one without."""
     stamp, _, watts = line.partition(", ")
     try:
@@ -205,8 +201,6 @@ def meter_for(device: Device | None) -> PowerMeter | None:
 
 
 class Card(NamedTuple):
-    """A line of nvidia-smi."""
-
     address: str
     name: str
     watts: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 from bench.row import File, Row, name_of, rate_of, state
@@ -17,9 +17,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7
 """Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """A device of the page: its file, its name and its colour."""
+class Column(NamedTuple):
+    """A device of the page: its file, its name, its colour, the start of its places."""
 
     file: File
     name: str
@@ -31,20 +30,17 @@ class Column:
         return list(self.file.rows.values())
 
     def place(self, row: Row) -> str:
-        """Return the place of a row on the page."""
         return f"{self.mark}-{name_of(row)}"
 
 
 def columns_of(files: Sequence[File]) -> list[Column]:
     """Return the devices, each with a name that no other has."""
     names = [short_name(file) for file in files]
-    return [
-        Column(
-            *(file, name if names.count(name) == 1 else f"{name} ({file.path.stem})"),
-            *(COLOURS[k % len(COLOURS)], f"d{k}"),
-        )
-        for k, (file, name) in enumerate(zip(files, names, strict=True))
-    ]
+    found = []
+    for k, (file, name) in enumerate(zip(files, names, strict=True)):
+        own = name if names.count(name) == 1 else f"{name} ({file.path.stem})"
+        found.append(Column(file, own, COLOURS[k % len(COLOURS)], f"d{k}"))
+    return found
 
 
 def short_name(file: File) -> str:
@@ -66,12 +62,9 @@ def short_name(file: File) -> str:
 
 def tag(name: str, content: str, **attributes: object) -> str:
     """Return an element; ``content`` is HTML, and ``class_`` the attribute of that name."""
-    words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return f"<{name}{words}>{content}</{name}>"
+    told = {key.rstrip("_").replace("_", "-"): each for key, each in attributes.items()}
+    words = [f' {key}="{escape(str(each))}"' for key, each in told.items() if each is not None]
+    return f"<{name}{''.join(words)}>{content}</{name}>"
 
 
 class Cell(NamedTuple):
@@ -92,23 +85,19 @@ def table(
     rows = [[each if isinstance(each, Cell) else text(each) for each in line] for line in lines]
     columns = [*zip(*rows, strict=True)] or [()] * len(head)
     kinds = ["n" if any(cell.value is not None for cell in each) else None for each in columns]
-    heads = [
+    heads = "".join(
         tag("th", escape(each), scope="col", class_=n) for each, n in zip(head, kinds, strict=True)
-    ]
+    )
     body = []
     for place, row in zip_longest(places, rows):
-        cells = [
-            tag("td" if k else "th", cell.html, class_=kinds[k], data_v=_short(cell.value))
-            for k, cell in enumerate(row)
-        ]
-        body.append(tag("tr", "".join(cells), id=place))
-    thead, tbody = tag("thead", tag("tr", "".join(heads))), tag("tbody", "\n".join(body))
+        cells = ""
+        for k, (html, value) in enumerate(row):
+            short = None if value is None else f"{value:.6g}"
+            cells += tag("td" if k else "th", html, class_=kinds[k], data_v=short)
+        body.append(tag("tr", cells, id=place))
+    thead, tbody = tag("thead", tag("tr", heads)), tag("tbody", "\n".join(body))
     shown, kind = tag("table", thead + tbody, class_="sortable"), "box rows" if places else "box"
     return tag("div", shown, class_=kind, role="region", tabindex=0, aria_label=name)
-
-
-def _short(value: float | None) -> str | None:
-    return None if value is None else f"{value:.6g}"
 
 
 # the picture
@@ -123,8 +112,7 @@ PICTURE = {
 }
 """Workloads of the picture, and what they are for a stranger."""
 
-OTHERS, GREY = 4, "#9a9a9a"
-"""How many other programs are shown, and their colour."""
+OTHERS, GREY = 4, "#9a9a9a"  # how many other programs are shown, and their colour
 
 
 class Bar(NamedTuple):
@@ -136,26 +124,22 @@ class Bar(NamedTuple):
     colour: str
 
 
-NONE = Bar(0.0, "", "", GREY)
-
-
 def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
     """Return the bars of a workload: the best of glsw on each device, and the best others."""
-    ours: dict[str, Bar] = {}
-    others: dict[str, Bar] = {}
+    best: dict[bool, dict[str, Bar]] = {True: {}, False: {}}
     for column in columns:
         for row in column.rows:
-            if row["workload"] == workload and _shown(row):
-                rate, place, kind = rate_of(row) or 0.0, column.place(row), where(row)
-                if row["ours"]:
-                    bar = Bar(rate, f"glsw on {column.name}", place, column.colour)
-                    ours[column.mark] = max(bar, ours.get(column.mark, bar))
-                    continue
-                cores = f"{row['cores']} cores" if kind == "all cores" else kind
-                label = f"{row['program']}, {f'on {column.name}' if kind == 'GPU' else cores}"
-                kind += row["program"].partition(" ")[0] * (kind == "GPU")
-                others[kind] = max(Bar(rate, label, place, GREY), others.get(kind, NONE))
-    return sorted(ours.values(), reverse=True) + sorted(others.values(), reverse=True)[:OTHERS]
+            if row["workload"] != workload or not _shown(row):
+                continue
+            who, kind, group = row["program"], where(row), best[row["ours"]]
+            places = {"GPU": f"on {column.name}", "all cores": f"{row.get('cores')} cores"}
+            label = f"{who}, {places.get(kind, kind)}" if kind else f"glsw on {column.name}"
+            kind = f"GPU {who.partition(' ')[0]}" if kind == "GPU" else kind or column.mark
+            colour = column.colour if row["ours"] else GREY
+            bar = Bar(rate_of(row) or 0.0, label, column.place(row), colour)
+            group[kind] = max(bar, group.get(kind, bar))
+    ours, others = (sorted(best[own].values(), reverse=True) for own in (True, False))
+    return ours + others[:OTHERS]
 
 
 def _shown(row: Row) -> bool:
@@ -174,17 +158,16 @@ def picture(columns: Sequence[Column]) -> str:
     if not rates:
         return ""
     low, high = 10 ** (len(str(int(min(rates)))) - 1) / 3, max(rates) * 1.1
-    parts = [
-        tag("h3", escape(PICTURE[name])) + "".join(_bar(bar, low, high) for bar in some)
-        for name, some in panels.items()
-    ]
+    shown = ""
+    for name, some in panels.items():
+        part = tag("h3", escape(PICTURE[name])) + "".join(_bar(bar, low, high) for bar in some)
+        shown += tag("section", part, class_="panel")
     caption = (
         "Billions of table cells per second; a mark more to the right is ten times faster. "
         '<span class="key ours"></span> glsw, a colour per device '
         '<span class="key other"></span> other programs, the fastest of each kind. '
         "Click a bar for its measurement."
     )
-    shown = "".join(tag("section", part, class_="panel") for part in parts)
     content = tag("div", shown, class_="panels") + tag("figcaption", caption)
     return tag("figure", content, class_="picture")
 
@@ -209,15 +192,10 @@ def few_digits(rate: float) -> str:
 
 def page(title: str, lead: str, body: str, link: str, linked: str) -> str:
     """Return a whole page, with a link to the other one."""
-    style, script = (
+    template, style, script = (
         Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("report.css", "report.js")
+        for name in ("page.html", "report.css", "report.js")
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1>\n"
-        f"<p>{escape(lead)} {tag('a', escape(linked), href=link)}</p></header>\n"
-        f"<main>\n{body}\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
-    )
+    words = {"title": title, "lead": lead, "link": link, "linked": linked}
+    words = {name: escape(each) for name, each in words.items()}
+    return Template(template).substitute(words, style=style, script=script, body=body)

@@ -75,47 +75,39 @@ def _sweep(run: EngineRun) -> tuple[float, float]:
 
 
 def _diagonal(run: EngineRun) -> Traffic:
-    """Count a column of a strip: H and F above, but for the first strip, and below; a letter.
-
-    A dispatch has a strip of at most 4096 pairs (32 on software), see `Diagonal._fill`.
-    """
+    """Count a column of a strip: H and F above, but for the first strip, and below; a letter."""
     m, _ = run.lengths
     fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
     strips = math.ceil(m / (_STRIP * (8 if run.software else fitting)))
+    # A dispatch has a strip of at most 4096 pairs (32 on software), see `Diagonal._fill`.
     dispatches = strips * math.ceil(run.count / (32 if run.software else 4096))
     storage = (8 * (strips - 1) + 9 * strips) / m
     return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
 
 
 def _blocked(run: EngineRun) -> Traffic:
-    """Count a column of a strip: H and F above and below (8 bytes each), a letter.
-
-    A tile of STEPS steps: the 8 rows, 2 columns and the corner of each invocation, 8 bytes, in and
-    out. Dispatches: see `Blocked._lean`, for every pair.
-    """
+    """Count a column of a strip: H and F above and below (8 bytes each), a letter."""
     m, n = run.lengths
     lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
     steps = 256 if run.software else lanes
     rows = math.ceil(m / (lanes * _STRIP))
     columns = math.ceil((math.ceil(n / 2) + lanes - 1) / steps)
+    # A tile of STEPS steps: 8 rows, 2 columns, the corner of each invocation, 8 bytes, in and out.
     tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
     storage = (8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns
-    dispatches = run.count * (columns + 2 * (rows - 1))
+    dispatches = run.count * (columns + 2 * (rows - 1))  # see `Blocked._lean`
     return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
 
 
 def _fragment(run: EngineRun) -> Traffic:
-    """Count texels of 16 bytes for 8 x 8 cells: the pair, 8 letters, 8 of the profile.
-
-    From its neighbours left and above their borders (H, with affine gaps another) and best cells
-    (16 bytes, of scores 4), and a corner. A quad has at most 2**21 / m pairs and takes a draw per
-    diagonal of tiles.
-    """
+    """Count texels of 16 bytes for 8 x 8 cells: the pair, 8 letters, 8 of the profile."""
     m, n = run.lengths
     rows, columns = math.ceil(m / 8), math.ceil(n / 8)
     beside, above = (columns - 1) / columns, (rows - 1) / rows
+    # Of its neighbours: H, with affine gaps another, best cells (16 bytes, of scores 4); a corner.
     border = 16 * (1 if run.linear else 2) + (16 if run.ends else 4)
     texels = 16 * 10 + border * (beside + above) + 16 * beside * above
+    # A quad has at most 2**21 / m pairs and takes a draw per diagonal of tiles.
     draws = math.ceil(run.count * m / _TEXELS) * (rows + math.floor(n / 8) - 1)
     return Traffic(f"fragment recurrence {run.gaps}", texture=texels / 64, draws=draws)
 
@@ -126,24 +118,19 @@ best score of the column, a letter."""
 
 
 def _scan_blocks(run: EngineRun) -> Traffic:
-    """Count two dispatches per row: scan_blocks.comp and scan_carries.comp.
-
-    Shared memory of up_down.glsl: an invocation writes 4 bytes and reads 4; UP takes 12 bytes for
-    each of 255 sums of 256 columns, DOWN 16.
-    """
+    """Count two dispatches per row: scan_blocks.comp and scan_carries.comp."""
     shared, block = _scores(run)
+    # up_down.glsl: 4 bytes in and out; of each 255 sums of 256 columns UP takes 12, DOWN 16.
     shared += 8 + 28 * (_BLOCK - 1) / _BLOCK
     dispatches = 2 * math.floor(run.lengths[0])
     return Traffic(f"recurrence {run.gaps}", shared, block, _COLUMNS, dispatches=dispatches)
 
 
 def _scan_single(run: EngineRun) -> Traffic:
-    """Count for a row a dispatch of scan_single.comp, and one of scan_step.comp per doubling.
-
-    They double the reach up to the last column, or to where a gap costs more than any score, see
-    `Scan._rows_in_steps`; each reads and writes 4 bytes a cell.
-    """
+    """Count for a row a dispatch of scan_single.comp, and one of scan_step.comp per doubling."""
     m, n = run.lengths
+    # Up to the last column, or where a gap costs more than any score, see `Scan._rows_in_steps`;
+    # each step reads and writes 4 bytes a cell.
     farthest = min(n - 1, run.best * min(m, n) // run.extend) if run.extend else n - 1
     steps = int(farthest).bit_length()
     storage, dispatches = _COLUMNS + 8 * steps, math.floor(m) * (1 + steps)
@@ -151,12 +138,7 @@ def _scan_single(run: EngineRun) -> Traffic:
 
 
 def _scan_fused(run: EngineRun) -> Traffic:
-    """Count for a strip of a block H and F of columns in and out, not into the first; a letter.
-
-    A row of a block, as `Scan._plan` cuts them: H and E of the block before it, and its own.
-    Without subgroups a row of an invocation passes its last column in shared memory: it writes 8
-    bytes and reads 4 numbers and one more, and as many as there are doublings.
-    """
+    """Count for a strip of a block H and F of columns in and out, not into the first; a letter."""
     m, n = run.lengths
     group = run.subgroup or (8 if run.software else 32)
     each = max(4, 1 << (math.ceil(n / group) - 1).bit_length())
@@ -165,39 +147,34 @@ def _scan_fused(run: EngineRun) -> Traffic:
     strips = math.ceil(m / ((256 if run.software else 64) if blocks > 1 else 512))
     shared, block = _scores(run)
     if not run.subgroup:
+        # A row of an invocation passes its last column in shared memory: it writes 8 bytes and
+        # reads 4 numbers and one more, and as many as there are doublings.
         shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
+    # A row of a block, as `Scan._plan` cuts them: H and E of the block before it, and its own.
     storage = (8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n
     dispatches = strips + blocks - 1
     return Traffic(f"recurrence {run.gaps}", shared, block, storage, dispatches=dispatches)
 
 
 def _wavefront(run: EngineRun) -> Traffic:
-    """Count a dispatch per diagonal.
-
-    A cell is 16 bytes; it is written, and read as a neighbour (H, E, F) and as a corner (H). The
-    best score of the row: 4 bytes.
-    """
+    """Count a dispatch per diagonal; a cell is 16 bytes."""
+    # Written, read as a neighbour (H, E, F) and as a corner (H); the best score of the row.
     storage, dispatches = 16 + 12 + 4 + 4, math.floor(sum(run.lengths)) - 1
     return Traffic(f"recurrence {run.gaps}", *_scores(run), storage, dispatches=dispatches)
 
 
 def _lanes(number: str, run: EngineRun) -> Traffic:
-    """Count H and F of a column between strips, out and in: 8 bytes for a lane, 16 with f32.
-
-    Targets share a lane but for int32; a strip reads each letter once, and has as many rows as
-    `Lanes._geometry` chooses. A row of a column reads its score from the query profile, see
-    query_profile.glsl: 4 bytes, for two targets with 16-bit floats 2 each; from shared memory on
-    hardware, on software from a uniform block, where a match and a mismatch need nothing. On
-    software a strip is a dispatch.
-    """
+    """Count H and F of a column between strips, out and in: 8 bytes for a lane, 16 with f32."""
     m, _ = run.lengths
     targets, border = 1 if number == "int32" else 2, 16 if number == "f32" else 8
-    height = 32
+    height = 32  # rows of a strip as `Lanes._geometry` chooses them; it reads each letter once
     if not run.software:
         chain = 8 if run.subgroup >= 8 else 1
         options = range(8, 40 if number == "f16" else 32, 8)
         height = chain * min(options, key=lambda x: (math.ceil(m / (x * chain)) * (x + 3), -x))
     strips = math.ceil(m / height)
+    # A score of query_profile.glsl, from shared memory on hardware, on software from a uniform
+    # block, where a match and a mismatch need nothing. On software a strip is a dispatch.
     profile = 2.0 if number == "f16" else 4.0
     kind = {"int32": f"recurrence {run.gaps}", "f16": "recurrence half", "f32": "recurrence float"}
     return Traffic(
@@ -211,12 +188,8 @@ def _lanes(number: str, run: EngineRun) -> Traffic:
 
 
 def _subtable(run: EngineRun) -> Traffic:
-    """Count the words of a row of a sub-table along j and along k, from shared memory and back.
-
-    With the tiles that `_Forms` and `Form` choose for scores. A tile loads and stores sides across
-    j and k, and a plane of each invocation across i. A dispatch is a diagonal plane of tiles, see
-    `Plan.waves`.
-    """
+    """Count the words of a row of a sub-table along j and along k, from shared memory and back."""
+    # The tiles that `_Forms` and `Form` choose for scores.
     side = 2 if run.software and not run.linear else 4
     lanes_j, lanes_k = (8, 8) if run.software else (16, 8)
     short, long = (16, 128) if run.software else (8, 32)
@@ -225,6 +198,7 @@ def _subtable(run: EngineRun) -> Traffic:
     j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
     tile = rows, side * lanes_j, side * lanes_k
     tiles = [math.ceil(x / y) for x, y in zip(run.lengths, tile, strict=True)]
+    # A tile loads and stores sides across j and k, and a plane of each invocation across i.
     i_words = (side + 1) ** 2 * lanes_j * lanes_k
     across = i_words, rows * j_words * lanes_k, rows * k_words * lanes_j
     stored = sum(each * (2 - 1 / count) for each, count in zip(across, tiles, strict=True))
@@ -232,17 +206,14 @@ def _subtable(run: EngineRun) -> Traffic:
         f"recurrence3 {run.gaps}",
         shared=2 * size * (j_words + k_words) / side**2,
         storage=size * stored / math.prod(tile),
-        dispatches=sum(tiles) - 2,
+        dispatches=sum(tiles) - 2,  # a diagonal plane of tiles, see `Plan.waves`
     )
 
 
 def _plane(run: EngineRun) -> Traffic:
-    """Count a dispatch per diagonal plane.
-
-    A cell is 4 bytes, with affine gaps 32, and is written once; of the three planes before, H is
-    read once from each, or what the seven moves need: one, three and three numbers. The best score
-    of a j and k: 4 bytes.
-    """
+    """Count a dispatch per diagonal plane; a cell is 4 bytes, with affine gaps 32."""
+    # It is written once; of the three planes before, H is read once from each, or what the seven
+    # moves need: one, three and three numbers. The best score of a j and k: 4 bytes.
     cell, moves = (4, 3 * 4) if run.linear else (32, 7 * 4)
     dispatches = math.floor(sum(run.lengths)) - 2
     return Traffic(f"recurrence3 {run.gaps}", storage=cell + moves + 4, dispatches=dispatches)
@@ -266,8 +237,7 @@ TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
 # ceilings
 
 
-@dataclass(frozen=True)
-class Ceiling:
+class Ceiling(NamedTuple):
     """What one resource allows."""
 
     resource: str
@@ -275,8 +245,7 @@ class Ceiling:
     reason: str
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """The ceilings of a row, the lowest first, and what it reached, in cells per second."""
 
     ceilings: tuple[Ceiling, ...]
@@ -293,11 +262,8 @@ class Bound:
 
 def rates_of(rows: Iterable[Row]) -> dict[str, float]:
     """Return what `micro` found, by name, without what has no value."""
-    return {
-        row["program"]: row["rate"]
-        for row in rows
-        if row["workload"] == "micro" and state(row) == "timed"
-    }
+    micro = (row for row in rows if row["workload"] == "micro" and state(row) == "timed")
+    return {row["program"]: row["rate"] for row in micro}
 
 
 def bound(row: Row, rates: Mapping[str, float], device: Mapping[str, Any] | None) -> Bound | None:
@@ -323,7 +289,7 @@ def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[
         ("storage", need.storage, memory),
         ("textures", need.texture, ["texture lookup"]),
     ):
-        fastest = max((name for name in names if name in rates), key=rates.__getitem__, default="")
+        fastest = max(filter(rates.__contains__, names), key=rates.__getitem__, default="")
         if size > 0 and fastest:
             reason = f"{size:.3g} bytes per cell, at the rate of {fastest}"
             yield Ceiling(resource, rates[fastest] / size, reason)

@@ -13,8 +13,6 @@ from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes, where
 from bench.work import WORKLOADS
 
-# tables
-
 
 def rate_cell(row: Row) -> Cell:
     """Return what a row says: its rate, or why there is none."""
@@ -36,30 +34,27 @@ def linked(row: Row | None, column: Column) -> Cell:
 
 def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     """Yield each workload and its table: a line per measurement, a column per device."""
-    known = {row["workload"] for column in columns for row in column.rows}
-    for workload in [*WORKLOADS, *sorted(known - set(WORKLOADS))]:
-        lines: dict[str, dict[str, Row]] = {}
-        for column in columns:
-            for row in column.rows:
-                if row["workload"] == workload:
-                    lines.setdefault(_line(row), {})[column.mark] = row
-        if lines:
-            shown = [c for c in columns if any(c.mark in found for found in lines.values())]
-            rows = [
-                [name, *(linked(found.get(column.mark), column) for column in shown)]
-                for name, found in lines.items()
-            ]
-            units = {row.get("unit") for found in lines.values() for row in found.values()}
-            unit = "GCUPS" if units <= {"cell/s", None} else "rates with their units"
-            head = [f"{workload}: {unit}", *(column.name for column in shown)]
-            yield workload, table(workload, head, rows)
-
-
-def _line(row: Row) -> str:
-    """Return what rows of several devices have in common; their processors may differ."""
-    cores = where(row).replace("GPU", "")
-    parts = row["program"], cores, row["task"], row.get("scoring"), sizes(row), row.get("options")
-    return ", ".join(part for part in parts if part)
+    found: dict[str, dict[str, dict[str, Row]]] = {}
+    for column in columns:
+        for row in column.rows:
+            # What rows of several devices have in common; their processors may differ.
+            cores = where(row).replace("GPU", "")
+            parts = [row["program"], cores, row["task"], row.get("scoring"), sizes(row)]
+            line = ", ".join(filter(None, [*parts, row.get("options")]))
+            found.setdefault(row["workload"], {}).setdefault(line, {})[column.mark] = row
+    for workload in sorted(found, key=lambda name: ([*WORKLOADS, name].index(name), name)):
+        lines = found[workload]
+        shown = [
+            column for column in columns if any(column.mark in each for each in lines.values())
+        ]
+        rows = [
+            [name, *(linked(each.get(column.mark), column) for column in shown)]
+            for name, each in lines.items()
+        ]
+        units = {row.get("unit") for each in lines.values() for row in each.values()}
+        unit = "GCUPS" if units <= {"cell/s", None} else "rates with their units"
+        head = [f"{workload}: {unit}", *(column.name for column in shown)]
+        yield workload, table(workload, head, rows)
 
 
 def rooflines(columns: Sequence[Column]) -> str:
@@ -83,26 +78,25 @@ def rooflines(columns: Sequence[Column]) -> str:
 
 def every_row(columns: Sequence[Column]) -> str:
     """Return all rows, each with its place on the page."""
-    places, lines = [], []
-    for column in columns:
-        for row in column.rows:
-            places.append(column.place(row))
-            clock, passes, memory = row.get("clock"), row.get("between"), row.get("memory")
-            part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
-            judged = f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
-            lines.append(
-                [
-                    *(column.name, row["workload"], label(row), row.get("scoring") or ""),
-                    *(rate_cell(row), text(seconds(seconds_of(row)) + part, seconds_of(row))),
-                    *(text(seconds(clock), clock), text(percent(passes), passes)),
-                    *(text(size_text(memory), memory), energy(row), judged),
-                    row.get("skipped") or row.get("note") or "",
-                    (row.get("commit") or "")[:9] + dirty,
-                ]
-            )
+    rows = [(column, row) for column in columns for row in column.rows]
     head = ["device", "workload", "program", "scoring", "rate", "wall", "device clock"]
     head += ["between passes", "memory", "energy", "wrong, by judge", "note", "commit"]
-    return table("every row", head, lines, places)
+    lines = []
+    for column, row in rows:
+        clock, passes, memory = row.get("clock"), row.get("between"), row.get("memory")
+        part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
+        judged = f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
+        lines.append(
+            [
+                *(column.name, row["workload"], label(row), row.get("scoring") or ""),
+                *(rate_cell(row), text(seconds(seconds_of(row)) + part, seconds_of(row))),
+                *(text(seconds(clock), clock), text(percent(passes), passes)),
+                *(text(size_text(memory), memory), energy(row), judged),
+                row.get("skipped") or row.get("note") or "",
+                (row.get("commit") or "")[:9] + dirty,
+            ]
+        )
+    return table("every row", head, lines, [column.place(row) for column, row in rows])
 
 
 def machines(columns: Sequence[Column]) -> str:

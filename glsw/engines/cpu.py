@@ -310,7 +310,8 @@ class _Search:
         for start, stop in pairwise(groups):
             while start < stop:
                 full = int(np.searchsorted(before, before[start] + size))
-                job.append(range(start, min(stop, max(full, start + _LANES))))
+                rounds = max(1, (full - start) // _LANES)  # of full lanes
+                job.append(range(start, min(stop, start + rounds * _LANES)))
                 start = job[-1].stop
                 if before[start] - begun >= size:
                     yield job

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, ignore
-from glsw.engines.windows import longest_spans, shortest_cut, window_groups
+from glsw.engines.windows import longest_spans, window_groups
 from glsw.mask import Mask
 from glsw.paths import BestCells, Ends, Paths
 from glsw.sequences.encoded import Sequences
@@ -72,7 +72,7 @@ class Windowed(Engine):
         if not ends:
             score = [each.score.max(initial=0) for each in windows]
             return BestCells(np.array(score, np.int32), np.zeros((len(batch), 2), np.int32))
-        cropped, start = self._cropped(batch, windows)
+        cropped, start = _cropped(batch, windows)
         best = self._aligner.best(cropped, True, ignore, ties=ties)
         return BestCells.of(best.score, best.i, best.j + start)
 
@@ -80,24 +80,13 @@ class Windowed(Engine):
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
         """Return the best alignment of each pair, see `Engine.paths`."""
-        cropped, start = self._cropped(batch, self._windows(batch, progress or ignore))
+        cropped, start = _cropped(batch, self._windows(batch, progress or ignore))
         paths = self._aligner.paths(cropped, ties=ties)
         if paths is None:
             return None
         end = paths.ends.end.copy()
         end[:, 1] += start * (paths.ends.score > 0)
         return Paths(Ends(paths.ends.score, end), paths.runs, paths.offsets)
-
-    def _cropped(
-        self, batch: Batch, windows: list[WindowScores]
-    ) -> tuple[Batch, npt.NDArray[np.int64]]:
-        """Return what `_cropped` does, without a GPU by windows of what is left once more."""
-        cropped, start = _cropped(batch, windows)
-        cut = shortest_cut(np.array([max(each.span for each in windows)]))
-        if self.device.info.software and int(cropped.target_lengths.min()) >= cut[0]:
-            cropped, more = _cropped(cropped, self._windows(cropped, ignore))
-            start += more
-        return cropped, start
 
     def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
         """Return the scores of the windows of each pair, masks considered."""

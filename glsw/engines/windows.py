@@ -44,6 +44,7 @@ from glsw.sequences.encoded import Sequences, ranges
 _SHORTEST_WINDOW, _USUAL_WINDOW = 256, 2**12
 LONGEST_WINDOW = 2**15
 _LEAST_SPANS, _MOST_SPANS = 4, 32  # of a window: its overlap is a quarter of it, or less
+_SPANS_ON_CPU = 6  # where the alignment in a window takes as long as the scan of very many
 _MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
 _MIN_SHARE = 4  # a part is cut if at least one in so many residues is in long targets
 _SPANS_ALIKE = 1.5  # of the queries that share windows
@@ -111,7 +112,8 @@ def window_length(span: int, residues: int, windows: int, together: int = 1) -> 
     0
     """
     wanted = span + residues // windows
-    length = min(max(wanted, _LEAST_SPANS * span), max(_MOST_SPANS * span, _USUAL_WINDOW))
+    spans = _MOST_SPANS if together == 1 else _SPANS_ON_CPU
+    length = min(max(wanted, _LEAST_SPANS * span), max(spans * span, _USUAL_WINDOW))
     length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
     starts, step = max(1, residues - span + 1), length - span + 1
     rounds = max(1, round(starts / (max(1, step) * together)))

@@ -50,6 +50,16 @@ class Journey(NamedTuple):
         return Scoring.nucleotide() if self.dna else Scoring.blast()
 
 
+class Source(NamedTuple):
+    """Sequences of a file, pieces of others, or random ones; numbers for full and quick sizes."""
+
+    file: str = ""
+    of: str = ""
+    records: tuple[int, int] = (1, 1)
+    length: tuple[int, int] = (0, 0)
+    seed: int = 0
+
+
 class Program(NamedTuple):
     """How a program is asked its version, indexes a target, and searches it."""
 
@@ -62,6 +72,7 @@ class Program(NamedTuple):
 
 _DATA = json.loads(Path(__file__).with_name("journeys.json").read_text(encoding="utf-8"))
 JOURNEYS: Mapping[str, Journey] = {k: Journey(**each) for k, each in _DATA["journeys"].items()}
+SOURCES: Mapping[str, Source] = {k: Source(**each) for k, each in _DATA["sequences"].items()}
 PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["programs"].items()}
 
 
@@ -107,32 +118,6 @@ def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
 
 # their sequences
 
-FILES = {
-    **{"lambda": "lambda_virus.fa", "lambda_reads": "lambda_reads_1.first1000.fq"},
-    **{"genome": "ecoli_K12_MG1655_NC_000913.2.fna.gz", "genome2": "ecoli_536_NC_008253.fna.gz"},
-    **{"query": "standard20.fasta", "queries": "standard20.fasta"},
-    "proteome": "ecoli_K12_sprot_4403.fasta.gz",
-    "swissprot": "swissprot_2014_01_subset.fasta.gz",
-}
-"""Real sequences."""
-
-COUNTS = {
-    **{"lambda_reads": (1000, 50), "genome_reads": (10_000, 50), "genes20": (20, 5)},
-    **{"genes100": (100, 5), "proteome": (4403, 20), "swissprot": (52_608, 1000)},
-    **{"entries": (500_000, 5000), "query": (20, 3), "queries": (20, 3)},
-}
-"""Of sequences where there are more than one, in full and in quick sizes."""
-
-PIECES = {
-    **{"lambda_reads": ("lambda", (100, 100), 2), "genome_reads": ("genome", (150, 150), 3)},
-    "primer": ("genome", (20, 20), 4),
-    **{f"genes{count}": ("genome2", (1000, 300), 5) for count in (1, 20, 100)},
-}
-"""Of which sequence, their lengths in full and in quick sizes, and a seed."""
-
-GENOMES, PROTEINS = ("genome", "genome2"), {"proteome": 6, "swissprot": 7, "entries": 8}
-"""And the seeds of random proteins."""
-
 
 class Inputs:
     """The sequences of the journeys as FASTA files: real ones of ``data``, else random ones."""
@@ -155,38 +140,33 @@ class Inputs:
 
     def _records(self, name: str) -> list[Record]:
         if name == "genomes":
-            return [each for source in GENOMES for each in self._also(name, source)]
-        count = COUNTS.get(name, (1, 1))[self.quick]
-        files = sorted(self._data.rglob(FILES[name])) if self._data and name in FILES else []
-        found = list(read(files[0])) if files else self._made(name, count)
-        if name in GENOMES:
-            length = len(found[0]) if not self.quick else 100_000
-            return [Record(found[0].id, "", found[0].letters[:length])]
-        return [each for each in found if name != "query" or len(each) == 375][:count]
+            return [*self._also(name, "genome"), *self._also(name, "genome2")]
+        source = SOURCES[name]
+        files = sorted(self._data.rglob(source.file)) if self._data and source.file else []
+        found = list(read(files[0])) if files else self._made(name, source)
+        if name.startswith("genome") and not source.of and self.quick:
+            return [Record(found[0].id, "", found[0].letters[: source.length[1]])]
+        chosen = [each for each in found if name != "query" or len(each) == 375]
+        return chosen[: source.records[self.quick]]
 
-    def _made(self, name: str, count: int) -> list[Record]:
-        if name in PIECES:
-            source, lengths, seed = PIECES[name]
-            count = 1000 if name == "lambda_reads" else count
-            turned = not name.startswith("genes")
-            return _pieces(self._also(name, source), count, lengths[self.quick], seed, turned)
+    def _made(self, name: str, source: Source) -> list[Record]:
+        count, length, seed = source.records[self.quick], source.length[self.quick], source.seed
+        if source.of:
+            return _pieces(self._also(name, source.of), count, length, seed, name)
         self.generated.add(name)
-        if name in PROTEINS:
-            offsets = offsets_of(generated.swissprot_lengths(count, seed := PROTEINS[name]))
-            made = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
-            return _named(f"set{seed}p", made, Scoring.blast())
-        if name == "lambda":
-            return _named("dna", generated.dna([48_502], 1))
-        if name in GENOMES:
-            made = generated.dna([100_000 if self.quick else 4_639_675], 9)
-            return _named(name, made if name == "genome" else generated.relatives(made, 4))
-        return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
+        if length:
+            made = generated.dna([length], seed)
+            return _named(name, generated.relatives(made, 4) if name == "genome2" else made)
+        if not seed:
+            return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
+        offsets = offsets_of(generated.swissprot_lengths(count, seed))
+        proteins = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
+        return _named(f"set{seed}p", proteins, Scoring.blast())
 
     def _also(self, name: str, source: str) -> list[Record]:
         """Return the records that others are made of."""
-        found = list(read(self.path(source)))
         self.generated |= {name} if source in self.generated else set()
-        return found
+        return list(read(self.path(source)))
 
     def cut(self, journey: Journey, cells: float) -> Part:
         """Return pairs of about so many cells: one query, or of DNA many and one target."""
@@ -260,16 +240,14 @@ def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> l
     return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
 
 
-def _pieces(
-    sources: list[Record], count: int, length: int, seed: int, turned: bool
-) -> list[Record]:
-    """Return pieces with another letter in a hundred, every second of the minus strand."""
+def _pieces(sources: list[Record], count: int, length: int, seed: int, name: str) -> list[Record]:
+    """Return pieces with another letter in a hundred, every second one of reads turned."""
     whole, random, found = sources[0], np.random.default_rng(seed), []
     for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
         piece = np.array(list(whole.letters[at : at + length]))
         changed = random.random(length) < 0.01
         piece[changed] = random.choice(list("ACGT"), int(changed.sum()))
         letters = "".join(piece)
-        minus = turned and k % 2
+        minus = k % 2 and not name.startswith("genes")
         found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
     return found

@@ -7,8 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property, partial
@@ -112,35 +110,26 @@ class Journeys(Workload):
         known = {**self.setup.rivals, "python": sys.executable}
         words[0] = known.get(words[0], words[0])
         stdout = Path(os.devnull) if output is None or output.name in words else output
-        pipes: Any = {"stdin": subprocess.DEVNULL, "start_new_session": True}
-        with tempfile.TemporaryFile() as errors, stdout.open("wb") as out:
-            pipes |= {"stdout": out, "stderr": errors, "env": environment()}
+        pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "env": environment()}
+        with stdout.open("wb") as out:
             start = time.perf_counter()
-            process = subprocess.Popen(words, cwd=self.setup.folder, **pipes)
-            # wait(timeout) would look only every 50 ms.
-            timer = threading.Timer(LIMIT, _kill, [process])
-            timer.start()
+            process = subprocess.Popen(
+                *(words,), cwd=self.setup.folder, stdout=out, start_new_session=True, **pipes
+            )
             try:
-                status = process.wait()
+                _, errors = process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                raise RuntimeError(f"stopped after {LIMIT:g} s") from None
             finally:
-                timer.cancel()
-                _kill(process)
+                if process.poll() is None:  # with all that it started
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
             seconds = time.perf_counter() - start
-            if seconds >= LIMIT:
-                raise RuntimeError(f"stopped after {LIMIT:g} s")
-            if status:
-                errors.seek(0)
-                text = errors.read().decode(errors="replace").strip().splitlines()
-                last = (text or [f"status {status}"])[-1]
-                raise RuntimeError(impersonal(last.replace(str(self.setup.folder), "FOLDER")))
+        if process.returncode:
+            text = errors.decode(errors="replace").strip().splitlines()
+            last = (text or [f"status {process.returncode}"])[-1]
+            raise RuntimeError(impersonal(last.replace(str(self.setup.folder), "FOLDER")))
         return seconds
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Stop a process and all that it started, unless it has ended."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _recall(ours: list[Hit], found: list[Hit]) -> float | None:

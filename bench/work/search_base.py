@@ -8,6 +8,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -70,6 +71,7 @@ class QueryWork(PairWork):
         return name, chosen, expected[:, None]
 
 
+@dataclass
 class Database:
     """Queries and targets of one search, who judges them, and the engine that was used last.
 
@@ -77,21 +79,16 @@ class Database:
     ``make`` returns others. Of each query, other programs judge ``sample`` cells.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        lengths: Sequence[int],
-        count: int,
-        length: int | None = None,
-        *,
-        scoring: Scoring = BLOSUM,
-        sample: float = 1e7,
-        make: Callable[[], Made] | None = None,
-    ) -> None:
-        self.setup, self.lengths, self.count, self.length = setup, lengths, count, length
-        self.scoring, self.sample = scoring, sample
-        self._make = make or partial(drawn, lengths, count, length)
-        self.everything = range(len(lengths))
+    setup: Setup
+    lengths: Sequence[int]
+    count: int
+    length: int | None = None
+    scoring: Scoring = BLOSUM
+    sample: float = 1e7
+    make: Callable[[], Made] | None = None
+
+    def __post_init__(self) -> None:
+        self.everything = range(len(self.lengths))
         self._works = [QueryWork(self, q) for q in self.everything]
         self._engine: tuple[Entry, Engine] | None = None
         self._rates: dict[str, float] = {}
@@ -100,7 +97,7 @@ class Database:
 
     @cached_property
     def made(self) -> Made:
-        return self._make()
+        return self.make() if self.make else drawn(self.lengths, self.count, self.length)
 
     def cells(self, queries: Sequence[int]) -> int:
         return sum(self.lengths[q] for q in queries) * len(self.made[1].residues)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,39 +15,23 @@ from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.records import read
 
-COMPOSITION = {
-    **{"A": 8.25, "R": 5.53, "N": 4.06, "D": 5.45, "C": 1.37, "Q": 3.93, "E": 6.75, "G": 7.07},
-    **{"H": 2.27, "I": 5.96, "L": 9.66, "K": 5.84, "M": 2.42, "F": 3.86, "P": 4.70, "S": 6.56},
-    **{"T": 5.34, "W": 1.08, "Y": 2.92, "V": 6.87},
-}
-"""Percent of the residues of UniProtKB/Swiss-Prot (A. Bairoch, notes of release 2013_04)."""
-
-_FRACTIONS = (
-    *(0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75),
-    *(0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 0.99999, 1.0),
-)
-_LENGTHS = (
-    *(3, 9, 32, 47, 77, 103, 128, 151, 175, 199, 246, 297, 349, 414, 450, 494, 557, 658),
-    *(871, 1196, 1473, 1892, 3394, 5376, 10746, 35213),
-)
-"""Fraction of Swiss-Prot's sequences that are no longer than these numbers of residues.
-
-Counted in 52,608 entries of release 2014_01 (mean 361, median 297), and its longest, titin. A
-log-normal distribution with mu 5.64 and sigma 0.7 comes near, but has too short a tail.
-"""
+_DATA = json.loads(Path(__file__).with_name("swissprot.json").read_text(encoding="utf-8"))
+COMPOSITION: Mapping[str, float] = _DATA["composition"]
+STANDARD: Sequence[int] = _DATA["standard"]
 
 
 def swissprot_lengths(count: int, seed: int = 2006) -> npt.NDArray[np.int64]:
     """Return ``count`` lengths distributed as Swiss-Prot's, in random order.
 
     One is drawn from each of ``count`` equal slices of the distribution, so that also a small
-    database has its mean; between two of `_FRACTIONS` the logarithm of the length is uniform.
+    database has its mean; between two of swissprot.json the logarithm of the length is uniform.
     """
     if count < 1:
         raise ValueError(f"a database of {count} sequences: at least 1 is needed")
     random = np.random.default_rng(seed)
     fraction = (np.arange(count) + random.random(count)) / count
-    drawn = np.exp(np.interp(fraction, _FRACTIONS, np.log(_LENGTHS)))
+    fractions, lengths = zip(*_DATA["lengths"], strict=True)
+    drawn = np.exp(np.interp(fraction, fractions, np.log(lengths)))
     return random.permutation(np.rint(drawn).astype(np.int64))
 
 
@@ -62,13 +47,6 @@ def proteins(
 
 
 queries = partial(proteins, seed=7800)
-
-
-STANDARD = (
-    *(144, 189, 222, 375, 464, 567, 657, 729, 850, 1000),
-    *(1500, 2005, 2504, 3005, 3564, 4061, 4548, 4743, 5147, 5478),
-)
-"""Residues of the 20 queries (P02232 to Q9UKN1) that CUDASW++ and others are measured with."""
 
 
 def letters(count: int, seed: int = 2006) -> npt.NDArray[np.uint8]:

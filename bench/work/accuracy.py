@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -51,15 +51,8 @@ class Significance(Workload):
     """
 
     name = "significance"
-    proteins: ClassVar = (
-        *(("BLOSUM62", 11, 1), ("BLOSUM45", 14, 2), ("BLOSUM50", 13, 2), ("BLOSUM90", 10, 1)),
-        *(("PAM30", 9, 1), ("PAM70", 10, 1)),
-    )
-    """Matrices, existence and extension."""
-    nucleotides: ClassVar = (
-        *((2, -3, 5, 2), (1, -2, 2, 2), (1, -3, 2, 2), (4, -5, 6, 5), (1, -1, 3, 2)),
-    )
-    """Match, mismatch, existence and extension."""
+    proteins: Sequence[tuple[str, int, int]]  # matrix, existence and extension
+    nucleotides: Sequence[tuple[int, int, int, int]]  # match, mismatch, existence and extension
 
     def cases(self) -> Iterator[Case]:
         blastp = "-matrix {} -comp_based_stats 0 -seg no"
@@ -159,15 +152,6 @@ def _ssearch(folder: Path, queries: list[Record]) -> list[Line]:
 # counts of hits
 
 
-class RandomSet(NamedTuple):
-    """Queries and database, both of Swiss-Prot's lengths or all of one length."""
-
-    length: int | None
-    composition: Mapping[str, float]
-    queries: int
-    sequences: int
-
-
 class Calibration(Workload):
     """Hits of random proteins in random proteins, counted and expected: the rate is their ratio.
 
@@ -177,19 +161,15 @@ class Calibration(Workload):
     """
 
     name = "calibration"
-    scorings: ClassVar = (("BLOSUM62", 11, 1), ("PAM70", 10, 1))
-    sets: ClassVar = {
-        "like Swiss-Prot": RandomSet(None, generated.COMPOSITION, 150, 4000),
-        "Robinson, 1000 letters": RandomSet(1000, ROBINSON, 80, 1500),
-        "Robinson, 100 letters": RandomSet(100, ROBINSON, 300, 4000),
-    }
+    scorings: Sequence[tuple[str, int, int]]
+    sets: Mapping[str, Mapping[str, Any]]
     """The published constants are for the composition of Robinson, and long sequences."""
-    evalues = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-    methods: ClassVar[tuple[Method, ...]] = ("karlin-altschul", "fit")
+    evalues: Sequence[float]
+    methods: Sequence[Method] = ("karlin-altschul", "fit")
 
     def cases(self) -> Iterator[Case]:
         ways, counted = list(product(self.methods, self.evalues)), cache(self._counted)
-        for words, name, (method, evalue) in product(self.scorings, self.sets, ways):
+        for words, name, (method, evalue) in product(map(tuple, self.scorings), self.sets, ways):
             start = partial(self._start, counted, words, name, (method, evalue))
             options = f"{name}, {method}, E-value {evalue:g}"
             fields: dict[str, Any] = {"options": options, "grace": 600.0}
@@ -204,14 +184,15 @@ class Calibration(Workload):
     def _counted(self, words: tuple[str, int, int], which: str) -> tuple[Check, Any, Any]:
         """Return how many hits there are and should be, for each method and E-value."""
         scoring, kind = Scoring.blast(*words), self.sets[which]
-        share = {"tiny": 0.01, "small": 0.1, "medium": 0.3}.get(self.setup.size, 1.0)
+        composition = ROBINSON if kind["robinson"] else generated.COMPOSITION
+        count = max(1, round(kind["queries"] * self.chosen("share")))
 
         def drawn(count: int, seed: int) -> Sequences:
             lengths = generated.swissprot_lengths(count, seed)
-            lengths[:] = kind.length or lengths
-            return generated.proteins(lengths, seed, kind.composition)
+            lengths[:] = kind["length"] or lengths
+            return generated.proteins(lengths, seed, composition)
 
-        asked, database = drawn(max(1, round(kind.queries * share)), 2), drawn(kind.sequences, 1)
+        asked, database = drawn(count, 2), drawn(kind["sequences"], 1)
         lengths, at, counts = np.unique(database.lengths, return_inverse=True, return_counts=True)
         size = len(database), int(database.lengths.sum())
         engine, ways = ENGINES["cpu"](scoring), list(product(self.methods, self.evalues))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -301,29 +301,18 @@ class Work(Sides):
         return compare(flat, self.known, "bit_parallel") if on_all else checked
 
 
-WORKS = (
-    Work("each 1000", 4, (2000, 1000, 1000), (2000, 1000, 1000)),
-    Work("proteins 1000", 20, (2000, 1000, 1000), (2000, 1000, 1000)),
-    Work("each 100-600", 4, (3000, 100, 600), (3000, 100, 600)),
-    Work("each 10-20", 20, (20_000, 10, 20), (20_000, 10, 20)),
-    Work("pairs 300", 4, (1_000_000, 300, 300), (1_000_000, 300, 300), each=False),
-    Work("pairs 1-5000", 4, (50_000, 1, 5000), (50_000, 1, 5000), each=False),
-    Work("infix 1000", 4, (5000, 150, 150), (5000, 1000, 1000), infix=True),
-    Work("infix 5000000", 4, (1000, 150, 150), (1, 5_000_000, 5_000_000), infix=True),
-)
-
-
 class Edit(Workload):
     """Edit distances of eight kinds of work."""
 
     name = "edit"
+    works: Sequence[Mapping[str, Any]]
 
     def cases(self) -> Iterator[Case]:
         several = {"bit_parallel": {}, "bit_parallel, 8 words": {"words": 8}}
         if self.setup.size != "full":
             del several["bit_parallel, 8 words"]
-        for whole in WORKS if self.setup.size in ("large", "full") else WORKS[::2]:
-            work = whole.part(1 / self.chosen("parts"))
+        for words in self.works if self.setup.size in ("large", "full") else self.works[::2]:
+            work = Work(**words).part(1 / self.chosen("parts"))
             fields = {"task": "distances", **work.fields("edit distance", work.pairs, work.name)}
             ours = {"device": self.device, "metered": True, **fields}
             if self.setup.wants("bit_parallel"):

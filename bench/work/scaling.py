@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -32,10 +32,6 @@ from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult
 from glsw.sequences.encoded import Sequences
 
-DATABASES = {"Swiss-Prot": 187e6, "UniRef50": 19e9, "UniRef100": 150e9, "NR": 133e9}
-"""Residues: Swiss-Prot 2014_01; NR of March 2021 (DIAMOND's issue 446); UniRefs, rounded."""
-QUERIES = {20: 41752, 4403: 1353274}
-"""Residues of the 20 standard queries, and of the proteins of E. coli K12."""
 _TARGETS = 2**20  # that a database is cut at
 _WORKERS_PER_PROCESS = 250
 _QUIET = {
@@ -138,29 +134,34 @@ class Scaling(Workload):
     """Searches by clusters of 8 to 1,000 devices that sleep as long as an H100 computes."""
 
     name = "scaling"
+    residues: Mapping[str, float]
+    """Swiss-Prot 2014_01; NR of March 2021 (DIAMOND's issue 446); UniRefs, rounded."""
+    queries: Mapping[str, int]
+    """Residues of the 20 standard queries, and of the proteins of E. coli K12."""
     part, longest = 2**33, 30.0
     """Residues that a device has room for; seconds, for which larger databases are cut."""
 
     def cases(self) -> Iterator[Case]:
         for devices in self.chosen("devices"):
-            for name, count in itertools.product(self.chosen("databases"), QUERIES):
+            for name, count in itertools.product(self.chosen("databases"), self.queries):
                 yield Case(
                     "glsw and Dask",
-                    partial(self._start, devices, name, count),
+                    partial(self._start, devices, name, int(count)),
                     task="simulated",
                     grace=600.0,
-                    sizes=(QUERIES[count], round(DATABASES[name])),
+                    sizes=(self.queries[count], round(self.residues[name])),
                     count=devices,
                     options=f"{name}, {count} queries, {devices} devices",
                 )
 
     def _start(self, devices: int, name: str, count: int, seconds: float) -> Told:
         """Search once; the rate is the efficiency, the note has the processor time."""
-        alone = DATABASES[name] * QUERIES[count] / RATE
+        residues, asked = self.residues[name], self.queries[str(count)]
+        alone = residues * asked / RATE
         fraction = min(1.0, self.longest * devices / alone)
         ideal, part = alone * fraction / devices, int(self.part * fraction)
-        offsets = np.linspace(0, QUERIES[count], count + 1).astype(np.int64)
-        queries = Sequences(np.zeros(QUERIES[count], np.uint8), offsets)  # of equal lengths
+        offsets = np.linspace(0, asked, count + 1).astype(np.int64)
+        queries = Sequences(np.zeros(asked, np.uint8), offsets)  # of equal lengths
         with cluster(devices) as client:
 
             def used() -> np.ndarray:
@@ -168,7 +169,7 @@ class Scaling(Workload):
                 return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
 
             start, before = time.perf_counter(), used()
-            tasks = search(client, queries, DATABASES[name] * fraction, part)
+            tasks = search(client, queries, residues * fraction, part)
             took, spent = time.perf_counter() - start, used() - before
         note = f"one device {alone:.4g} s, part {fraction:.3g}, ideal {ideal:.4g} s, {tasks} tasks,"
         note += f" client {spent[0]:.1f} s, scheduler {spent[1]:.1f} s of processor time"

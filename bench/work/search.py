@@ -76,7 +76,7 @@ class Liu2006(Workload):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 
     name = "liu2006"
-    lengths = (63, 127, 255, 361, 511, 1023, 2047, 4095)
+    lengths: Sequence[int]
 
     def cases(self) -> Iterator[Case]:
         base = Database(self.setup, self.lengths, self.chosen("count"), sample=3e7)

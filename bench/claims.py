@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,16 +12,6 @@ from bench.row import Row, rate_of, state
 
 SAME = ("workload", "scoring", "sizes", "count", "device", "cpu")
 """Fields that both rows of a claim share, unless the claim names them."""
-
-
-class Figure(NamedTuple):
-    """What a paper prints: what, on which machine, its value and unit, and where."""
-
-    what: str
-    machine: str
-    value: float
-    unit: str
-    place: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Paper:
     name: str
     title: str
     workloads: Sequence[str]
-    figures: Sequence[Figure]
+    figures: Sequence[tuple[str, str, float, str, str]]  # what, machine, value, unit, place
     claims: Sequence[Claim]
     differs: str
 
@@ -54,27 +44,24 @@ def papers() -> list[Paper]:
     made = []
     for path in Path(__file__).with_name("papers").glob("*.json"):
         found = json.loads(path.read_text(encoding="utf-8"))
-        found["figures"] = [Figure(*each) for each in found["figures"]]
         found["claims"] = [Claim(**each) for each in found["claims"]]
         made.append(Paper(**found))
     return sorted(made, key=lambda paper: (paper.name[-4:], paper.name))
 
 
 class Ratio(NamedTuple):
-    """A pair of rows: what they share, their ratio, and themselves."""
+    """The first of the sizes that two rows share, their ratio, and the row of the left side."""
 
     size: str
     ratio: float
     left: Row
-    right: Row
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """What rows say of a claim."""
 
     claim: Claim
-    ratios: list[Ratio] = field(default_factory=list)
+    ratios: list[Ratio]
 
     @property
     def verdict(self) -> str:
@@ -87,19 +74,19 @@ class Decision:
 
     @property
     def by(self) -> str:
-        found = sorted(each.ratio for each in self.ratios)
-        if not found:
+        if not self.ratios:
             return "-"
-        low, high = (f"{x:.0f}" if x >= 99.5 else f"{x:.2g}" for x in (found[0], found[-1]))
+        found = [each.ratio for each in self.ratios]
+        low, high = (f"{x:.0f}" if x >= 99.5 else f"{x:.2g}" for x in (min(found), max(found)))
         return f"{low} times" if low == high else f"{low} to {high} times"
 
 
 def matches(row: Row, fields: Mapping[str, Any]) -> bool:
     """Tell whether a row has these fields."""
-    wanted = {name: [value] for name, value in fields.items()}
-    if not isinstance(fields.get("program", ""), str):
-        wanted["program"] = fields["program"]
-    return all(row.get(name) in values for name, values in wanted.items())
+    wanted = dict(fields)
+    if not isinstance(some := wanted.get("program", ""), str) and row["program"] in some:
+        wanted["program"] = row["program"]
+    return all(row.get(name) == value for name, value in wanted.items())
 
 
 def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
@@ -112,14 +99,10 @@ def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
 
     rights = {shared(row): row for row in timed if matches(row, claim.right)}
     found: dict[str, Ratio] = {}
-    for row in timed:
-        other = rights.get(shared(row)) if matches(row, claim.left) else None
-        if other is None:
-            continue
-        left, right = (rate_of(each, clock=claim.clock) for each in (row, other))
+    for row in (each for each in timed if matches(each, claim.left)):
+        name = shared(row)
+        left, right = (rate_of(each, clock=claim.clock) for each in (row, rights.get(name, {})))
         if left and right:
-            size = str(next(iter(row.get("sizes", ())), ""))
-            ratio = Ratio(size, left / right, row, other)
-            best = found.get(shared(row), ratio)
-            found[shared(row)] = max(best, ratio, key=lambda each: each.ratio)
+            ratio = Ratio(str([*row.get("sizes", ()), ""][0]), left / right, row)
+            found[name] = max(found.get(name, ratio), ratio, key=lambda each: each.ratio)
     return Decision(claim, list(found.values()))

@@ -159,8 +159,8 @@ def papers_page(files: Sequence[File]) -> str:
             for n, claim in enumerate(paper.claims)
         ]
         figures = [
-            (f.what, f.machine, text(f"{f.value:.4g} {f.unit}", f.value), f.place)
-            for f in paper.figures
+            (what, machine, text(f"{value:.4g} {unit}", value), place)
+            for what, machine, value, unit, place in paper.figures
         ]
         head = ["the paper says", "place", *(columns[k].name for k in measured)]
         prints = table("figures", ["what", "machine", "value", "place"], figures)

@@ -10,26 +10,18 @@ import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import geometric_mean, median_high
 from typing import NamedTuple
 
 from bench import options, roofline, table
 from bench.row import KEY, File, Row, state
 
 FLOOR = {"hardware": 0.10, "software": 0.25}
-APART, MOST = 4.0, 0.18
-"""Spreads between two files that a change has to exceed, and the largest spread (a logarithm)."""
-
-ENOUGH = 8
-"""Rows from which a spread between two files is made."""
-
-ONCE = 3.0
-"""Times the floor, where a row has one time only and nothing is known of its noise."""
-
-HOST = ("dispatch", "draw", "draw thin", "upload", "download")
-"""Rates of `micro` that the host decides."""
-
-SMALL = 0.25
-"""Share of a ceiling of dispatches or draws from which a row counts as launched."""
+ONCE = 3.0  # times the floor, where a row has one time only and nothing is known of its noise
+APART, MOST = 4.0, 0.18  # spreads that a change has to exceed, and the largest (a logarithm)
+ENOUGH = 8  # rows from which a spread between two files is made
+HOST = ("dispatch", "draw", "draw thin", "upload", "download")  # what the host decides of `micro`
+SMALL = 0.25  # share of a ceiling of dispatches or draws from which a row counts as launched
 
 
 class Times(NamedTuple):
@@ -82,13 +74,11 @@ def judge(old: Times, new: Times, floor: float) -> str:
     """Return ``slower`` or ``faster``, or nothing if noise may explain it."""
     if min(old.repeats, new.repeats) < 2:
         floor *= ONCE
-    low, high = sorted((old, new), key=lambda each: each.median)
-    beyond = (
-        high.median > low.median * (1 + floor)
-        and high.median - low.median > old.noise + new.noise
-        and high.minimum > low.median
-    )
-    return "" if not beyond else "slower" if high is new else "faster"
+    low, high = sorted((old, new))  # by their medians
+    least = max(low.median * (1 + floor), low.median + old.noise + new.noise)
+    if high.median <= least or high.minimum <= low.median:
+        return ""
+    return "slower" if high is new else "faster"
 
 
 def compare(old: File, new: File, floor: float | None = None) -> Comparison:
@@ -99,9 +89,8 @@ def compare(old: File, new: File, floor: float | None = None) -> Comparison:
         for file in (old, new)
     )
     found = []
-    for name in filter(before.__contains__, after):
-        first, row = before[name], after[name]
-        if state(row) == state(first) == "timed" and (clock := _clock(first, row)):
+    for name, row in after.items():
+        if clock := _clock(first := before.get(name, {}), row):
             found.append(Delta(row, clock, times(first, clock), times(row, clock)))
     software = bool((new.header["device"] or {}).get("software", True))
     floor = FLOOR["software" if software else "hardware"] if floor is None else floor
@@ -111,14 +100,10 @@ def compare(old: File, new: File, floor: float | None = None) -> Comparison:
     rates = roofline.rates_of(new.rows.values())
     marked = []
     for each in found:
-        word = judge(each.old, each.new, floor)
-        if not each.row["ours"]:
-            word = "other"
-        elif word and _of_host(each.row):
-            word = "host"
-        elif word:
+        word = judge(each.old, each.new, floor) if each.row["ours"] else "other"
+        if word in ("slower", "faster"):
             limit = roofline.bound(each.row, rates, new.header["device"])
-            word = _explained(each, hosts, limit) or word
+            word = "host" if _of_host(each.row) else _explained(each, hosts, limit) or word
         marked.append(each._replace(verdict=word))
     marked.sort(key=lambda each: each.ratio, reverse=True)
     wrong: list[Row] = [row for row in new.rows.values() if state(row) == "wrong"]
@@ -131,6 +116,8 @@ def _of_host(row: Row) -> bool:
 
 def _clock(old: Row, new: Row) -> str | None:
     """Return by which clock two rows can be compared, None if they cannot."""
+    if not state(old) == state(new) == "timed":
+        return None
     if old.get("cells") == new.get("cells") and bool(old.get("part")) == bool(new.get("part")):
         for name in ("clock", "wall"):
             if old.get(name) and new.get(name) and new.get("unit") in (None, "cell/s"):
@@ -167,8 +154,7 @@ def between(deltas: Sequence[Delta]) -> float:
     """Return by how much two files differ: the spread of the logarithms of the ratios, robustly."""
     if len(deltas) < ENOUGH:
         return 0.0
-    changes = sorted(abs(math.log(delta.ratio)) for delta in deltas)
-    return min(MOST, 1.4826 * changes[len(changes) // 2])
+    return min(MOST, 1.4826 * median_high(abs(math.log(delta.ratio)) for delta in deltas))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -209,9 +195,8 @@ def _compare(arguments: argparse.Namespace) -> int:
         groups.setdefault(name, []).append(delta)
     print()
     for name, some in groups.items():
-        mean = math.exp(sum(math.log(delta.ratio) for delta in some) / len(some))
-        slow, fast = (sum(each.verdict == word for each in some) for word in ("slower", "faster"))
-        counts = f"{slow} slower, {fast} faster"
+        mean, words = geometric_mean(each.ratio for each in some), [each.verdict for each in some]
+        counts = f"{words.count('slower')} slower, {words.count('faster')} faster"
         print(f"{name:<18}{mean:>7.3f} on average of {len(some)}; {counts}")
     if any(found.only):
         print(f"only in the old file: {found.only[0]} rows; only in the new one: {found.only[1]}")

@@ -9,8 +9,6 @@ from pathlib import Path
 from bench import options
 from bench.row import File, Row, seconds_of, state
 
-# names
-
 
 def title(row: Row) -> str:
     """Return what a row is, in one line."""
@@ -38,13 +36,9 @@ def where(row: Row) -> str:
 
 
 def sizes(row: Row) -> str:
-    """Return the sizes of a row."""
-    count = row.get("count")
-    first = [f"{count:,}"] if count and count != 1 else []
-    return " x ".join(first + [f"{size:,}" for size in row.get("sizes", ())])
-
-
-# numbers
+    """Return the count and the sizes of a row."""
+    first = [count] if (count := row.get("count") or 1) != 1 else []
+    return " x ".join(f"{size:,}" for size in (*first, *row.get("sizes", ())))
 
 
 def number(value: float | None) -> str:
@@ -72,12 +66,10 @@ def _scaled(value: float | None, units: Mapping[str, float]) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a time in words."""
     return _scaled(value, {"s": 1.0, "ms": 1e-3, "us": 1e-6})
 
 
 def size_text(size: int | None) -> str:
-    """Return bytes as text."""
     return _scaled(size or None, {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1})
 
 
@@ -98,13 +90,10 @@ def rate(row: Row) -> str:
 
 
 def energy(row: Row) -> str:
-    """Return the energy per cell."""
     if not row.get("joules") or not row.get("cells"):
         return "-"
     return f"{number(row['joules'] / row['cells'] * 1e12)} pJ per cell"
 
-
-# lines of a terminal
 
 COLUMNS: Mapping[str, tuple[int, Callable[[Row], str]]] = {
     "wall": (10, lambda row: "~" * bool(row.get("part")) + seconds(seconds_of(row))),

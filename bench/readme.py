@@ -22,25 +22,16 @@ RESULTS = ROOT / "bench" / "results"
 BEGIN = "<!-- made by `make readme-tables` from bench/results: do not edit -->"
 END = "<!-- end of what is made -->"
 
-DEVICES = {
-    "H100": "h100",
-    "H200": "h200",
-    "2 CPU cores, llvmpipe": "llvmpipe",
-    "the same, zink on lavapipe": "zink",
-    "the same, softpipe (OpenGL 3.3)": "softpipe",
-}
-"""Columns, and the files that they come from."""
+TABLES = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
+"""What the tables show: ``devices``, columns and their files; ``rates`` of `micro` by unit, with
+what the unit is of that of the rows; ``workloads`` with their lines.
 
-_TABLES = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
-HEADLINES: Sequence[Mapping[str, Any]] = _TABLES["headlines"]
-"""What an H100 does: the text, our rows and how they are shown, the rows of other programs.
-
-``rows`` are fields that all of them have. Of rows whose ``options`` are null, single queries, the
-sum is shown.
+``headlines``, what an H100 does: the text, our rows and how they are shown, the rows of other
+programs. ``rows`` are fields that all of them have. Of rows whose ``options`` are null, single
+queries, the sum is shown.
 """
 
-WORKLOADS: Mapping[str, str] = _TABLES["workloads"]
-
+DEVICES: Mapping[str, str] = TABLES["devices"]
 KINDS: Mapping[str, Callable[[Row], bool]] = {
     "glsw": lambda row: row["ours"] and row["program"] not in ("cpu", "auto"),
     "others, one core": lambda row: where(row) == "one core",
@@ -48,15 +39,6 @@ KINDS: Mapping[str, Callable[[Row], bool]] = {
     "others on the GPU": lambda row: where(row) == "GPU",
 }
 """Lines for each workload, and whose rows they have."""
-
-RATES = {
-    "Gop/s": (1e-9, ("int32 add max", "fragment int32 add max", "half add max")),
-    "GCUPS": (1e-9, ("recurrence affine", "fragment recurrence affine", "recurrence half")),
-    "GB/s": (1e-9, ("shared bandwidth", "texture lookup", "storage read")),
-    "us": (1e6, ("dispatch", "draw")),
-}
-"""Rates of `micro` that are shown, by their units and what these are of those of the rows."""
-
 
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
 
@@ -76,28 +58,37 @@ def line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def head(first: str, others: Iterable[str]) -> str:
-    names = [*others]
+def head(first: str, *names: str) -> str:
     return f"{line(first, *names)}\n|---|{'---:|' * len(names)}"
 
 
 def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
     yield "| what | GCUPS, H100 | other programs on that machine |\n|---|---|---|"
-    for each in HEADLINES:
+    for each in TABLES["headlines"]:
         shown = []
         for form, fields in each["ours"]:
             found = _found(each["rows"] | fields)
-            if found and fields.get("options", "") is None:
+            if not found:
+                continue
+            row = max(found, key=_rate)
+            if fields.get("options", "") is None:
                 names = ("wall", "clock", "cells")
-                total = {name: sum(row.get(name) or 0.0 for row in found) for name in names}
-                shown.append(_shown(form, {**found[0], **total}))
-            elif found:
-                shown.append(_shown(form, max(found, key=_rate)))
+                total = {name: sum(each.get(name) or 0.0 for each in found) for name in names}
+                row = {**found[0], **total}
+            rates = {"clock": gcups(rate_of(row, clock=True) or 0.0), "wall": gcups(_rate(row))}
+            memory = size_text(row.get("memory"))
+            shown.append(form.format(**rates, time=seconds(seconds_of(row)), memory=memory))
         others = _found(each["rows"] | each["others"]) if "others" in each else []
         others.sort(key=lambda row: (row.get("cores") or 0, -_rate(row)))
+        groups: dict[str, dict[str, str]] = {}  # the best rate of each program, by where it ran
+        for row in others:
+            cores, name = row.get("cores"), row["program"].partition(" sw")[0]
+            place = "" if not cores else "one core: " if cores == 1 else f"{cores} cores: "
+            groups.setdefault(place, {}).setdefault(name, f"{name} {gcups(_rate(row))}")
+        best = [place + ", ".join(some.values()) for place, some in groups.items()]
         if shown:
-            yield line(each["text"], "; ".join(shown), _others(others))
+            yield line(each["text"], "; ".join(shown), "; ".join(best))
 
 
 def _found(fields: Mapping[str, Any]) -> list[Row]:
@@ -111,29 +102,10 @@ def _rate(row: Row) -> float:
     return rate_of(row) or 0.0
 
 
-def _shown(form: str, row: Row) -> str:
-    return form.format(
-        clock=gcups(rate_of(row, clock=True) or 0.0),
-        wall=gcups(_rate(row)),
-        time=seconds(seconds_of(row)),
-        memory=size_text(row.get("memory")),
-    )
-
-
-def _others(rows: Sequence[Row]) -> str:
-    """Return the best rate of each program, by where it ran."""
-    groups: dict[str, dict[str, str]] = {}
-    for row in rows:
-        cores, name = row.get("cores"), row["program"].partition(" sw")[0]
-        where = "" if not cores else "one core: " if cores == 1 else f"{cores} cores: "
-        groups.setdefault(where, {}).setdefault(name, f"{name} {gcups(_rate(row))}")
-    return "; ".join(where + ", ".join(some.values()) for where, some in groups.items())
-
-
 def by_device() -> Iterator[str]:
     """Yield the lines of the table that compares devices."""
-    yield head("GCUPS by wall time", DEVICES)
-    for workload, text in WORKLOADS.items():
+    yield head("GCUPS by wall time", *DEVICES)
+    for workload, text in TABLES["workloads"].items():
         found = [
             [row for row in load(file) if row["workload"] == workload] for file in DEVICES.values()
         ]
@@ -150,8 +122,8 @@ def by_device() -> Iterator[str]:
 def limits() -> Iterator[str]:
     """Yield the lines of the tables of what limits the engines: rates, and shares of ceilings."""
     rates = {file: roofline.rates_of(load(file)) for file in DEVICES.values()}
-    yield head("rate", DEVICES)
-    for unit, (scale, names) in RATES.items():
+    yield head("rate", *DEVICES)
+    for unit, (scale, names) in TABLES["rates"].items():
         for name in names:
             found = [each[name] * scale if name in each else None for each in rates.values()]
             yield line(f"{name}, {unit}", *map(number, found))
@@ -162,7 +134,7 @@ def limits() -> Iterator[str]:
         return roofline.bound(row, rates[file], _file(file).header["device"])
 
     for row in load("h100"):
-        limit = bound("h100", row) if row["workload"] in WORKLOADS else None
+        limit = bound("h100", row) if row["workload"] in TABLES["workloads"] else None
         if limit is None or limit.share is None:
             continue
         own = f"{gcups(limit.reached)} of {gcups(limit.lowest.cells_per_second)}"
@@ -176,7 +148,7 @@ def limits() -> Iterator[str]:
 def relatives() -> Iterator[str]:
     """Yield the lines of the table of what the programs of ``sensitivity`` find."""
     wanted = [*FIRST, *(CURVE[ERRORS.index(errors)] for errors in (0.01, 0.1, 1.0, 10.0))]
-    yield head("", (f"{task}, {options}" for task, options in wanted))
+    yield head("", *(f"{task}, {options}" for task, options in wanted))
     for program, found in shares_of(load("llvmpipe")).items():
         yield line(program, *(percent(found.get(each)) for each in wanted))
 
@@ -200,11 +172,11 @@ def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> N
     for program, found in shares.items():
         name, _, rounds = program.partition(", ")
         points = [(x, 100 * found[y]) for x, y in zip(ERRORS, CURVE, strict=True) if y in found]
-        (line,) = axes.plot(*zip(*points, strict=True), _LINES[rounds], linewidth=2, label=program)
-        line.set_color(COLOURS[names.index(name)])
+        words: Any = {"linewidth": 2, "label": program, "color": COLOURS[names.index(name)]}
+        axes.plot(*zip(*points, strict=True), _LINES[rounds], **words)
     axes.set(xscale="log", xlim=(ERRORS[0], ERRORS[-1]), ylim=(0, None))
-    axes.set(xlabel="errors (pairs of different folds) per query")
-    axes.set(ylabel="pairs of a superfamily that are found, %")
+    axes.set_xlabel("errors (pairs of different folds) per query")
+    axes.set_ylabel("pairs of a superfamily that are found, %")
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", frameon=False)
     figure.savefig(path, dpi=120, metadata={"Software": None})
@@ -212,12 +184,11 @@ def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> N
 
 def two_devices() -> str:
     """Return how much faster two devices are than one."""
-    rows = [row for row in load("2xh200") if row["task"] == "devices"]
-    most = max(row["count"] for row in rows)
-    found = {row["options"]: row for row in rows if row["count"] == most}
-    one, both = found["devices 0"], found["devices 0,1"]
-    triples = {row["options"]: row for row in load("2xh200") if row["task"] == "scores, devices"}
-    first, all_ = triples["all triples, devices 0"], triples["all triples, devices 0,1"]
+    rows = sorted(load("2xh200"), key=lambda row: row.get("count") or 0)
+    found = {(row["task"], row.get("options")): row for row in rows}  # the largest
+    one, both = (found["devices", f"devices {some}"] for some in ("0", "0,1"))
+    kind = "scores, devices", "all triples, devices"
+    first, all_ = (found[kind[0], f"{kind[1]} {some}"] for some in ("0", "0,1"))
     return (
         f"Two H200 search {one['count']:,} proteins {one['wall'] / both['wall']:.2f} times as fast "
         f"as one, with the same output bytes, and score triples "
@@ -258,6 +229,5 @@ def _write(arguments: argparse.Namespace) -> int:
             print(f"bench readme: {name} differs: make readme-tables", file=sys.stderr)
             status = 1
     if not arguments.check:
-        picture = ROOT / "docs" / "figures" / "sensitivity.png"
-        draw(shares_of(load("llvmpipe")), picture)
+        draw(shares_of(load("llvmpipe")), ROOT / "docs" / "figures" / "sensitivity.png")
     return status

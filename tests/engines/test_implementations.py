@@ -240,6 +240,7 @@ OWN_PERMUTATIONS = {
         )
         and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
     ],
+    "lanes_profile.comp": permutations([{"BITS": 16}, {"BITS": 32}], WORKGROUP=64),
     "lanes_columns.comp": permutations(
         NUMBERS,
         ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}, {**TWO_TRACKS, "FIRST_LETTERS": 24}, GAPS),

@@ -13,15 +13,18 @@ from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import engine as lanes
 from glsw.engines.lanes import geometry, high_scores, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
+from glsw.engines.lanes import profile_buffer as profile_buffers
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import (
     BLOCK,
     COMPARE,
     F16,
+    F32,
     INT32,
     LIMIT,
     SHARED,
+    STORAGE,
     Geometries,
     Geometry,
 )
@@ -253,6 +256,35 @@ def test_profile_of_two_rows_a_word():
         rows[len(query) :] = -LIMIT
         assert scores[letter + 1].ravel().tolist() == rows.tolist()
     assert (scores[0] == -LIMIT).all()
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        Geometry(INT32, 8, 2, 8, STORAGE, at_once=True),
+        Geometry(F16, 16, 1, 32, SHARED, at_once=True),
+        Geometry(F16, 24, 8, 64, SHARED, at_once=True),
+        Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True),
+        Geometry(F32, 8, 8, 32, STORAGE, at_once=True),
+        Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
+    ],
+)
+def test_profiles_made_on_the_device(device, layout, monkeypatch):
+    monkeypatch.setattr(profile_buffers, "LARGE", 0)
+    monkeypatch.setattr(profile_buffers, "MAX_GROUPS_PER_DISPATCH", 7)
+    rng = np.random.default_rng(7)
+    lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
+    lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
+    groups = [[rng.integers(0, 24, m).astype(np.uint8) for m in some] for some in lengths]
+    first = np.arange(9)
+    engine = Lanes(BLOSUM62, device)
+    with device:
+        made = profile_buffers.profile_buffer(engine, groups, layout, first)
+        found = np.frombuffer(made.buffer.read(), np.uint32)
+    expected = query_profile(groups, BLOSUM62, layout, first)
+    assert made.strips == 3
+    assert made.strip_size == 4 * expected.shape[1]
+    assert np.array_equal(found[: expected.size], expected.ravel())
 
 
 @pytest.mark.parametrize("rows", [8, 16, 24, 32])

@@ -16,18 +16,18 @@ from glsw.engines.gl import COMPUTE, SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
-from glsw.engines.lanes.jobs import Job, Round, apart, dispatches, merged, portions
+from glsw.engines.lanes.jobs import Job, Round, dispatches, merged, portions
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
-from glsw.engines.lanes.query_profile import query_profile as make_query_profile
+from glsw.engines.lanes.profile_buffer import profile_buffer
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
     MAX_GROUPS_PER_DISPATCH,
     MAX_TARGET_LENGTH,
-    OWN_QUERIES,
-    QUERY_LETTERS,
+    OF_PAIRS,
+    OF_PROFILES,
     SortedTargets,
     Targets,
 )
@@ -90,7 +90,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, OWN_QUERIES, QUERY_LETTERS, *compaction.BINDINGS, SUBSTITUTION)
+    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
 
     def __init__(
         self,
@@ -298,7 +298,7 @@ class Lanes(PackingEngine):
         packed = self.pack(share, geometry)
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
-        words = make_query_profile(groups, self.scoring, geometry, first)
+        profile = profile_buffer(self, groups, geometry, first)
         letters = np.array([sum(map(len, queries)) for queries in groups], np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
@@ -308,12 +308,12 @@ class Lanes(PackingEngine):
             targets=share,
             geometry=geometry,
             packed=packed,
-            strips=len(words) // len(groups),
-            strip_size=4 * words.shape[1],
+            strips=profile.strips,
+            strip_size=profile.strip_size,
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
-            profile=self.buffer_of(words if geometry.at_once else apart(words), pooled=True),
+            profile=profile.buffer,
             borders=self.buffer_of(border_columns.astype(np.uint32), pooled=True),
             scores=self.buffer(4 * packed.results(geometry) * len(groups), pooled=True),
         )

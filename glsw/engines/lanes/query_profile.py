@@ -55,7 +55,7 @@ def query_profile(
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
         words[:, HEAD:] = alike.reshape(len(words), -1).view(np.uint32)
         return words
-    stored = _stored(scoring, geometry)
+    stored = stored_scores(scoring, geometry)
     table = words[:, HEAD:].reshape(len(words), letters + 1, -1).view(stored.dtype)
     order = _in_order_of_words(rows, geometry)
     for letter, scores in enumerate(stored.T):
@@ -91,7 +91,18 @@ def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.
     return codes.reshape(len(groups), -1, count)
 
 
-def _stored(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
+def row_letters(
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]], geometry: Geometry
+) -> npt.NDArray[np.int64]:
+    """Return the letters + 1 of the rows of each strip, 0 for none, in the order of their scores.
+
+    The shape is (strips, rows of all queries of a group).
+    """
+    rows = _rows(groups, geometry.strips(max(map(len, groups[0]))) * geometry.strip)
+    return _in_order_of_words(rows, geometry)
+
+
+def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
     """Return the score of each letter + 1 of a query with each of a target, and of none.
 
     The letters of a profile are its positions.

@@ -19,11 +19,17 @@ BINDINGS = numbered(
 )
 QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDINGS
 """Storage buffers; the query profile may be a uniform block instead."""
-OWN_QUERIES, QUERY_LETTERS = (
+OF_PAIRS = OWN_QUERIES, QUERY_LETTERS = (
     Binding("OWN_QUERIES", LETTERS.number),  # which `lanes` itself does not read
     Binding("QUERY_LETTERS", TARGETS.number),
 )
 """Of pairs that each have their own query."""
+OF_PROFILES = (
+    Binding("ROW_LETTERS", LETTERS.number),
+    Binding("TABLE", TARGETS.number),
+    Binding("NEEDED", GROUPS.number),
+)
+"""Of query profiles that the device makes."""
 MAX_GROUPS_PER_DISPATCH = 65535
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""

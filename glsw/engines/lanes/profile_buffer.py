@@ -1,0 +1,91 @@
+"""Query profiles of engine ``lanes`` on the device: uploaded, or if they are large made there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.lanes.geometry import Geometry, profile_letters
+from glsw.engines.lanes.jobs import apart
+from glsw.engines.lanes.query_profile import (
+    query_profile,
+    row_letters,
+    stored_scores,
+)
+from glsw.engines.lanes.targets import (
+    MAX_GROUPS_PER_DISPATCH,
+    OF_PROFILES,
+    QUERY_PROFILE,
+)
+from glsw.scoring.positional import gaps_by_position
+
+if TYPE_CHECKING:
+    from glsw.engines.lanes.packing import PackingEngine
+
+LARGE = 2**22
+"""Bytes of profiles from which they are made on the device: to make one there takes a dispatch."""
+_MAX_CODES = 256
+_WORKGROUP = 64
+
+
+class ProfileBuffer(NamedTuple):
+    """Query profiles, the strips of each query, and bytes of a strip."""
+
+    buffer: moderngl.Buffer
+    strips: int
+    strip_size: int
+
+
+def profile_buffer(
+    engine: PackingEngine,
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    geometry: Geometry,
+    first: npt.NDArray[np.intp],
+) -> ProfileBuffer:
+    """Return the profiles on the device; parameters as of `query_profile`."""
+    letters, strips = profile_letters(engine.scoring), geometry.strips(max(map(len, groups[0])))
+    size = geometry.size(letters)
+    large = len(groups) * strips * size >= LARGE
+    if large and geometry.at_once and not gaps_by_position(engine.scoring):
+        table = stored_scores(engine.scoring, geometry)
+        if len(table) <= _MAX_CODES:
+            return ProfileBuffer(_made(engine, groups, geometry, first, table), strips, size)
+    words = query_profile(groups, engine.scoring, geometry, first)
+    buffer = engine.buffer_of(words if geometry.at_once else apart(words), pooled=True)
+    return ProfileBuffer(buffer, strips, size)
+
+
+def _made(
+    engine: PackingEngine,
+    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    geometry: Geometry,
+    first: npt.NDArray[np.intp],
+    table: npt.NDArray[np.generic],
+) -> moderngl.Buffer:
+    """Have the device look up the score of each row with each letter."""
+    strips = geometry.strips(max(map(len, groups[0])))
+    rows = row_letters(groups, geometry).astype(np.uint8)
+    bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
+    needed = np.broadcast_to(first, len(groups)).astype(np.uint32)
+    made = engine.buffer(len(rows) * geometry.size(table.shape[1] - 1), pooled=True)
+    inputs = [engine.buffer_of(each, pooled=True) for each in (rows, bits, needed)]
+    for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
+        buffer.bind_to_storage_buffer(binding.number)
+    defines = engine.no_macros | {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
+    program = engine.program("lanes_profile.comp", **defines)
+    program["strips"], program["rows"], program["words"] = (
+        strips,
+        rows.shape[1],
+        4 * geometry.stride,
+    )
+    program["codes"], program["letters"] = table.shape
+    for start in range(0, len(rows), MAX_GROUPS_PER_DISPATCH):
+        program["first_strip"] = start
+        program.run(min(MAX_GROUPS_PER_DISPATCH, len(rows) - start))
+    engine.device.check("making query profiles")
+    engine.pool.give(inputs)
+    return made

@@ -190,8 +190,8 @@ class PairWork(Work):
 
     def cut(self, cells: float) -> Part:
         """Return a part of about this number of cells, judged by an engine if one was right."""
-        batch = self.batch
-        judge = self.first[0] if self.first else (self._right or ("nobody",))[0]
+        batch, chosen, first = self.batch, portion(self.batch, cells), self.first
+        judge = first[0] if first else (self._right or ("nobody",))[0]
         if len(batch) == 1:
             part = start_of(batch, cells)
             whole = part is batch
@@ -199,11 +199,11 @@ class PairWork(Work):
             if right is None:
                 raise ValueError("not judged: the pair is too long")
             return Part(part, right[2][:, 0], judge, batch.cells)
-        if self.first is None:
+        if first is None:
             assert self._right is not None
-            return Part(batch.select(self._right[1]), self._right[2][:, 0], judge, batch.cells)
-        chosen = portion(batch, cells)
-        return Part(batch.select(chosen), self.first[1][chosen, 0], judge, batch.cells)
+            _, chosen, known = self._right
+            return Part(batch.select(chosen), known[:, 0], judge, batch.cells)
+        return Part(batch.select(chosen), first[1][chosen, 0], judge, batch.cells)
 
     # judges
 

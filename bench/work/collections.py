@@ -105,7 +105,6 @@ class AllPairs(Workload):
     name = "all-pairs"
 
     def cases(self) -> Iterator[Case]:
-        """Yield proteins of 300, CDR3s, and E. coli's if there is a folder of data."""
         count = self.chosen("count")
         kinds = [proteins("proteins", count, 300, 300), proteins("CDR3", 3 * count, 10, 20)]
         if self.setup.data and self.setup.size in ("large", "full"):
@@ -162,7 +161,6 @@ class ManyPairs(Workload):
     name = "many-pairs"
 
     def cases(self) -> Iterator[Case]:
-        """Yield scores and alignments of proteins, of mixed lengths and of CDR3s."""
         count = self.chosen("count")
         for low, high, share in ((300, 300, 1.0), (100, 600, 0.5), (10, 20, 2.0)):
             text = "lengths 300" if low == high else f"lengths {low}-{high}"
@@ -204,7 +202,6 @@ class Near(Workload):
     cutoff = 60
 
     def cases(self) -> Iterator[Case]:
-        """Yield neighbours, reciprocal best hits and clusters, of proteins with relatives."""
         fields: dict[str, Any] = {"scoring": named(BLOSUM), "sizes": (200, 200)}
         fields |= {"count": self.chosen("count"), "device": self.device}
         for name in ("neighbors", "reciprocal_best_hits", "clusters"):

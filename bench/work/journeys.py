@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import glsw
-from bench import rivals
+from bench import generated, rivals
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
-from bench.rivals import version_of
+from bench.programs import ParasailPairs, judge
+from bench.rivals import version_of, write_records
 from bench.row import impersonal
 from bench.work.base import Case, Told, Workload
-from bench.work.journey_inputs import JOURNEYS, PROGRAMS, Hit, Inputs, command_line, hits
-from bench.work.parts import rival_cases
+from bench.work.parts import Part, rival_cases, spread
+from glsw.batch import Batch
+from glsw.engines import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.nucleic import complement_of
+from glsw.sequences.records import Record, read
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
@@ -31,6 +40,239 @@ LIMIT, REPEATS = 300.0, 3
 
 _LIBRARIES = {"pyopal", "parasail"}
 """They compute the cells of a journey alone."""
+
+JUDGED_QUERIES = 100
+JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
+"""Cells after which no further query is judged."""
+_PIECE = 10**5  # letters of a genome of which libraries compute alignments
+
+
+class Journey(NamedTuple):
+    """A command line, with the sequences by their names in `Inputs`; see journeys.json."""
+
+    query: str = ""
+    target: str = ""
+    words: str = ""
+    verb: str = "search"
+    dna: bool = False
+    indexed: bool = False
+    top: int = 10
+    hsps: int = 1
+    evalue: float = 10.0
+
+    @property
+    def strands(self) -> int:
+        return 2 if self.dna and self.verb == "search" else 1
+
+    @property
+    def scoring(self) -> Scoring:
+        return Scoring.nucleotide() if self.dna else Scoring.blast()
+
+
+class Source(NamedTuple):
+    """Sequences of a file, pieces of others, or random ones; numbers for full and quick sizes."""
+
+    file: str = ""
+    of: str = ""
+    records: tuple[int, int] = (1, 1)
+    length: tuple[int, int] = (0, 0)
+    seed: int = 0
+
+
+class Program(NamedTuple):
+    """How a program is asked its version, indexes a target, and searches it."""
+
+    command: str
+    prepare: str = ""
+    version: str = ""
+    exact: bool = False
+    dna: bool = False
+
+
+_DATA = json.loads(Path(__file__).with_name("journeys.json").read_text(encoding="utf-8"))
+JOURNEYS: Mapping[str, Journey] = {k: Journey(**each) for k, each in _DATA["journeys"].items()}
+SOURCES: Mapping[str, Source] = {k: Source(**each) for k, each in _DATA["sequences"].items()}
+PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["programs"].items()}
+
+
+def command_line(journey: Journey, program: str, **values: object) -> tuple[str, str]:
+    """Return what indexes the target, perhaps nothing, and what searches it, by names of files."""
+    if not journey.query:
+        return "", f"python -m glsw {journey.verb}"
+    index, target = f"{journey.target}.{program}", f"{journey.target}.fasta"
+    values |= journey._asdict() | {
+        **{"query": f"{journey.query}.fasta", "target": target, "index": index},
+        **{"output": f"out.{program}", "top": journey.top or 5000},
+        "database": index if journey.indexed else target,
+        "strand": "both" if journey.strands == 2 else "plus",
+        "word": 7 if journey.query == "primer" else 11,
+    }
+    prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].command
+    prepare = prepare if program != "glsw" or journey.indexed else ""
+    return prepare.format(**values), command.format(**values)
+
+
+class Hit(NamedTuple):
+    """A line of a program's output; score and E-value are None where it has none."""
+
+    query: str
+    target: str
+    score: int | None
+    evalue: float | None
+
+
+def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
+    """Yield the hits of a file, SAM or a table whose last column may be the score."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            cells = line.rstrip("\n").split("\t")
+            if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
+                continue
+            tags = dict(cell.split(":", 1) for cell in cells[11:] if cell.startswith("AS:"))
+            if tags:
+                yield Hit(cells[0], cells[2], int(tags["AS"][2:]), None)
+            else:
+                yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, float(cells[10]))
+
+
+# their sequences
+
+
+class Inputs:
+    """The sequences of the journeys as FASTA files: real ones of ``data``, else random ones."""
+
+    def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
+        self._folder, self._data, self.quick = folder, data, quick
+        self.generated: set[str] = set()
+
+    def path(self, name: str) -> Path:
+        path = self._folder / f"{name}.fasta"
+        if not path.exists():
+            write_records(path, self._records(name))
+        return path
+
+    def records(self, name: str) -> list[Record]:
+        return _read(self.path(name))
+
+    def letters(self, name: str) -> int:
+        return sum(map(len, self.records(name))) if name else 0
+
+    def _records(self, name: str) -> list[Record]:
+        if name == "genomes":
+            return [*self._also(name, "genome"), *self._also(name, "genome2")]
+        source = SOURCES[name]
+        files = sorted(self._data.rglob(source.file)) if self._data and source.file else []
+        found = list(read(files[0])) if files else self._made(name, source)
+        if name.startswith("genome") and not source.of and self.quick:
+            return [Record(found[0].id, "", found[0].letters[: source.length[1]])]
+        chosen = [each for each in found if name != "query" or len(each) == 375]
+        return chosen[: source.records[self.quick]]
+
+    def _made(self, name: str, source: Source) -> list[Record]:
+        count, length, seed = source.records[self.quick], source.length[self.quick], source.seed
+        if source.of:
+            return _pieces(self._also(name, source.of), count, length, seed, name)
+        self.generated.add(name)
+        if length:
+            made = generated.dna([length], seed)
+            return _named(name, generated.relatives(made, 4) if name == "genome2" else made)
+        if not seed:
+            return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
+        offsets = offsets_of(generated.swissprot_lengths(count, seed))
+        proteins = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
+        return _named(f"set{seed}p", proteins, Scoring.blast())
+
+    def _also(self, name: str, source: str) -> list[Record]:
+        """Return the records that others are made of."""
+        self.generated |= {name} if source in self.generated else set()
+        return list(read(self.path(source)))
+
+    def cut(self, journey: Journey, cells: float) -> Part:
+        """Return pairs of about so many cells: one query, or of DNA many and one target."""
+        encode = journey.scoring.alphabet.encode
+        queries, targets = self.records(journey.query), self.records(journey.target)
+        letters = self.letters(journey.target)
+        query = sorted(queries, key=len)[len(queries) // 2]
+        if journey.dna:
+            target = targets[0].letters[: min(_PIECE, max(1, int(cells) // len(query)))]
+            count = max(1, int(cells) // (len(query) * len(target)))
+            chosen = [queries[k] for k in spread(len(queries), count)]
+            pairs = [[encode(each.letters) for each in chosen], [encode(target)] * len(chosen)]
+            batch = Batch.pairwise(*pairs)
+        else:
+            count = max(1, int(cells * len(targets) / (letters * len(query))))
+            chosen = [targets[k] for k in spread(len(targets), count)]
+            batch = Batch.one_to_many(
+                encode(query.letters), [encode(each.letters) for each in chosen]
+            )
+        whole = self.letters(journey.query) * letters * journey.strands
+        return Part(batch, judge(journey.scoring, batch)[1], ParasailPairs.name, whole)
+
+    def judged(self, journey: Journey, found: list[Hit]) -> Check:
+        """Compare the scores of a sample of queries with the best of all targets, or of a part.
+
+        The part holds the targets that were found and others at equal distances; none of these may
+        have a higher score than what was found has.
+        """
+        scoring = journey.scoring
+        fast = ParasailPairs.available(scoring)
+        limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
+        queries, targets = self.records(journey.query), self.records(journey.target)
+        number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
+        listed: dict[str, dict[int, int]] = {}
+        for hit in found:  # the best alignment of a hit is its first
+            listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)
+        chosen = spread(len(queries), JUDGED_QUERIES)
+        share = limit // len(chosen) // journey.strands
+        spent, pairs, wrong, first = 0, 0, 0, None
+        for query in (queries[k] for k in chosen):
+            if spent > limit:
+                break
+            mine = listed.get(query.id, {})
+            step = -(-self.letters(journey.target) * len(query) // max(1, share))
+            part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
+            codes = [encode(targets[k].letters) for k in part]
+            strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
+            of_strands = [
+                judge(scoring, Batch.one_to_many(encode(each), codes))[1] for each in strands
+            ]
+            best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
+            best = [
+                each for each in best[: len(mine) if not journey.top else journey.top] if each > 0
+            ]
+            got = sorted(mine.values(), reverse=True)
+            spent += sum(map(len, codes)) * len(query) * journey.strands
+            pairs += 1
+            if got != best:
+                wrong += 1
+                first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
+        return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
+
+
+@lru_cache(4)
+def _read(path: Path) -> list[Record]:
+    return list(read(path))
+
+
+def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
+    decode = (scoring or Scoring.nucleotide()).alphabet.decode
+    return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
+
+
+def _pieces(sources: list[Record], count: int, length: int, seed: int, name: str) -> list[Record]:
+    """Return pieces with another letter in a hundred, every second one of reads turned."""
+    whole, random, found = sources[0], np.random.default_rng(seed), []
+    for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
+        piece = np.array(list(whole.letters[at : at + length]))
+        changed = random.random(length) < 0.01
+        piece[changed] = random.choice(list("ACGT"), int(changed.sum()))
+        letters = "".join(piece)
+        minus = k % 2 and not name.startswith("genes")
+        found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
+    return found
+
+
+# the workload
 
 
 class Journeys(Workload):

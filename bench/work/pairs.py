@@ -55,7 +55,6 @@ class Aymone2022(Workload):
     tasks = (("paths", "any"), ("paths", "conventional"), ("ends", "conventional"))
 
     def cases(self) -> Iterator[Case]:
-        """Yield the tasks with each scoring, and parasail with and without traceback."""
         count, length = self.chosen("count"), self.chosen("length")
         others = OTHERS if self.setup.size in ("large", "full") else ()
         kinds = (PAPERS, UNRELATED), (PAPERS, RELATED), *((each, UNRELATED) for each in others)
@@ -111,7 +110,6 @@ class Long(Workload):
         return [*engines_for("long pairs", "scan"), *SCANS]
 
     def cases(self) -> Iterator[Case]:
-        """Yield all engines for each scoring and length, and one core of parasail."""
         for scoring, length in product(self.scorings, self.chosen("length")):
             make = partial(self._made, length)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=1)
@@ -155,7 +153,6 @@ class Megabase(Workload):
     genomes = ("ecoli_K12_MG1655_NC_000913.2.fna.gz", "ecoli_536_NC_008253.fna.gz")
 
     def cases(self) -> Iterator[Case]:
-        """Yield the three tasks for unrelated and related pairs, and for two genomes."""
         works: list[tuple[str, Any, tuple[int, int]]] = []
         for length in self.chosen("length"):
             for kind, seeds in (("dissimilar", (2022, 7)), ("similar", (2022,))):

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -50,12 +49,8 @@ RATE, UPLOAD, OPENING, TASK = 3.5e12, 5e9, 2.0, 0.01
 _opened = threading.local()
 
 
-@dataclass(frozen=True)
-class _Database:
+class _Database(SimpleNamespace):
     """The lengths of a database, all that the cutting needs."""
-
-    offsets: Any
-    path: str = "simulated"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -81,20 +76,6 @@ class SleepingTask:
         _opened.part = self._part
         hits = np.arange(self._top or 0, dtype=np.int64) + (self._part[0] << 8)
         return [ScanResult(hits, 0.0, "lanes", "simulated") for _ in range(self._count)]
-
-
-def search(client: Any, queries: Sequences, residues: float, part: int) -> int:
-    """Search a simulated database; return the number of tasks."""
-    offsets = np.linspace(0, residues, _TARGETS + 1).astype(np.int64)
-    database: Any = _Database(offsets)
-    engine: Any = SimpleNamespace(part=part, keeps_targets=False, cells_at_once=2**40)
-    workers = DaskWorkers(client, {}, EngineSpec("reference", Scoring.blast()))
-    pool: Any = SimpleNamespace(engine=engine, workers=lambda executor: workers)
-    SleepingTask.made = itertools.count()
-    with patch.object(parallel_scan, "_ScanTask", SleepingTask):
-        found = parallel_scan.scan_database(pool, queries, database, Ranking(10, 1))
-        assert sum(1 for _ in found) == len(queries)
-    return next(SleepingTask.made)
 
 
 @contextmanager
@@ -162,15 +143,23 @@ class Scaling(Workload):
         ideal, part = alone * fraction / devices, int(self.part * fraction)
         offsets = np.linspace(0, asked, count + 1).astype(np.int64)
         queries = Sequences(np.zeros(asked, np.uint8), offsets)  # of equal lengths
-        with cluster(devices) as client:
+        offsets = np.linspace(0, residues * fraction, _TARGETS + 1).astype(np.int64)
+        database: Any = _Database(offsets=offsets, path="simulated")
+        engine = SimpleNamespace(part=part, keeps_targets=False, cells_at_once=2**40)
+        SleepingTask.made = itertools.count()
+        with cluster(devices) as client, patch.object(parallel_scan, "_ScanTask", SleepingTask):
+            workers = DaskWorkers(client, {}, EngineSpec("reference", Scoring.blast()))
+            pool: Any = SimpleNamespace(engine=engine, workers=lambda executor: workers)
 
             def used() -> np.ndarray:
                 """Return the processor time of this process and of the scheduler."""
                 return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
 
             start, before = time.perf_counter(), used()
-            tasks = search(client, queries, residues * fraction, part)
+            found = parallel_scan.scan_database(pool, queries, database, Ranking(10, 1))
+            assert sum(1 for _ in found) == count
             took, spent = time.perf_counter() - start, used() - before
+        tasks = next(SleepingTask.made)
         note = f"one device {alone:.4g} s, part {fraction:.3g}, ideal {ideal:.4g} s, {tasks} tasks,"
         note += f" client {spent[0]:.1f} s, scheduler {spent[1]:.1f} s of processor time"
         measured = Measurement(Check("number of results", count, 0), 0, Spread.of([took]))

@@ -45,7 +45,6 @@ class Uniform(Workload):
             yield Database(self.setup, standard, *size)
 
     def cases(self) -> Iterator[Case]:
-        """Yield single queries and all together, by each number type and CUDASW++4.0."""
         for base in self.bases():
             some = spread(len(base.lengths), self.chosen("queries"))
             groups = [*([q] for q in some), base.everything]

@@ -61,15 +61,12 @@ def entry(name: str) -> Entry:
     return Entry(name, made_by=Gpui if name == Gpui.name else ENGINES3[name])
 
 
-@cache
-def scorings() -> Mapping[str, Scoring3]:
-    words = sax.alphabet(LETTERS)
-    return {
-        "identity": Scoring3.identity(1, -1, 1, alphabet=words),
-        "identity, affine": Scoring3.identity(1, -1, 2, 1, alphabet=words),
-        "sum of pairs": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 8, 8)),
-        "sum of pairs, affine": Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)),
-    }
+SCORINGS = {
+    "identity": Scoring3.identity(1, -1, 1, alphabet=sax.alphabet(LETTERS)),
+    "identity, affine": Scoring3.identity(1, -1, 2, 1, alphabet=sax.alphabet(LETTERS)),
+    "sum of pairs": Scoring3.sum_of_pairs(Scoring.named("BLOSUM62", 8, 8)),
+    "sum of pairs, affine": Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1)),
+}
 
 
 def made(setup: Setup, scoring: Scoring3, lengths: Sequence[int], *, every: bool) -> Batch:
@@ -84,14 +81,12 @@ def made(setup: Setup, scoring: Scoring3, lengths: Sequence[int], *, every: bool
         values = recording(samples=max(lengths))
     sizes = [lengths[0]] * len(values) if every else lengths
     if scoring.alphabet is PROTEIN:
-        protein = generated.proteins([max(sizes)])[0]
-        words = [*generated.relatives(Sequences.of([protein[:size] for size in sizes]), 20)]
+        (protein,) = generated.proteins([max(sizes)])
+        words = generated.relatives(Sequences.of(protein[:size] for size in sizes), 20)
     else:
-        words = [
-            sax.sax_codes(v[:size], size, LETTERS)
-            for v, size in zip(values[: len(sizes)], sizes, strict=True)
-        ]
-    return Batch.combinations(Sequences.of(words), 3) if every else Batch.of([words])
+        channels = zip(values, sizes, strict=False)
+        words = Sequences.of(sax.sax_codes(v[:size], size, LETTERS) for v, size in channels)
+    return Batch.combinations(words, 3) if every else Batch.of([[*words]])
 
 
 def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.NDArray[np.float64]:
@@ -119,7 +114,7 @@ def tried() -> tuple[str | None, Check]:
     random, checks = np.random.default_rng(3), []
     if why := cpu3.refused():
         return why, Check("nobody", 0, 0)
-    for scoring in scorings().values():
+    for scoring in SCORINGS.values():
         letters = 2, min(20, len(scoring.alphabet))
         triples = Batch.of(
             [random.integers(0, letters[t % 2], n, np.uint8) for n in random.integers(0, 16, 3)]
@@ -137,7 +132,7 @@ class TripleWork(Work):
     def __init__(
         self, setup: Setup, scheme: str, lengths: Sequence[int], *, every: bool = False
     ) -> None:
-        scoring = scorings()[scheme]
+        scoring = SCORINGS[scheme]
         make = partial(made, setup, scoring, lengths, every=every)
         super().__init__(setup, scoring, make, sizes=lengths, count=TRIPLES if every else 1)
         self._seconds = 30.0 if setup.size == "full" else 6.0
@@ -361,13 +356,10 @@ class ThreeLarge(Workload):
     def cases(self) -> Iterator[Case]:
         n, word = self.chosen("length")
         full, engine = self.setup.size == "full", entry("subtable")
-        for scheme in scorings() if full else ("identity", "sum of pairs, affine"):
-            for tasks, lengths in (
-                (("ends", "paths"), (n, n, n)),
-                (("ends",), (2 * n, 2 * n, 2 * n)),
-                (("ends", "paths"), (8 * n, n, n)),
-            ):
+        for scheme in SCORINGS if full else ("identity", "sum of pairs, affine"):
+            for lengths in ((n, n, n), (2 * n, 2 * n, 2 * n), (8 * n, n, n)):
                 work = TripleWork(self.setup, scheme, lengths)
-                for task in tasks:
-                    yield work.case(engine, task)
+                yield work.case(engine, "ends")
+                if n in lengths:
+                    yield work.case(engine, "paths")
             yield TripleWork(self.setup, scheme, [word] * 3, every=True).case(engine, "ends")

@@ -18,7 +18,7 @@ from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Told, Workload
-from bench.work.journey_inputs import JOURNEYS, Inputs
+from bench.work.journeys import JOURNEYS, Inputs
 from glsw.engines import Diagonal, Reference
 
 HEADER = {

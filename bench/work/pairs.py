@@ -22,7 +22,7 @@ UNRELATED, RELATED = (LENGTH, LENGTH + 1), (LENGTH,)
 MIB = 2**20
 PAPERS = Scoring.match_mismatch(1, -1, 2, 2)
 OTHERS = Scoring.match_mismatch(2, -3, 7, 2), Scoring.named("BLOSUM62", 12, 1)
-SCANS = [Entry(f"scan {form}", {"form": form}) for form in ("fused", "blocks", "single-stage")]
+SCANS = "scan fused", "scan blocks", "scan single-stage"
 
 
 def made(scoring: Scoring, count: int, length: int, seeds: Sequence[int] = UNRELATED) -> Batch:
@@ -52,7 +52,7 @@ class Aymone2022(Workload):
     """Aymone 2022, Table 1: pairs of 512 x 512 with traceback on the device; other scorings."""
 
     name = "aymone2022"
-    tasks = (("paths", "any"), ("paths", "conventional"), ("ends", "conventional"))
+    tasks: Sequence[tuple[str, str]]  # with their ties
 
     def cases(self) -> Iterator[Case]:
         count, length = self.chosen("count"), self.chosen("length")
@@ -103,20 +103,20 @@ class Long(Workload):
     """One long pair of unrelated DNA: score and end, by all engines."""
 
     name = "long"
-    scorings: Sequence[Scoring] = (Scoring.match_mismatch(5, -4, 11, 1),)
-    tasks: Sequence[str] = ("ends",)
-
-    def entries(self) -> list[Entry]:
-        return [*engines_for("long pairs", "scan"), *SCANS]
+    scorings: Sequence[tuple[int, int, int, int]]
+    tasks: Sequence[str]
+    engines: Sequence[str] = ()  # by default all for long pairs
 
     def cases(self) -> Iterator[Case]:
-        for scoring, length in product(self.scorings, self.chosen("length")):
-            make = partial(self._made, length)
+        every = [*(each.label for each in engines_for("long pairs", "scan")), *SCANS]
+        for words, length in product(self.scorings, self.chosen("length")):
+            make, scoring = partial(self._made, length), Scoring.match_mismatch(*words)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=1)
-            for task, entry in product(self.tasks, self.entries()):
-                traces = "alignment" in entry.kind.capabilities.tasks
-                known = task == "ends" or (traces and entry.words.get("form") in (None, "fused"))
-                if known and self.setup.wants(entry.engine):
+            for task, label in product(self.tasks, self.engines or every):
+                form = label.partition(" ")[2]
+                entry = Entry(label, {"form": form} if form else {})
+                traces = "alignment" in entry.kind.capabilities.tasks and form in ("", "fused")
+                if (task == "ends" or traces) and self.setup.wants(entry.engine):
                     yield work.case(entry, task)
             yield from work.rival_cases(1, ("plain", "simd"))
 
@@ -128,21 +128,15 @@ class Lin2015(Long):
     """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters; alignments."""
 
     name = "lin2015"
-    tasks = ("ends", "paths")
-
-    def entries(self) -> list[Entry]:
-        return [*SCANS, Entry("blocked"), Entry("diagonal")]
 
 
 class Scan2014(Long):
-    """The 2014 paper, figures 8 and 9: anti-diagonals against scans of 512 to 8000 letters."""
+    """The 2014 paper, figures 8 and 9: anti-diagonals against scans of 512 to 8000 letters.
+
+    The scorings are those of its figure 3; a constant gap costs 8 at every position.
+    """
 
     name = "scan2014"
-    scorings = tuple(Scoring.match_mismatch(5, -3, 8, extend) for extend in (8, 1))
-    """Of the paper's figure 3; a constant gap costs 8 at every position."""
-
-    def entries(self) -> list[Entry]:
-        return [Entry("wavefront"), Entry("blocked"), *SCANS]
 
 
 class Megabase(Workload):

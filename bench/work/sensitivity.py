@@ -107,11 +107,9 @@ class Sensitivity(Workload):
             "jackhmmer": ("-h", partial(self._hmmer, jackhmmer), (_ROUNDS,)),
         }
         for name, (asks, search, numbers) in programs.items():
-            found, version = (
-                cache(partial(self._found, search)),
-                version_of(name, asks) if asks else None,
-            )
-            words: dict[str, Any] = {"ours": not asks, "version": version, "grace": 1e4}
+            found = cache(partial(self._found, search))
+            words: dict[str, Any] = {"ours": not asks, "grace": 1e4}
+            words["version"] = version_of(name, asks) if asks else None
             for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
                 start = partial(self._start, found, place - len(numbers), measure)
                 program = f"{name}, {number} round{'s' * (number > 1)}"

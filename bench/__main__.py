@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+
+from glsw.device.device import DeviceError
+from glsw.device.shader import ShaderError
 
 USAGE = """\
 python -m bench run [WORKLOAD ...]    measure this device: rows in one file
@@ -16,10 +20,12 @@ python -m bench readme                write the tables of the READMEs from bench
 Each has --help; `bench run --list` names the workloads."""
 
 COMMANDS = ("run", "show", "report", "compare", "readme")
+INPUT = (OSError, ImportError, ValueError, DeviceError, ShaderError, subprocess.SubprocessError)
+"""What input that cannot be used raises."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status."""
+    """Run a command; return its exit status, 2 for input that cannot be used."""
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help"):
         print(USAGE)
@@ -27,8 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] not in COMMANDS:
         print(f"bench: {words[0]!r}: {', '.join(COMMANDS)} are known", file=sys.stderr)
         return 2
-    status: int = import_module(f"bench.{words[0].replace('show', 'table')}").main(words[1:])
-    return status
+    try:
+        module = import_module(f"bench.{words[0].replace('show', 'table')}")
+        return int(module.main(words[1:]))
+    except INPUT as error:
+        print(f"bench {words[0]}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ programs are never marked: how much they changed tells what the host did.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -157,8 +156,8 @@ def between(deltas: Sequence[Delta]) -> float:
     return min(MOST, 1.4826 * median_high(abs(math.log(delta.ratio)) for delta in deltas))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Compare two files; return 0, 1 if something is slower or wrong, 2 if that cannot be told."""
+def main(argv: Sequence[str]) -> int:
+    """Compare two files; return 0, 1 if something is slower or wrong."""
     about = "Show what became slower or faster, beyond what is explained otherwise."
     parser = options.Parser(prog="python -m bench compare", description=about)
     parser.add_argument("old", type=Path, metavar="OLD")
@@ -166,10 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")
     percent = options.number(float, 0, "percent from 0")
     parser.add_argument("--floor", type=percent, metavar="PERCENT", help="never marked")
-    return parser.run(_compare, argv)
-
-
-def _compare(arguments: argparse.Namespace) -> int:
+    arguments = parser.parse_args(argv)
     old, new = File.read(arguments.old), File.read(arguments.new)
     devices = [(file.header["device"] or {}).get("renderer") for file in (old, new)]
     if devices[0] != devices[1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -207,15 +206,11 @@ def made() -> dict[str, str]:
     return {name: "\n".join(some) for name, some in tables.items()}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the tables, or check them; return 0, 1 if they differ, 2 if they cannot be made."""
+def main(argv: Sequence[str]) -> int:
+    """Write the tables, or check them; return 0, 1 if they differ."""
     parser = options.Parser(prog="python -m bench readme", description=__doc__)
     parser.add_argument("--check", action="store_true", help="do not write; 1 if they differ")
-    return parser.run(_write, argv)
-
-
-def _write(arguments: argparse.Namespace) -> int:
-    status = 0
+    arguments, status = parser.parse_args(argv), 0
     for name, tables in made().items():
         path = ROOT / name
         text = path.read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -188,15 +187,12 @@ def _decision(found: claims.Decision, column: Column) -> Cell:
     return Cell(verdict + escape(by) + (tag("small", links) if links else ""))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the pages; return 0, 2 if a file cannot be read."""
+def main(argv: Sequence[str]) -> int:
+    """Write the pages; return 0."""
     parser = options.Parser(prog="python -m bench report", description="Write two pages of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
-    return parser.run(_write, argv)
-
-
-def _write(arguments: argparse.Namespace) -> int:
+    arguments = parser.parse_args(argv)
     files = [File.read(path) for path in arguments.files]
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, made in (("report.html", results_page), ("papers.html", papers_page)):

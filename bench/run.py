@@ -49,51 +49,6 @@ def size_for(device: Device) -> str:
     return found
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    warnings.simplefilter("ignore", SoftwareRendererWarning)
-    if arguments.list:
-        for name, kind in WORKLOADS.items():
-            asked = "" if kind.weight else " (only if it is asked for)"
-            print(f"{name:<18}{kind.described()}{asked}")
-        return 0
-    found = rivals.find(dict(arguments.competitor))
-    device = open_device(arguments.device, quiet=True)
-    path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
-    old = File.read(path) if path.exists() and not arguments.fresh else None
-    size = arguments.size or (old.header["size"] if old else size_for(device))
-    suite = [name for name, kind in WORKLOADS.items() if kind.weight]
-    names = [*chain(*arguments.names)] or suite
-    default = SECONDS["software" if device.info.software else "hardware"]
-    seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
-    if old and (there := old.header["device"]) and there["renderer"] != device.info.name:
-        raise ValueError(f"{path} is of another device; --output names another file")
-    file = File(path, header(device, size), old.rows if old else {})
-    file.write()
-    with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
-        setup = Setup(
-            *(device, size, arguments.engines, found, arguments.data, arguments.devices),
-            machine.cores(),
-            Path(folder),
-        )
-        meter = meter_for(device) if not device.info.software or arguments.energy else None
-        runner = Runner(setup, file, common(device, arguments.commit), meter)
-        say(f"{device.info.name}, sizes {size}, to {path}")
-        if absent := [name for name in rivals.NAMES if name not in found]:
-            say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")
-        try:
-            runner.run([WORKLOADS[name](setup) for name in names], seconds, arguments.passes)
-        except KeyboardInterrupt:
-            say(f"interrupted; the same command goes on with {path}")
-            return INTERRUPTED
-    file.write()
-    chosen = [row for row in file.rows.values() if row["workload"] in names]
-    wrong = [row for row in chosen if state(row) == "wrong"]
-    for row in wrong:
-        say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}; {row.get('first')}")
-    say(f"{runner.measured} measurements, {len(file.rows)} rows in {path}")
-    return int(bool(wrong))
-
-
 def header(device: Device, size: str) -> dict[str, Any]:
     """Return the first line of a file."""
     return {
@@ -141,8 +96,7 @@ def _indices(text: str) -> list[int]:
     return [int(word) for word in text.split(",")]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure; return 0, 1 if a result was wrong, 2 for bad input, 130 for Ctrl-C."""
+def _parser() -> argparse.ArgumentParser:
     parser = options.Parser(
         prog="python -m bench run",
         description="Measure a device, row by row; the same command goes on after an interruption.",
@@ -170,4 +124,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--fresh", action="store_true", help="begin a new file")
     add("--commit", help="commit of a copy without git history")
     add("--list", action="store_true", help="show the workloads")
-    return parser.run(_run, argv)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure; return 0, 1 if a result was wrong, 130 for Ctrl-C."""
+    arguments = _parser().parse_args(argv)
+    warnings.simplefilter("ignore", SoftwareRendererWarning)
+    if arguments.list:
+        for name, kind in WORKLOADS.items():
+            asked = "" if kind.weight else " (only if it is asked for)"
+            print(f"{name:<18}{kind.described()}{asked}")
+        return 0
+    found = rivals.find(dict(arguments.competitor))
+    device = open_device(arguments.device, quiet=True)
+    path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
+    old = File.read(path) if path.exists() and not arguments.fresh else None
+    size = arguments.size or (old.header["size"] if old else size_for(device))
+    suite = [name for name, kind in WORKLOADS.items() if kind.weight]
+    names = [*chain(*arguments.names)] or suite
+    default = SECONDS["software" if device.info.software else "hardware"]
+    seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
+    if old and (there := old.header["device"]) and there["renderer"] != device.info.name:
+        raise ValueError(f"{path} is of another device; --output names another file")
+    file = File(path, header(device, size), old.rows if old else {})
+    file.write()
+    with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+        setup = Setup(
+            *(device, size, arguments.engines, found, arguments.data, arguments.devices),
+            machine.cores(),
+            Path(folder),
+        )
+        meter = meter_for(device) if not device.info.software or arguments.energy else None
+        runner = Runner(setup, file, common(device, arguments.commit), meter)
+        say(f"{device.info.name}, sizes {size}, to {path}")
+        if absent := [name for name in rivals.NAMES if name not in found]:
+            say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")
+        try:
+            runner.run([WORKLOADS[name](setup) for name in names], seconds, arguments.passes)
+        except KeyboardInterrupt:
+            say(f"interrupted; the same command goes on with {path}")
+            return INTERRUPTED
+    file.write()
+    chosen = [row for row in file.rows.values() if row["workload"] in names]
+    wrong = [row for row in chosen if state(row) == "wrong"]
+    for row in wrong:
+        say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}; {row.get('first')}")
+    say(f"{runner.measured} measurements, {len(file.rows)} rows in {path}")
+    return int(bool(wrong))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -139,16 +138,12 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
             yield line(row, width)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Show files; return 0, 1 if a row is wrong, 2 if a file cannot be read."""
+def main(argv: Sequence[str]) -> int:
+    """Show files; return 0, 1 if a row is wrong."""
     parser = options.Parser(prog="python -m bench show", description="Show the rows of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--workload", action="append", metavar="NAME", help="these only")
-    return parser.run(_show, argv)
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    status = 0
+    arguments, status = parser.parse_args(argv), 0
     for file in map(File.read, arguments.files):
         device, wanted = file.header["device"], arguments.workload
         whose = f"{device['renderer']}, {device['driver']}" if device else file.header["cpu"]

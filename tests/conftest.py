@@ -198,8 +198,7 @@ def bench(
     device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[int, Any]]:
     """Run ``bench run`` with tiny sizes: exit status and the file that it wrote."""
-    from bench import machine, measure
-    from bench import run as bench_run
+    from bench import __main__, machine, measure
     from bench.row import File
     from bench.work import alignments, collections
 
@@ -213,7 +212,7 @@ def bench(
     ) -> tuple[int, Any]:
         common = ["--device", str(device.info.index), "--size", "tiny", "--output", str(path)]
         common += ["--budget", "2", "--passes", str(passes)]
-        status = bench_run.main([*words, *common])
+        status = __main__.main(["run", *words, *common])
         return status, File.read(path) if path.exists() else None
 
     return bench

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from bench import compare, page, readme, report, rivals
+from bench import __main__, compare, page, readme, report, rivals
 from bench.readme import RESULTS
 from bench.row import File, key
 from bench.work.search_base import BLOSUM
@@ -73,11 +73,11 @@ def test_the_launch_latency_is_named_not_marked(tmp_path):
 def test_compare_prints(tmp_path, capsys):
     old, new = slower(tmp_path, 2.0, lambda row: row["program"] == "subtable")
     new.write()
-    assert compare.main([str(old.path), str(new.path)]) == 1
+    assert __main__.main(["compare", str(old.path), str(new.path)]) == 1
     printed = capsys.readouterr().out
     assert re.search(r"2\.000 .* slower  +\S+, subtable", printed)
-    assert compare.main([str(old.path), str(old.path)]) == 0
-    assert compare.main([str(old.path), str(FILES[1])]) == 2
+    assert __main__.main(["compare", str(old.path), str(old.path)]) == 0
+    assert __main__.main(["compare", str(old.path), str(FILES[1])]) == 2
     assert "is of" in capsys.readouterr().err
 
 
@@ -141,16 +141,16 @@ def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
         text = (readme.ROOT / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(readme, "ROOT", tmp_path)
-    assert readme.main(["--check"]) == 0
+    assert __main__.main(["readme", "--check"]) == 0
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     (tmp_path / "README.md").write_text(text.replace(" GCUPS by wall time", " GCUPS"))
-    assert readme.main(["--check"]) == 1
+    assert __main__.main(["readme", "--check"]) == 1
     assert "make readme-tables" in capsys.readouterr().err
-    assert readme.main([]) == 0
+    assert __main__.main(["readme"]) == 0
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
     assert (tmp_path / "docs" / "figures" / "sensitivity.png").stat().st_size > 10_000
     (tmp_path / "README.md").write_text("nothing\n")
-    assert readme.main([]) == 2
+    assert __main__.main(["readme"]) == 2
 
 
 # other programs

@@ -217,7 +217,7 @@ def test_rows_of_another_commit_are_replaced(fake, monkeypatch):
 
 
 def test_the_list_has_a_line_of_words_per_workload(capsys):
-    assert bench_run.main(["--list"]) == 0
+    assert __main__.main(["run", "--list"]) == 0
     printed = capsys.readouterr().out
     assert len(printed.splitlines()) == len(WORKLOADS)
     assert "{" not in printed
@@ -229,7 +229,7 @@ def test_bad_input_is_one_line(bench, tmp_path, capsys):
             bench(*words)
         assert error.value.code == 2
     path = tmp_path / "missing" / "align"
-    assert bench_run.main(["--competitor", f"cudasw4={path}"]) == 2
+    assert __main__.main(["run", "--competitor", f"cudasw4={path}"]) == 2
     other = tmp_path / "other.ndjson"
     device = {"renderer": "another"}
     File(other, HEADER | {"device": device}).write()
@@ -264,7 +264,7 @@ def test_every_workload_is_right(bench, name, monkeypatch):
     assert any(state(row) == "timed" and row["ours"] for row in rows)
     assert all(row["judged"] for row in rows if state(row) == "timed")
     assert "\n".join(table.lines(rows))
-    assert table.main([str(file.path)]) == 0
+    assert __main__.main(["show", str(file.path)]) == 0
 
 
 def test_a_wrong_engine_is_reported_by_every_judge(bench, monkeypatch):

@@ -63,6 +63,9 @@ class Sides:
         m, n = (side.lengths for side in self.sides)
         return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
 
+    def batch(self) -> Batch:
+        return Batch.pairwise(*self.sides)
+
     def fields(self, scoring: str, count: int, options: str) -> dict[str, Any]:
         """Return the fields of rows; the sizes are the mean lengths."""
         sizes = sum(self.queries[1:]) // 2, sum(self.targets[1:]) // 2
@@ -170,13 +173,8 @@ class ManyPairs(Workload):
                 start = partial(self._start, kind, name)
                 yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
-                make = partial(self._pairs, kind)
-                yield from Arbitrary(self.setup, BLOSUM, make, **fields).rival_cases(
-                    self.setup.cores
-                )
-
-    def _pairs(self, kind: Sides) -> Batch:
-        return Batch.pairwise(*kind.sides)
+                work = Arbitrary(self.setup, BLOSUM, kind.batch, **fields)
+                yield from work.rival_cases(self.setup.cores)
 
     def _start(self, kind: Sides, name: str, seconds: float) -> Run:
         aligner, judged = Aligner(BLOSUM, device=self.device.info.index), kind.judged()

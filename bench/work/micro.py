@@ -52,7 +52,7 @@ class Micro(Workload):
 
     def _loops(self) -> dict[str, list[Callable[[], Loop]]]:
         """Return the loops of each rate, of which the fastest counts."""
-        size, device, of = self.size, self.device, self._of
+        size, device, of = self.size, self.device, partial(partial, self._loop)
         chains = partial(of, micro_kernels.chains, CHAINS, size.rounds)
         found: dict[str, list[Callable[[], Loop]]] = {
             "int32 add": [chains("add")],
@@ -73,28 +73,21 @@ class Micro(Workload):
         for kind in ("write", "read", "copy", "cached"):
             found[f"storage {kind}"] = [partial(micro_loops.memory, device, kind, size)]
         for gaps, tail, linear in (("linear", " linear", True), ("affine", "", False)):
-            for name, *kinds in (
-                *(
-                    (f"recurrence {gaps}", "cells", "rows"),
-                    (f"fragment recurrence {gaps}", "drawn"),
-                ),
-                *((f"recurrence half{tail}", "half"), (f"recurrence float{tail}", "float")),
-            ):
-                shapes = [(kind, *shape) for kind in kinds for shape in SHAPES[kind]]
-                recurrence = partial(of, micro_kernels.recurrence, size.turns, linear)
+            kinds = {f"recurrence {gaps}": "cells rows", f"fragment recurrence {gaps}": "drawn"}
+            kinds |= {f"recurrence half{tail}": "half", f"recurrence float{tail}": "float"}
+            recurrence = partial(of, micro_kernels.recurrence, size.turns, linear)
+            for name, some in kinds.items():
+                shapes = [(kind, *shape) for kind in some.split() for shape in SHAPES[kind]]
                 found[name] = [recurrence(*shape) for shape in shapes]
             recurrence3 = partial(of, micro_kernels.recurrence3, size.turns, linear)
             found[f"recurrence3 {gaps}"] = [recurrence3(side) for side in (2, 4)]
         return found
 
-    def _of(self, build: Callable[..., Kernel], *words: Any, **options: Any) -> Callable[[], Loop]:
-        def made() -> Loop:
-            kernel = build(*words, **options)
-            kind = "drawn" if kernel.shader.endswith(".frag") else "computed"
-            loop: Loop = getattr(micro_loops, kind)(self.device, kernel, self.size)
-            return loop
-
-        return made
+    def _loop(self, build: Callable[..., Kernel], *words: Any, **options: Any) -> Loop:
+        kernel = build(*words, **options)
+        fragment = kernel.shader.endswith(".frag")
+        kind = micro_loops.drawn if fragment else micro_loops.computed
+        return kind(self.device, kernel, self.size)
 
     # how each is measured
 

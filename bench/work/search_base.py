@@ -42,13 +42,6 @@ Made: TypeAlias = tuple[Sequences, Sequences, Any]
 """Queries, targets, and the indices of targets that are like a query."""
 
 
-def drawn(lengths: Sequence[int], count: int, length: int | None) -> Made:
-    """Return queries, random targets in which a relative of each is planted, and where."""
-    sizes = generated.swissprot_lengths(count) if length is None else np.full(count, length)
-    queries, targets = generated.queries(lengths), generated.many(sizes)
-    return queries, targets, generated.plant(targets, queries)
-
-
 class QueryWork(PairWork):
     """A query with all targets: parasail judges a sample and the planted, an engine the rest."""
 
@@ -56,11 +49,8 @@ class QueryWork(PairWork):
 
     def __init__(self, database: Database, q: int) -> None:
         self._database = database
-        super().__init__(database.setup, database.scoring, partial(self._pairs, q))
-
-    def _pairs(self, q: int) -> Batch:
-        queries, targets, _ = self._database.made
-        return Batch.one_to_many(queries[q], targets)
+        make = lambda: Batch.one_to_many(database.made[0][q], database.made[1])  # noqa: E731
+        super().__init__(database.setup, database.scoring, make)
 
     @cached_property
     def _right(self) -> Right:
@@ -75,8 +65,9 @@ class QueryWork(PairWork):
 class Database:
     """Queries and targets of one search, who judges them, and the engine that was used last.
 
-    The queries have these lengths, the ``count`` targets all one length or Swiss-Prot's lengths;
-    ``make`` returns others. Of each query, other programs judge ``sample`` cells.
+    The queries have these lengths, the ``count`` random targets all one length or Swiss-Prot's
+    lengths, and a relative of each query is planted; ``make`` returns others. Of each query, other
+    programs judge ``sample`` cells.
     """
 
     setup: Setup
@@ -97,7 +88,12 @@ class Database:
 
     @cached_property
     def made(self) -> Made:
-        return self.make() if self.make else drawn(self.lengths, self.count, self.length)
+        if self.make:
+            return self.make()
+        count, length = self.count, self.length
+        sizes = generated.swissprot_lengths(count) if length is None else np.full(count, length)
+        queries, targets = generated.queries(self.lengths), generated.many(sizes)
+        return queries, targets, generated.plant(targets, queries)
 
     def cells(self, queries: Sequence[int]) -> int:
         return sum(self.lengths[q] for q in queries) * len(self.made[1].residues)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import re
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -217,11 +218,9 @@ class TripleWork(Work):
 
 def require_memory(cells: int) -> None:
     """Raise ValueError where a table does not fit the memory of the host several times over."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        free = next(int(line.split()[1]) << 10 for line in lines if "MemAvailable" in line)
-    except (OSError, StopIteration):
-        free = 0
+    path = Path("/proc/meminfo")
+    found = re.search(r"MemAvailable: *(\d+)", path.read_text() if path.exists() else "")
+    free = int(found[1]) << 10 if found else 0
     if cells > 512**3 and 24 * cells > free:
         raise ValueError(f"the table needs {-(-24 * cells >> 30)} GiB, {free >> 30} are free")
 

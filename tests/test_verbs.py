@@ -65,8 +65,8 @@ def test_modes_that_are_refused():
         Aligner(mode="glocal")
     with pytest.raises(ValueError, match="mode 'local' and a scoring with end gaps exclude"):
         Aligner(DNA.in_mode("global"), mode="local")
-    with pytest.raises(ValueError, match=r"engine 'cpu'.*local"):
-        Aligner(mode="global", engine="cpu")
+    with pytest.raises(ValueError, match=r"engine 'lanes'.*local"):
+        Aligner(mode="global", engine="lanes")
 
 
 # Units.

@@ -266,7 +266,7 @@ class Auto(ScanningRouter):
         keys = {name: name for name in names}
         if align or ends:
             keys[Cpu.name] = TABLES
-        elif computes_single(shape.pairs, queries):
+        elif computes_single(shape.pairs, queries) or not self.scoring.local:
             keys[Cpu.name] = SINGLE_PAIRS
         software, profiles = self.device.info.software, self.scoring.positional
         if computes_own_queries(shape.pairs, queries) and not (software or profiles):

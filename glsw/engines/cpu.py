@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,8 +17,17 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import cpu_pairs, opal
-from glsw.engines.base import Capabilities, Engine, Progress, Ties, check_ties, ignore
+from glsw.engines.base import (
+    ALL_MODES,
+    Capabilities,
+    Engine,
+    Progress,
+    Ties,
+    check_ties,
+    ignore,
+)
 from glsw.engines.cpu_pairs import MAX_TABLE
+from glsw.engines.reference import Reference
 from glsw.paths import BestCells, Paths
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
@@ -45,11 +53,14 @@ class Cpu(Engine):
     database search", PLoS One 10), through pyopal. It starts with 8 bits and repeats pairs that
     overflow with 16 and 32, so that all scores are exact.
 
-    What the library cannot do is left to `rest`, or to rows of NumPy, `glsw.rows.best_end`, with
-    less than 0.2 GCUPS: alphabets of more than 26 letters, profiles, conventional ends, and pairs
-    of more than 2**32 cells (so that these can be interrupted). A pair that shares its query with
-    few others leaves most lanes idle; of 32 lanes one has 0.4 GCUPS. If parasail is installed, it
-    scores such pairs, see `glsw.engines.cpu_pairs`.
+    A pair that shares its query with few others leaves most lanes idle; of 32 lanes one has 0.4
+    GCUPS. If parasail is installed, it scores such pairs, those of global and semi-global
+    alignments, and has the tables of conventional ends and alignments, see
+    `glsw.engines.cpu_pairs`.
+
+    What the libraries cannot do is left to `rest`, or to rows of NumPy with less than 0.2 GCUPS:
+    alphabets of more than 26 letters, profiles, ends of pairs of more than 2**24 cells or from end
+    to end, and pairs of more than 2**32 cells (so that these can be interrupted).
 
     Parameters
     ----------
@@ -74,7 +85,7 @@ class Cpu(Engine):
     """
 
     name = "cpu"
-    capabilities = Capabilities(positional_gaps=True, workloads=("search",))
+    capabilities = Capabilities(modes=ALL_MODES, positional_gaps=True, workloads=("search",))
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
@@ -83,8 +94,8 @@ class Cpu(Engine):
         if threads is not None and threads < 1:
             raise ValueError(f"threads {threads}: at least 1 expected")
         self.threads = _cores() if threads is None else threads
-        self._opal, self._able = opal.Opal(scoring), opal.takes(scoring)
-        single = self._able and cpu_pairs.is_installed()
+        self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
+        single = opal.takes(scoring) and cpu_pairs.takes(scoring)
         self._single = cpu_pairs.SinglePairs(scoring, opal.LETTERS) if single else None
 
     @property
@@ -138,16 +149,23 @@ class Cpu(Engine):
                     self.check(batch)
                     last = start + some >= len(queries)
                     finish = self._begin(pool, batch, False)
-                    begun.append(_Begun(finish, rows, found if last else None))
+                    begun.append(_Begun(batch, finish, rows, found if last else None))
                     if len(begun) > 1:
-                        yield from _ended(begun, progress or ignore)
+                        yield from self._ended(begun.popleft(), progress or ignore)
             while begun:
-                yield from _ended(begun, progress or ignore)
+                yield from self._ended(begun.popleft(), progress or ignore)
+
+    def _ended(self, some: _Begun, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        """Wait for queries that were begun; yield the scores of a task that is done."""
+        best = self.finished(some.batch, some.finish(progress))
+        some.rows[:] = best.score.reshape(some.rows.shape)
+        if some.task is not None:
+            yield some.task
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
-        """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
+        """Return the best cell of each pair, see `Engine.best`."""
         with self._pool() as pool:
             return self._begin(pool, batch, ends, ties)(progress)
 
@@ -167,18 +185,20 @@ class Cpu(Engine):
     ) -> Callable[[Progress], BestCells]:
         """Begin with the pairs of a batch; return what waits for their best cells."""
         cells = batch.query_lengths * batch.target_lengths
-        exact = ends and ties == "conventional"
-        left = cells > (self._largest_table if exact else _LONG)
-        if not self._able:
+        exact = ends and ties == "conventional"  # "any" is the first found
+        single = self._single if self._single and self._single.takes(batch) else None
+        left = cells > (self._largest_table * bool(single) if exact else _LONG)
+        able = self._able or (single and not ends)
+        if not able:
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
-        alone = pairs[: len(pairs) * exact]
-        if self._single and not ends and len(batch.queries) > 1:
+        alone = pairs[: len(pairs) * (exact or not self._able)]
+        if self._able and single and not ends and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             alone = pairs[sharing[batch.query_index[pairs]] < _FEW]
         jobs: list[_Job] = []
-        if self._single and len(alone):
-            jobs += self._single.begin(pool, batch, alone, self.threads, ends=ends)
+        if single and len(alone):
+            jobs += single.begin(pool, batch, alone, self.threads, ends=ends)
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if self._able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
@@ -217,12 +237,13 @@ class Cpu(Engine):
     def traces(self, batch: Batch) -> bool:
         """Tell whether `paths` finds the alignments of these pairs."""
         cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
-        return batch.masks is None and cells <= self._largest_table
+        fits = batch.masks is None and cells <= self._largest_table
+        return fits and self._single is not None and self._single.takes(batch)
 
     @property
     def _largest_table(self) -> int:
         """Cells of a pair whose table is kept; 0 if a best cell may be in a gap, as with none."""
-        return MAX_TABLE if self._single and self.scoring.gap_open else 0
+        return MAX_TABLE if self._single and self._able and self.scoring.gap_open else 0
 
     def _put_rest(
         self,
@@ -237,6 +258,9 @@ class Cpu(Engine):
             scores = self.rest(batch.select(pairs), progress)
             found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
             return
+        if not self.scoring.local:
+            found.put(pairs, Reference(self.scoring).best(batch.select(pairs), ends, progress))
+            return
         for p in pairs:
             score, i, j = best_end(*batch.pair(int(p)), self.scoring)
             found.put(np.array([p]), BestCells.of([score], [i], [j]))
@@ -248,6 +272,7 @@ class _Begun(NamedTuple):
 
     Parameters
     ----------
+    batch : Batch
     finish : callable
         Waits for their scores.
     rows : ndarray of int32
@@ -256,17 +281,10 @@ class _Begun(NamedTuple):
         The scores of the task, if they are its last queries.
     """
 
+    batch: Batch
     finish: Callable[[Progress], BestCells]
     rows: npt.NDArray[np.int32]
     task: npt.NDArray[np.int32] | None
-
-
-def _ended(begun: deque[_Begun], progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-    """Wait for the queries that were begun first; yield the scores of a task that is done."""
-    finish, rows, task = begun.popleft()
-    rows[:] = finish(progress).score.reshape(rows.shape)
-    if task is not None:
-        yield task
 
 
 class _Search:
@@ -352,14 +370,13 @@ def computes_single(pairs: int, queries: int) -> bool:
     return queries > 1 and pairs < _FEW * queries and cpu_pairs.is_installed()
 
 
+is_installed = opal.is_installed
+
+
 def takes(scoring: Scoring) -> bool:
-    """Return whether the library can compute a scoring."""
-    return Cpu.capabilities.takes(scoring) and opal.takes(scoring)
-
-
-def is_installed() -> bool:
-    """Return whether the library is installed."""
-    return importlib.util.find_spec("pyopal") is not None
+    """Return whether the libraries can compute a scoring."""
+    able = scoring.local or cpu_pairs.takes(scoring)
+    return Cpu.capabilities.takes(scoring) and opal.takes(scoring) and able
 
 
 def _cores() -> int:

@@ -19,6 +19,7 @@ from glsw.sequences.encoded import Sequences, distinct
 
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""
+_LARGEST_SUM = 2**30
 _SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SinglePairs:
-    """Scores and alignments of pairs, by SIMD instructions along the query.
+    """Scores in all modes and local alignments of pairs, by SIMD instructions along the query.
 
     The library is parasail (Daily 2016, "Parasail: SIMD C library for global, semi-global, and
     local pairwise sequence alignments", BMC Bioinformatics 17): its prefix scans in 32 bits. Those
@@ -48,6 +49,7 @@ class SinglePairs:
     def __init__(self, scoring: Scoring, letters: str) -> None:
         self._scoring, self._letters = scoring, letters
         self._costs = scoring.gap_open, scoring.gap_extend
+        self._function = function_of(scoring)
 
     @cached_property
     def _scores(self) -> list[list[int]]:
@@ -76,6 +78,11 @@ class SinglePairs:
             matrix.set_value(target, query, int(score))  # its rows are of the second
         return parasail, matrix
 
+    def takes(self, batch: Batch) -> bool:
+        """Tell whether all numbers stay far from the ends of 32 bits, where the library gives up."""
+        largest = max(int(np.abs(self._scoring.matrix).max()), *self._costs)
+        return largest * (int(batch.lengths.sum(axis=1).max(initial=0)) + 2) < _LARGEST_SUM
+
     def begin(
         self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
     ) -> list[Future[tuple[_Pairs, BestCells]]]:
@@ -83,8 +90,10 @@ class SinglePairs:
 
         def best(some: _Pairs, texts: _PairTexts) -> tuple[_Pairs, BestCells]:
             if ends:
-                return some, BestCells.of(*np.array([self._path(*each)[0] for each in texts]).T)
-            scores = np.array([self._score(*each) for each in texts], np.int32)
+                cells = np.array([self._path(*each)[0] for each in texts], np.int64)
+                return some, BestCells.of(*cells.reshape(-1, 3).T)
+            scores = np.array([self._score(*each) for each in texts], np.int64)
+            scores += self._scoring.score_offset(*batch.lengths[some].T)
             return some, BestCells.of(scores, 0 * scores, 0 * scores)
 
         return self._begin(best, pool, batch, pairs, threads)
@@ -138,7 +147,8 @@ class SinglePairs:
 
     def _score(self, query: str, target: str) -> int:
         library, matrix = self._library
-        return int(library.sw_scan_32(query, target, *self._costs, matrix).score)
+        align = getattr(library, self._function)
+        return int(align(query, target, *self._costs, matrix).score)
 
     def _path(self, query: str, target: str) -> Walked:
         library, matrix = self._library
@@ -153,6 +163,20 @@ class SinglePairs:
         return _Texts(letters, sequences.offsets.tolist())
 
 
+def function_of(scoring: Scoring) -> str:
+    """Return the name of the library's function for the scores of a mode, "" if it has none."""
+    if scoring.local:
+        return "sw_scan_32"
+    ends = {
+        "nw": scoring.in_mode("global"),
+        "sg": scoring.in_mode("semiglobal"),
+        "sg_qx": scoring.in_mode("semiglobal", free="query"),
+        "sg_dx": scoring.in_mode("semiglobal", free="target"),
+    }
+    found = [name for name, each in ends.items() if each.end_gaps == scoring.end_gaps]
+    return f"{found[0]}_scan_32" if found else ""
+
+
 class _Texts:
     """The letters of all sequences, and where each begins."""
 
@@ -161,6 +185,11 @@ class _Texts:
 
     def __getitem__(self, k: int) -> str:
         return self._letters[self._offsets[k] : self._offsets[k + 1]]
+
+
+def takes(scoring: Scoring) -> bool:
+    """Return whether the library is installed and computes scores in the mode of a scoring."""
+    return is_installed() and function_of(scoring) != ""
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,6 +106,11 @@ class Opal:
 def takes(scoring: Scoring) -> bool:
     """Return whether the library can have the letters of a scoring."""
     return len(scoring.alphabet) <= len(LETTERS) and not scoring.positional
+
+
+def is_installed() -> bool:
+    """Return whether the library is installed."""
+    return importlib.util.find_spec("pyopal") is not None
 
 
 def text_of(codes: npt.NDArray[np.uint8]) -> bytes:

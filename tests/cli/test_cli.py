@@ -1118,6 +1118,6 @@ def test_global_alignments_may_score_below_0(tmp_path, capsys):
 def test_engines_that_align_locally_only(tmp_path, capsys):
     query = tmp_path / "q.fa"
     query.write_text(">q\nACGT\n")
-    options = ["--mode", "global", "--engine", "cpu", "--dna"]
+    options = ["--mode", "global", "--engine", "scan", "--dna"]
     assert main(["align", str(query), str(query), *options]) == 2
-    assert "'cpu' aligns locally only" in capsys.readouterr().err
+    assert "'scan' aligns locally only" in capsys.readouterr().err

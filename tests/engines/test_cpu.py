@@ -1,5 +1,6 @@
 """Engine ``cpu``: threads and jobs, what goes to the host, and a library that is missing."""
 
+import dataclasses
 import gzip
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
 from glsw.mask import Mask
+from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import DNA, custom
@@ -277,7 +279,10 @@ def test_auto_is_cpu_without_opengl(monkeypatch):
         aligner = Aligner()
     assert aligner.engine.name == "cpu"
     assert aligner.align("HEAGAWGHEE", "PAWHEAE").score == 17
-    for options in ({"device": 0}, {"memory": 2**24}, {"mode": "global"}):
+    with pytest.warns(RuntimeWarning, match="^engine 'cpu' is used: no OpenGL 3.3 device$"):
+        aligner = Aligner(mode="global")
+    assert aligner.align("HEAGAWGHEE", "PAWHEAE").score == 1
+    for options in ({"device": 0}, {"memory": 2**24}):
         with pytest.raises(DeviceError):
             Aligner(**options)
     monkeypatch.setattr(module, "is_installed", lambda: False)
@@ -389,6 +394,52 @@ def test_auto_aligns_by_tables_where_there_is_no_gpu(device):
     router = Auto(case.scoring, device, scanner=Cpu)
     judge_paths(router, case)
     assert "cpu" in router.label
+
+
+FREE_ENDS = [("global", "both"), *(("semiglobal", free) for free in ("both", "query", "target"))]
+
+
+@pytest.mark.parametrize(("mode", "free"), FREE_ENDS)
+@pytest.mark.parametrize("base", [Scoring.blast(), UNEVEN, STEEP])
+def test_scores_from_end_to_end(base, mode, free, device):
+    scoring = base.in_mode(mode, free=free)
+    rng, letters = np.random.default_rng(11), len(scoring.alphabet.letters)
+    words = [rng.integers(0, letters, n, np.uint8) for n in rng.integers(0, 40, 120)]
+    batch = Batch.pairwise(words[:60], words[60:])
+    expected = Reference(scoring)
+    engine, router = Cpu(scoring, threads=2), Auto(scoring, device, scanner=Cpu)
+    for some in (engine, router):
+        assert some.scores(batch).tolist() == expected.scores(batch).tolist()
+        ends, right = some.ends(batch), expected.ends(batch)
+        assert (ends.score.tolist(), ends.end.tolist()) == (
+            right.score.tolist(),
+            right.end.tolist(),
+        )
+    assert "cpu" in router.label or not device.info.software
+    matrix = expected.scores(Batch.one_to_many(words[5], words)).tolist()
+    (found,) = engine.scan(Sequences.of([words[5]]), [Sequences.of(words)])
+    assert found[0].tolist() == matrix
+
+
+def test_numbers_that_come_near_32_bits_are_left_to_others():
+    scoring = Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6)
+    words = [np.zeros(n, np.uint8) for n in (530, 531, 536, 537)]
+    large, small = Batch.pairwise(words, words), Batch.pairwise(words[:2], words[:2])
+    for some, fits in ((large, False), (small, True)):
+        engine = Cpu(scoring)
+        assert engine.traces(some) == fits
+        expected = [10**6 * len(some.pair(p)[0]) for p in range(len(some))]
+        assert engine.scores(some).tolist() == engine.ends(some).score.tolist() == expected
+
+
+def test_other_end_gaps_are_left_to_the_host():
+    ends = EndGaps(GapCost(1, 1), FREE, FREE, GapCost(1, 0))
+    scoring = dataclasses.replace(Scoring.blast(), end_gaps=ends)
+    assert not module.takes(scoring)
+    assert module.takes(Scoring.blast().in_mode("global"))
+    case = CASES["BLOSUM62 12 1"]
+    batch = case.batch.select(np.arange(0, len(case.batch), 5))
+    assert Cpu(scoring).scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
 
 
 def test_without_parasail_lanes_are_idle(monkeypatch):

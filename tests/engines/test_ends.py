@@ -42,8 +42,10 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.traceback import trace
 
-ABLE = [name for name in cases.GENERAL if "global" in ENGINES[name].capabilities.modes]
-# Those that need no CPU library; the first alone has no OpenGL.
+ABLE = [
+    name for name in cases.GENERAL if name != "cpu" and "global" in ENGINES[name].capabilities.modes
+]
+# `cpu` has tests of its own; of the others the first alone has no OpenGL.
 LOCAL_ONLY = sorted({*cases.GENERAL} - {*ABLE, "cpu"})
 # What is pruned is local: the last of `blocked` is as the one before.
 CONFIGURATIONS = [
@@ -422,10 +424,8 @@ def test_engines_that_align_locally_only(device, name):
         ENGINES[name](END_CASES["insertions"].scoring, device)
 
 
-def test_cpu_aligns_locally_only():
+def test_cpu_has_one_cost_of_gaps():
     pytest.importorskip("pyopal")
-    with pytest.raises(ValueError, match="engine 'cpu' aligns locally only"):
-        ENGINES["cpu"](GLOBAL)
     with pytest.raises(ValueError, match="engine 'cpu' has one cost"):
         ENGINES["cpu"](END_CASES["insertions"].scoring)
 
@@ -433,7 +433,7 @@ def test_cpu_aligns_locally_only():
 def test_engines_named_are_all():
     assert {*ABLE, *LOCAL_ONLY, "cpu", *cases.OF_EDITS} == set(ENGINES)
     for configuration in cases.configurations():
-        assert takes(configuration, GLOBAL) == (configuration[0] in ABLE)
+        assert takes(configuration, GLOBAL) == (configuration[0] in (*ABLE, "cpu"))
 
 
 @pytest.mark.parametrize("name", ["reference", "diagonal", "auto"])

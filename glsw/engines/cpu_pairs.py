@@ -79,7 +79,7 @@ class SinglePairs:
         return parasail, matrix
 
     def takes(self, batch: Batch) -> bool:
-        """Tell whether all numbers stay far from the ends of 32 bits, where the library gives up."""
+        """Tell whether all numbers stay far from 2**31, where the library gives up."""
         largest = max(int(np.abs(self._scoring.matrix).max()), *self._costs)
         return largest * (int(batch.lengths.sum(axis=1).max(initial=0)) + 2) < _LARGEST_SUM
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from bench.row import Row, rate_of, state
 
+# Fields that both rows of a claim share, unless the claim names them.
 SAME = ("workload", "scoring", "sizes", "count", "device", "cpu")
-"""Fields that both rows of a claim share, unless the claim names them."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from bench.machine import output
+from bench.machine import nvidia_smi
 from glsw.device.device import Device
 from glsw.device.egl import egl_devices
 
@@ -46,9 +46,6 @@ class PowerMeter(Protocol):
     tool: str
 
     def used(self, work: Callable[[], None]) -> Used | None: ...
-
-
-# counters of energy
 
 
 @dataclass
@@ -104,9 +101,6 @@ def hwmon(drm: str) -> PowerMeter | None:
     return None
 
 
-# samples of power
-
-
 @dataclass
 class Sampler:
     """Watts of a card; ``samples`` yields them in the background until it is stopped."""
@@ -123,25 +117,25 @@ class Sampler:
                 for sample in self.samples(stop):
                     found.append(sample)
 
+        def wait(least: float) -> None:
+            limit = time.monotonic() + PATIENCE
+            while thread.is_alive() and time.monotonic() < limit:
+                if found and found[-1][0] >= least:
+                    break
+                time.sleep(INTERVAL / 10)
+
         thread = Thread(target=watch, daemon=True)
         thread.start()
         try:
-            _wait(lambda: bool(found) or not thread.is_alive())
+            wait(0.0)
             start = time.time()
             work()
-            end = time.time()
-            _wait(lambda: not thread.is_alive() or (bool(found) and found[-1][0] >= end))
+            wait(end := time.time())
         finally:
             stop.set()
             thread.join(PATIENCE)
         energy = joules(list(found), start, end)
         return None if energy is None else Used(energy, end - start)
-
-
-def _wait(ready: Callable[[], bool]) -> None:
-    limit = time.monotonic() + PATIENCE
-    while not ready() and time.monotonic() < limit:
-        time.sleep(INTERVAL / 10)
 
 
 def joules(samples: Sequence[Sample], start: float, end: float) -> float | None:
@@ -186,18 +180,14 @@ def sample_of(line: str) -> Sample | None:
         return None
 
 
-# which meter
-
-
 def meter_for(device: Device | None) -> PowerMeter | None:
     """Return what tells the energy of a device, of the processor without one; None if nothing."""
     if device is None or device.info.software:
         return rapl()
-    listed = egl_devices()
-    drm = listed[device.info.index].path if device.info.index < len(listed) else ""
-    nvidia_card = "nvidia" in f"{device.info.name} {device.info.vendor}".casefold()
-    found = nvidia(device.info.name, drm, device.info.index) if nvidia_card else None
-    return found or hwmon(drm)
+    info, listed = device.info, egl_devices()
+    drm = listed[info.index].path if info.index < len(listed) else ""
+    known = "nvidia" in f"{info.name} {info.vendor}".casefold()
+    return (nvidia(info.name, drm, info.index) if known else None) or hwmon(drm)
 
 
 class Card(NamedTuple):
@@ -209,9 +199,8 @@ class Card(NamedTuple):
 def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
     """Return what samples a card; None if there is no tool, or it tells no power of it."""
     for field in _FIELDS:
-        words = f"--query-gpu=pci.bus_id,name,{field}", "--format=csv,noheader,nounits"
-        lines = (output("nvidia-smi", *words) or "").splitlines()
-        card = chosen([Card(*line.split(", ")) for line in lines], renderer, drm, index)
+        told = nvidia_smi("pci.bus_id", "name", field)
+        card = chosen([Card(*each) for each in told], renderer, drm, index)
         if card and card.watts.replace(".", "").isdigit():
             return Sampler("nvidia-smi", partial(nvidia_samples, card.address, field))
     return None

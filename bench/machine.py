@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -34,30 +34,28 @@ def device_facts(device: Device) -> dict[str, Any]:
     }
 
 
-@cache
 def cards() -> list[dict[str, Any]]:
     """Return what nvidia-smi says of each card: watts, MHz and MiB, None if not told."""
     names = ("name", "driver", "power_limit_w", "clock_mhz", "memory_mib")
-    fields = "name,driver_version,power.limit,clocks.max.sm,memory.total"
-    text = output("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits")
-    rows = [line.split(", ") for line in (text or "").splitlines()]
     found = []
-    for row in rows:
-        if len(row) == len(names):
-            told = [float(x) if re.fullmatch(r"[\d.]+", x) else None for x in row[2:]]
-            found.append(dict(zip(names, [*row[:2], *told], strict=True)))
+    for row in nvidia_smi("name", "driver_version", "power.limit", "clocks.max.sm", "memory.total"):
+        told = [float(x) if re.fullmatch(r"[\d.]+", x) else None for x in row[2:]]
+        found.append(dict(zip(names, [*row[:2], *told], strict=True)))
     return found
+
+
+def nvidia_smi(*fields: str) -> list[list[str]]:
+    """Return what nvidia-smi says of each card; empty without it, or if it does not know these."""
+    words = f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"
+    rows = [line.split(", ") for line in (output("nvidia-smi", *words) or "").splitlines()]
+    return [row for row in rows if len(row) == len(fields)]
 
 
 def versions() -> dict[str, str | None]:
     """Return the versions of Python and of the packages that matter; None if not installed."""
-    found: dict[str, str | None] = {"glsw": glsw.__version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = None
-    return found
+    installed = {each.name: each.version for each in distributions()}
+    own = {"glsw": glsw.__version__, "python": platform.python_version()}
+    return {**own, **{name: installed.get(name) for name in _PACKAGES}}
 
 
 @cache
@@ -73,9 +71,8 @@ def cpu_model() -> str:
 
 def cores() -> int:
     """Return how many logical processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    own = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if own else os.cpu_count() or 1
 
 
 def dirty(commit: str | None) -> bool | None:

@@ -57,9 +57,6 @@ def short_name(file: File) -> str:
     return name.partition(" (")[0].strip() + cores
 
 
-# HTML
-
-
 def tag(name: str, content: str, **attributes: object) -> str:
     """Return an element; ``content`` is HTML, and ``class_`` the attribute of that name."""
     told = {key.rstrip("_").replace("_", "-"): each for key, each in attributes.items()}
@@ -99,8 +96,6 @@ def table(
     shown, kind = tag("table", thead + tbody, class_="sortable"), "box rows" if places else "box"
     return tag("div", shown, class_=kind, role="region", tabindex=0, aria_label=name)
 
-
-# the picture
 
 PICTURE = {
     "search": "Search a protein database",

@@ -82,9 +82,6 @@ def _table(scoring: Scoring) -> tuple[str, npt.NDArray[Any]]:
     return letters, scoring.matrix[: len(letters), : len(letters)]
 
 
-# one query
-
-
 def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
     """Return the query and the targets of a batch as texts."""
     decode = scoring.alphabet.decode
@@ -136,9 +133,6 @@ class Pyopal(Competitor):
 
         with ThreadPoolExecutor(self._cores) as pool:
             yield lambda: np.concatenate(list(pool.map(score, parts)))
-
-
-# pairs that each have a query of their own
 
 
 def _texts(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
@@ -214,9 +208,6 @@ class Biopython(Competitor):
         yield lambda: np.array([score(*pair) for pair in pairs], np.int32)
 
 
-# StringZilla, on the GPU where its wheel has one
-
-
 @cache
 def stringzilla_scope() -> tuple[Any, bool, str]:
     """Return StringZilla's scope of work, whether that is a GPU, and its version."""
@@ -266,9 +257,6 @@ class StringZilla(Competitor):
         query, targets = _letters(self._scoring, batch)
         sides = strings([query]), strings(targets)
         yield lambda: self.matrix(*sides).ravel()
-
-
-# several processes
 
 
 class Processes(Competitor):

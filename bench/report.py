@@ -120,9 +120,6 @@ def machines(columns: Sequence[Column]) -> str:
     return table("devices", head, rows)
 
 
-# pages
-
-
 def results_page(files: Sequence[File]) -> str:
     """Return the page of the devices."""
     columns = columns_of(files)

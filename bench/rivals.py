@@ -37,11 +37,8 @@ MODULES |= {"StringZilla": "stringzillas"}
 COMMANDS = {"ssearch36": "ssearch36", "SWIPE": "swipe", "CUDASW++4.0": "align"}
 COMMANDS |= {name: name for name in ("blastn", "blastp", "diamond", "mmseqs")}
 NAMES = (*MODULES, *COMMANDS)
-WORDS = {name.lower().replace("++4.0", "4"): name for name in NAMES}
-"""Names on the command line: ``cudasw4``, ``swipe`` ..."""
-
-Programs: TypeAlias = list[tuple[Competitor, int]]
-"""Programs and the cores that they use, 0 on a GPU."""
+WORDS = {name.lower().replace("++4.0", "4"): name for name in NAMES}  # on the command line
+Programs: TypeAlias = list[tuple[Competitor, int]]  # and the cores that they use, 0 on a GPU
 
 
 def find(paths: Mapping[str, str]) -> dict[str, str]:
@@ -98,9 +95,6 @@ def aligning(
     for program, _ in made:
         program.shown = len(methods) > 1
     return made
-
-
-# files
 
 
 @cache

@@ -234,9 +234,6 @@ TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
 """What each engine needs at least; those without OpenGL, and other programs, have no entry."""
 
 
-# ceilings
-
-
 class Ceiling(NamedTuple):
     """What one resource allows."""
 

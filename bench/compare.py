@@ -95,22 +95,20 @@ def compare(old: File, new: File, floor: float | None = None) -> Comparison:
     floor = FLOOR["software" if software else "hardware"] if floor is None else floor
     ours = [each for each in found if each.row["ours"] and each.row["workload"] != "micro"]
     floor = max(floor, math.expm1(APART * between(ours)))
-    hosts = {each.row["program"]: each.ratio for each in found if _of_host(each.row)}
+    micro = [each for each in found if each.row["workload"] == "micro"]
+    hosts = {each.row["program"]: each.ratio for each in micro if each.row["program"] in HOST}
     rates = roofline.rates_of(new.rows.values())
     marked = []
     for each in found:
         word = judge(each.old, each.new, floor) if each.row["ours"] else "other"
         if word in ("slower", "faster"):
             limit = roofline.bound(each.row, rates, new.header["device"])
-            word = "host" if _of_host(each.row) else _explained(each, hosts, limit) or word
+            own = each.row["workload"] == "micro" and each.row["program"] in HOST
+            word = "host" if own else _explained(each, hosts, limit) or word
         marked.append(each._replace(verdict=word))
     marked.sort(key=lambda each: each.ratio, reverse=True)
     wrong: list[Row] = [row for row in new.rows.values() if state(row) == "wrong"]
     return Comparison(marked, wrong, (len(before.keys() - after), len(after.keys() - before)))
-
-
-def _of_host(row: Row) -> bool:
-    return row["workload"] == "micro" and row["program"] in HOST
 
 
 def _clock(old: Row, new: Row) -> str | None:

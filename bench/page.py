@@ -124,7 +124,11 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
     best: dict[bool, dict[str, Bar]] = {True: {}, False: {}}
     for column in columns:
         for row in column.rows:
-            if row["workload"] != workload or not _shown(row):
+            # Rates in cells of whole work, and not of our engine on the CPU.
+            cells = state(row) == "timed" and row.get("unit", "cell/s") == "cell/s"
+            part = str(row["task"]).endswith(("command", "devices"))
+            on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
+            if row["workload"] != workload or not cells or part or on_cpu:
                 continue
             who, kind, group = row["program"], where(row), best[row["ours"]]
             places = {"GPU": f"on {column.name}", "all cores": f"{row.get('cores')} cores"}
@@ -137,14 +141,6 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
     return ours + others[:OTHERS]
 
 
-def _shown(row: Row) -> bool:
-    """Tell whether a row is a rate in cells of whole work, and not of our engine on the CPU."""
-    rate = state(row) == "timed" and row.get("unit", "cell/s") == "cell/s"
-    whole = not str(row["task"]).endswith(("command", "devices"))
-    on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
-    return rate and whole and not on_cpu
-
-
 def picture(columns: Sequence[Column]) -> str:
     """Return the picture: a panel per workload, longer bars are faster, ten times per mark."""
     panels = {name: bars(name, columns) for name in PICTURE}
@@ -153,9 +149,18 @@ def picture(columns: Sequence[Column]) -> str:
     if not rates:
         return ""
     low, high = 10 ** (len(str(int(min(rates)))) - 1) / 3, max(rates) * 1.1
-    shown = ""
+    span, shown = math.log10(high / low), ""
     for name, some in panels.items():
-        part = tag("h3", escape(PICTURE[name])) + "".join(_bar(bar, low, high) for bar in some)
+        part = tag("h3", escape(PICTURE[name]))
+        for bar in some:
+            width = max(1.5, 100 * math.log10(max(bar.rate, low * 1.01) / low) / span)
+            style = f"width:{width:.2f}%;background:{bar.colour}"
+            fill, step = tag("span", "", class_="fill", style=style), f"--step:{100 / span:.3f}%"
+            content = tag("span", escape(bar.label), class_="name")
+            content += tag("span", fill, class_="track", style=step)
+            content += tag("span", few_digits(bar.rate / 1e9), class_="value")
+            kind = "bar other" if bar.colour == GREY else "bar ours"
+            part += tag("a", content, class_=kind, href=f"#{bar.place}")
         shown += tag("section", part, class_="panel")
     caption = (
         "Billions of table cells per second; a mark more to the right is ten times faster. "
@@ -165,19 +170,6 @@ def picture(columns: Sequence[Column]) -> str:
     )
     content = tag("div", shown, class_="panels") + tag("figcaption", caption)
     return tag("figure", content, class_="picture")
-
-
-def _bar(bar: Bar, low: float, high: float) -> str:
-    span = math.log10(high / low)
-    width = max(1.5, 100 * math.log10(max(bar.rate, low * 1.01) / low) / span)
-    fill = tag("span", "", class_="fill", style=f"width:{width:.2f}%;background:{bar.colour}")
-    content = (
-        tag("span", escape(bar.label), class_="name")
-        + tag("span", fill, class_="track", style=f"--step:{100 / span:.3f}%")
-        + tag("span", few_digits(bar.rate / 1e9), class_="value")
-    )
-    kind = "other" if bar.colour == GREY else "ours"
-    return tag("a", content, class_=f"bar {kind}", href=f"#{bar.place}")
 
 
 def few_digits(rate: float) -> str:

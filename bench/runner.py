@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from bench import energy, table
 from bench.energy import PowerMeter
@@ -33,6 +33,9 @@ OVERTIME, GRACE = 4.0, 20.0
 
 UNABLE = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
 """What our cases may raise; another program may fail as it likes."""
+
+
+Todo: TypeAlias = tuple[Case, dict[str, Any]]  # a case, and the row that it will be
 
 
 class LateError(BaseException):
@@ -68,48 +71,43 @@ class Runner:
                 self._workload(work, cases, time.perf_counter() + part, number)
                 gc.collect()
 
-    def _todo(self, work: Workload, number: int) -> list[Case]:
+    def _todo(self, work: Workload, number: int) -> list[Todo]:
         found = []
         for case in work.cases():
-            name = self._key(work, case)
-            row = self.file.rows.get(name, {})
-            same = row.get("commit") == self.common["commit"] and not self.common["dirty"]
-            known = name in self._own or (same and not row.get("dirty"))
-            done = row.get("passes", 0) >= number or (number > 1 and state(row) != "timed")
-            if not (row and known and done):
-                found.append(case)
+            row = {"workload": work.name, **case.fields(), **self.common}
+            old = self.file.rows.get(name := key(tidy(row)), {})
+            same = old.get("commit") == self.common["commit"] and not self.common["dirty"]
+            known = name in self._own or (same and not old.get("dirty"))
+            done = old.get("passes", 0) >= number or (number > 1 and state(old) != "timed")
+            if not (old and known and done):
+                found.append((case, row))
         return found
 
-    def _row(self, work: Workload, case: Case) -> dict[str, Any]:
-        return {"workload": work.name, **case.fields(), **self.common}
-
-    def _key(self, work: Workload, case: Case) -> Key:
-        return key(tidy(self._row(work, case)))
-
-    def _workload(self, work: Workload, cases: Sequence[Case], end: float, number: int) -> None:
+    def _workload(self, work: Workload, cases: Sequence[Todo], end: float, number: int) -> None:
         """Divide the seconds among the cases; measure the energy of the fastest."""
-        metered = self.meter if number == 1 and any(case.metered for case in cases) else None
+        metered = self.meter if number == 1 and any(case.metered for case, _ in cases) else None
         seconds = min(ENERGY, (end - time.perf_counter()) / 8)
         end -= 1.5 * seconds if metered else 0
         least = LEAST * max(0.0, end - time.perf_counter()) / len(cases)
-        count = max((case.count or 0 for case in cases), default=0)
-        self._width = table.width_of([self._row(work, case) for case in cases])
-        print(f"\n{work.name}: {work.text.format(*(cases[0].sizes or (0,)), count=count)}")
+        count = max(case.count or 0 for case, _ in cases)
+        self._width = table.width_of(row for _, row in cases)
+        print(f"\n{work.name}: {work.text.format(*(cases[0][0].sizes or (0,)), count=count)}")
         print(table.heading(self._width), flush=True)
-        best: tuple[float, Case, dict[str, Any]] | None = None
-        for k, case in enumerate(cases):
+        rated: list[Todo] = []
+        for k, (case, fields) in enumerate(cases):
             equal = max(0.0, end - time.perf_counter()) / (len(cases) - k)
-            row = self._case(work, case, max(least, equal, 0.02), number)
-            rate = row.get("rate") if row.get("unit") == "cell/s" else None
-            if rate and case.metered and (best is None or rate > best[0]):
-                best = rate, case, row
-        if metered and best:
-            self._energy(best[1], best[2], seconds, metered)
+            row = self._case(work, case, fields, max(least, equal, 0.02), number)
+            if case.metered and row.get("rate") and row.get("unit") == "cell/s":
+                rated.append((case, row))
+        if metered and rated:
+            self._energy(*max(rated, key=lambda each: each[1]["rate"]), seconds, metered)
 
-    def _case(self, work: Workload, case: Case, share: float, number: int) -> dict[str, Any]:
-        row = self._row(work, case)
+    def _case(
+        self, work: Workload, case: Case, row: dict[str, Any], share: float, number: int
+    ) -> dict[str, Any]:
+        name = key(tidy(row))
         limit = OVERTIME * share + case.grace + GRACE * (4 if self.setup.size == "full" else 1)
-        old = self.file.rows.get(self._key(work, case)) if number > 1 else None
+        old = self.file.rows.get(name) if number > 1 else None
         try:
             require(self.setup.device, work.requires)
             with deadline(limit):
@@ -122,7 +120,7 @@ class Runner:
             row["skipped"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
         row = joined(old, row) | {"passes": number}
         self.file.keep(row)
-        self._own.add(self._key(work, case))
+        self._own.add(name)
         self.measured += 1
         print(table.line(row, self._width), flush=True)
         gc.collect()  # the next one needs the buffers of this one

@@ -139,9 +139,10 @@ class Sensitivity(Workload):
         return len(few), note, [(hits, counted(hits, classes)) for hits in rounds]
 
     def _glsw(self, options: dict[str, Any], folder: Path, queries: list[Record]) -> Sequence[Hits]:
-        """Return the hits of each round; without a device each core has a process."""
-        count = self.setup.cores if self.setup.software else 1
-        work = partial(_rounds, options, folder / "db", self.device.info.index)
+        """Return the hits of each round; without a GPU each core has a process, and any engine."""
+        software = self.setup.software
+        count, device = (self.setup.cores, None) if software else (1, self.device.info.index)
+        work = partial(_rounds, options, folder / "db", device)
         with ProcessPoolExecutor(count, get_context("spawn")) as pool:
             parts = list(pool.map(work, [queries[k::count] for k in range(count)]))
         return [dict(ChainMap(*some)) for some in zip(*parts, strict=True)]
@@ -178,7 +179,7 @@ class Sensitivity(Workload):
 
 
 def _rounds(
-    options: Mapping[str, Any], database: Path, device: int, queries: Sequence[Record]
+    options: Mapping[str, Any], database: Path, device: int | None, queries: Sequence[Record]
 ) -> list[dict[str, list[tuple[str, float]]]]:
     """Return the hits of each round of queries; the last one stands for those that are missing."""
     words = {"order": "evalue", "evalue": _EVALUE, "top": None, "seg": "no", **options}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -20,6 +22,7 @@ from glsw.sequences.encoded import Sequences, distinct
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""
 _LARGEST_SUM = 2**30
+_LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
 _SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
@@ -50,6 +53,7 @@ class SinglePairs:
         self._scoring, self._letters = scoring, letters
         self._costs = scoring.gap_open, scoring.gap_extend
         self._function = function_of(scoring)
+        self._room = threading.Semaphore(_LARGE_AT_ONCE)
 
     @cached_property
     def _scores(self) -> list[list[int]]:
@@ -152,10 +156,12 @@ class SinglePairs:
 
     def _path(self, query: str, target: str) -> Walked:
         library, matrix = self._library
-        result = library.sw_table_scan_32(query, target, *self._costs, matrix)
-        pair = query.encode(), target.encode()
-        costs = self._scoring.deletion
-        return best_path(result.score_table, result.score, pair, self._scores, costs)
+        large = len(query) * len(target) > _LARGE_TABLE
+        with self._room if large else nullcontext():
+            result = library.sw_table_scan_32(query, target, *self._costs, matrix)
+            pair = query.encode(), target.encode()
+            costs = self._scoring.deletion
+            return best_path(result.score_table, result.score, pair, self._scores, costs)
 
     def _texts(self, sequences: Sequences) -> _Texts:
         table = self._letters.encode().ljust(256)

@@ -22,7 +22,7 @@ import glsw.engines.spec
 from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
-from glsw.engines import opal
+from glsw.engines import cpu_pairs, opal
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
@@ -385,6 +385,28 @@ def test_pairs_with_masks_or_large_tables_are_traced_back_elsewhere(monkeypatch,
         found = [alignment for _, alignment in traced(some, batch, "conventional")]
         assert [each.tolist() for each in found] == [each.tolist() for each in expected]
     assert "diagonal" in router.label
+
+
+def test_few_large_tables_exist_at_once(monkeypatch):
+    monkeypatch.setattr(cpu_pairs, "_LARGE_TABLE", 300)
+    monkeypatch.setattr(cpu_pairs, "_LARGE_AT_ONCE", 2)
+    monkeypatch.setattr(cpu_pairs, "_SMALL_TABLE", 0)
+    monkeypatch.setattr(cpu_pairs, "_SMALLEST", 500)
+    case = CASES["BLOSUM62 12 1"]
+    engine = Cpu(case.scoring, threads=5)
+    at_once, most, walk = [], [], cpu_pairs.best_path
+
+    def walked(table, *args):
+        at_once.append(table.size > 300)
+        most.append(sum(at_once))
+        found = walk(table, *args)
+        at_once.remove(table.size > 300)
+        return found
+
+    monkeypatch.setattr(cpu_pairs, "best_path", walked)
+    judge_paths(engine, case)
+    assert max(most) <= 2
+    assert max(most) > 0
 
 
 def test_auto_aligns_by_tables_where_there_is_no_gpu(device):

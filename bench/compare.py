@@ -129,21 +129,18 @@ def _explained(delta: Delta, hosts: dict[str, float], limit: roofline.Bound | No
     The rate has to have changed the same way, and the row to need it: its dispatches or draws take
     `SMALL` of its time, or its wall time differs from that of the device's clock by as much.
     """
-
-    def same_way(name: str) -> bool:
-        host = hosts.get(name, 1.0)
-        return (host - 1) * (delta.ratio - 1) > 0 and abs(host - 1) > 0.05
-
-    needs = {"dispatches": ("dispatch",), "draws": ("draw thin", "draw")}
+    alike = {name for name, host in hosts.items() if (host - 1) * (delta.ratio - 1) > 0}
+    alike = {name for name in alike if abs(hosts[name] - 1) > 0.05}
+    needs = {"dispatches": {"dispatch"}, "draws": {"draw thin", "draw"}}
     for ceiling in limit.ceilings if limit else ():
         taken = ((limit and limit.reached) or 0.0) / ceiling.cells_per_second
-        if taken >= SMALL and any(map(same_way, needs.get(ceiling.resource, ()))):
+        if taken >= SMALL and alike & needs.get(ceiling.resource, set()):
             return "host: launch latency"
     wall, clock = delta.row.get("wall") or 0.0, delta.row.get("clock")
     if delta.clock == "wall" and clock and wall - clock > SMALL * wall:
-        if same_way("upload") or same_way("download"):
+        if alike & {"upload", "download"}:
             return "host: bus"
-        return "host: launch latency" if same_way("dispatch") else None
+        return "host: launch latency" if "dispatch" in alike else None
     return None
 
 

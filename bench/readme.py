@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ END = "<!-- end of what is made -->"
 
 TABLES = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
 """What the tables show: ``devices``, columns and their files; ``rates`` of `micro` by unit, with
-what the unit is of that of the rows; ``workloads`` with their lines.
+what the unit is of that of the rows; ``workloads``, with lines for ``places``, see `where`.
 
 ``headlines``, what an H100 does: the text, our rows and how they are shown, the rows of other
 programs. ``rows`` are fields that all of them have. Of rows whose ``options`` are null, single
@@ -31,14 +31,7 @@ queries, the sum is shown.
 """
 
 DEVICES: Mapping[str, str] = TABLES["devices"]
-KINDS: Mapping[str, Callable[[Row], bool]] = {
-    "glsw": lambda row: row["ours"] and row["program"] not in ("cpu", "auto"),
-    "others, one core": lambda row: where(row) == "one core",
-    "others, all cores": lambda row: where(row) == "all cores",
-    "others on the GPU": lambda row: where(row) == "GPU",
-}
-"""Lines for each workload, and whose rows they have."""
-
+OTHER = ("auto", "cpu")  # of glsw, no engine of its own, or none of OpenGL
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
 
 
@@ -106,14 +99,20 @@ def by_device() -> Iterator[str]:
     yield head("GCUPS by wall time", *DEVICES)
     for workload, text in TABLES["workloads"].items():
         found = [
-            [row for row in load(file) if row["workload"] == workload] for file in DEVICES.values()
+            [
+                row
+                for row in load(file)
+                if row["workload"] == workload and row["program"] not in OTHER
+            ]
+            for file in DEVICES.values()
         ]
         first = [rows[0] for rows in found if rows]
         large = text.format(*first[0]["sizes"], count=first[0]["count"])
         same = len({(*row["sizes"], row["count"]) for row in first}) == 1
         yield f"| **{large}**{'' if same else ' (software: less)'} |" + " |" * len(DEVICES)
-        for label, kind in KINDS.items():
-            best = [max(filter(kind, rows), key=_rate, default=None) for rows in found]
+        for label, place in TABLES["places"].items():
+            there = [[row for row in rows if where(row) == place] for rows in found]
+            best = [max(rows, key=_rate, default=None) for rows in there]
             if any(best):
                 yield line(label, *(f"{gcups(_rate(r))} {r['program']}" if r else "" for r in best))
 

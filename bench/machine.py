@@ -13,25 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import glsw
-from glsw.device.device import Device
 
 ROOT = Path(__file__).parents[1]
 _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "stringzilla")
-
-
-def device_facts(device: Device) -> dict[str, Any]:
-    """Return renderer, vendor, versions of OpenGL and driver, traits and limits."""
-    info = device.info
-    return {
-        "renderer": info.name,
-        "vendor": info.vendor,
-        "gl": ".".join(map(str, info.version)),
-        "driver": info.version_string.partition(" ")[2],
-        **{name: getattr(info, name) for name in ("software", "compute", "subgroup_size", "half")},
-        "limits": dict(info.limits),
-        "extensions": sorted(device.ctx.extensions),
-        "cards": None if info.software else cards(),
-    }
 
 
 def cards() -> list[dict[str, Any]]:

@@ -51,10 +51,21 @@ def size_for(device: Device) -> str:
 
 def header(device: Device, size: str) -> dict[str, Any]:
     """Return the first line of a file."""
+    info = device.info
+    facts = {
+        "renderer": info.name,
+        "vendor": info.vendor,
+        "gl": ".".join(map(str, info.version)),
+        "driver": info.version_string.partition(" ")[2],
+        **{name: getattr(info, name) for name in ("software", "compute", "subgroup_size", "half")},
+        "limits": dict(info.limits),
+        "extensions": sorted(device.ctx.extensions),
+        "cards": None if info.software else machine.cards(),
+    }
     return {
         "schema": SCHEMA,
         "licence": LICENCE,
-        "device": machine.device_facts(device),
+        "device": facts,
         "cpu": machine.cpu_model(),
         "cores": machine.cores(),
         "os": f"{platform.system()} {platform.machine()}",

@@ -82,7 +82,6 @@ def amount(value: float | None, unit: str | None) -> str:
 
 
 def rate(row: Row) -> str:
-    """Return the rate of a row, or that it was right."""
     if row.get("rate"):
         return amount(row["rate"], row.get("unit"))
     return "-" if row.get("wall") else "right"
@@ -134,8 +133,7 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
         width = width_of(some)
         yield f"\n{workload}{': ' * bool(scoring)}{scoring}"
         yield heading(width)
-        for row in some:
-            yield line(row, width)
+        yield from (line(row, width) for row in some)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -148,8 +146,6 @@ def main(argv: Sequence[str]) -> int:
         device, wanted = file.header["device"], arguments.workload
         whose = f"{device['renderer']}, {device['driver']}" if device else file.header["cpu"]
         chosen = [row for row in file.rows.values() if not wanted or row["workload"] in wanted]
-        print(f"{file.path.name}: {len(file.rows)} rows of {whose}")
-        for text in lines(chosen):
-            print(text)
+        print(f"{file.path.name}: {len(file.rows)} rows of {whose}", *lines(chosen), sep="\n")
         status |= any(state(row) == "wrong" for row in chosen)
     return status

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -128,6 +127,8 @@ class Command(Competitor):
     """A program that reads files and lists its ten best scores; its time includes its start."""
 
     best, parallel = 10, True
+    proteins: str  # its words for BLOSUM62
+    dna: str  # and for match and mismatch
     pattern: str  # of a score that it prints
 
     def __init__(self, scoring: Scoring, cores: int, path: str) -> None:
@@ -143,9 +144,14 @@ class Command(Competitor):
             targets = batch.targets.select(batch.target_index)
             write_fasta(folder / "db", "t", targets, alphabet)
             self.index(folder)
+            extend, (match, mismatch) = self._scoring.gap_extend, self._scoring.matrix[0, :2]
+            facts = {"cores": self._cores, "best": self.best, "match": match, "mismatch": mismatch}
+            facts |= {"first": self._scoring.gap_open - extend, "extend": extend}
+            form = self.proteins if is_blosum62(self._scoring) else self.dna
+            words = [self._path, *form.format(**facts).split()]
 
             def scores() -> Scores:
-                text = run([self._path, *self.words().split()], folder)
+                text = run(words, folder)
                 found = re.findall(self.pattern, text, re.MULTILINE)[: self.best]
                 return np.array(found, str).astype(np.int32)
 
@@ -154,10 +160,6 @@ class Command(Competitor):
     def index(self, folder: Path) -> None:
         """Make of the targets what the command needs."""
 
-    @abstractmethod
-    def words(self) -> str:
-        """Return the words of the command."""
-
     def listed(self, scores: Scores) -> Scores:
         return np.sort(scores)[::-1][: self.best]
 
@@ -165,6 +167,9 @@ class Command(Competitor):
 class Ssearch36(Command):
     """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA."""
 
+    # Its -f is what a gap costs besides -g for every position, the first included.
+    proteins = "-q -T {cores} -s BP62 -f -{first} -g -{extend} -z -1 -d 0 -b {best} query db"
+    dna = proteins.replace("-s BP62", "-n -3 -r +{match}/{mismatch}")  # one strand
     name, pattern = "ssearch36", r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$"
 
     @staticmethod
@@ -172,14 +177,6 @@ class Ssearch36(Command):
         kinds = scoring.match_and_mismatch
         simple = scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
         return is_blosum62(scoring) or simple
-
-    def words(self) -> str:
-        scores, extend = "-s BP62", self._scoring.gap_extend
-        if not is_blosum62(self._scoring):  # one strand
-            scores = "-n -3 -r +{}/{}".format(*map(int, self._scoring.matrix[0, :2]))
-        # Its -f is what a gap costs besides -g for every position, the first included.
-        costs = f"-f {extend - self._scoring.gap_open} -g {-extend}"
-        return f"-q -T {self._cores} {scores} {costs} -z -1 -d 0 -b {self.best} query db"
 
 
 def ssearch36_table(
@@ -195,6 +192,8 @@ def ssearch36_table(
 class Swipe(Command):
     """SWIPE, which searches a database of BLAST's format."""
 
+    proteins = "-i query -d db -M BLOSUM62 -G {first} -E {extend} -a {cores} -m 99 -v 0 -e 1e9"
+    proteins += " -b {best}"
     name, pattern = "SWIPE", r"\t(\d+)$"
 
     @staticmethod
@@ -203,13 +202,6 @@ class Swipe(Command):
 
     def index(self, folder: Path) -> None:
         run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
-
-    def words(self) -> str:
-        costs = (
-            f"-G {self._scoring.gap_open - self._scoring.gap_extend} -E {self._scoring.gap_extend}"
-        )
-        lists = f"-m 99 -v 0 -b {self.best} -e 1e9"
-        return f"-i query -d db -M BLOSUM62 {costs} -a {self._cores} {lists}"
 
 
 class Scan(NamedTuple):

@@ -110,7 +110,7 @@ def width_of(rows: Iterable[Row]) -> int:
 
 
 def heading(width: int) -> str:
-    return " " * width + "".join(f"{name:>{each}}" for name, (each, _) in COLUMNS.items())
+    return " " * width + "".join(f" {name:>{each - 1}}" for name, (each, _) in COLUMNS.items())
 
 
 def line(row: Row, width: int) -> str:
@@ -121,7 +121,7 @@ def line(row: Row, width: int) -> str:
     if state(row) == "wrong":
         first = f"; {row['first']}" if row.get("first") else ""
         return f"{name}  WRONG: {row.get('wrong')} of {row.get('judged')}{first}"
-    return name + "".join(f"{text(row):>{each}}" for each, text in COLUMNS.values())
+    return name + "".join(f" {text(row):>{each - 1}}" for each, text in COLUMNS.values())
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:

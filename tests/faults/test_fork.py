@@ -71,7 +71,10 @@ def forked(before: str, work: str, after: str = "") -> str:
         ("device = open_device(); device.activate()", "glsw.devices() and device.ctx.finish()"),
         ("egl.prepare()", "glsw.score(*PAIR, engine='diagonal')"),
         (
-            "threading.Thread(target=glsw.score, args=PAIR).start()",
+            "from glsw.device.current import _Process\n"
+            "thread = threading.Thread(target=glsw.score, args=PAIR)\n"
+            "thread.start()\n"
+            "while thread.is_alive() and not _Process.used_gl: thread.join(0.001)",
             "glsw.score(*PAIR, engine='diagonal')",
         ),
     ],

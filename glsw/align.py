@@ -51,8 +51,8 @@ class Aligner(ProfileQueries):
         `Scoring.in_mode`.
     engine : str
         A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair. If there is no GPU,
-        and neither ``device`` nor ``memory`` is given, ``"cpu"`` scores searches and pairs, where
-        pyopal is installed.
+        and neither ``device`` nor ``memory`` is given, ``"cpu"`` computes searches and pairs,
+        where pyopal is installed.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, with one process per device; all else runs on the

@@ -122,7 +122,6 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
 def seconds(engine: str, shape: Shape, device: Kind) -> float:
     """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
     known = COEFFICIENTS[device]
-    engine = TABLES if engine.startswith(TABLES) else engine
     factors = known.get(engine) or known[engine.removesuffix(" alignment")]
     quantities = terms(engine, shape, device != "hardware")
     total = sum(a * b for a, b in zip(factors, quantities, strict=True))

@@ -119,7 +119,7 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
         return cpu.Cpu(scoring)
     info = device.info
     if info.software and not quiet:
-        use = "scores searches and pairs" if installed else "is faster: pip install glsw[cpu]"
+        use = "computes searches and pairs" if installed else "is faster: pip install glsw[cpu]"
         text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
         warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
     with_cpu = info.software and installed and info.version >= COMPUTE

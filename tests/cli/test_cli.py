@@ -980,7 +980,7 @@ assert main({words!r}) == 0
 @pytest.mark.parametrize(
     ("installed", "words", "said", "engine"),
     [
-        (True, "", "; engine 'cpu' scores searches and pairs", "auto: cpu"),
+        (True, "", "; engine 'cpu' computes searches and pairs", "auto: cpu"),
         (False, "", "; engine 'cpu' is faster: pip install glsw[cpu]", "auto: lanes"),
         (True, "--device 0", "", "auto: lanes, diagonal"),
         (True, "--memory 64M", "", "auto: lanes, diagonal"),

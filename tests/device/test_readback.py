@@ -35,6 +35,7 @@ def test_what_is_read_is_what_was_there_then(hardware, monkeypatch, version):
 
 
 def test_software_renderers_are_read_at_once(device, monkeypatch):
+    monkeypatch.setattr(device, "info", replace(device.info, software=True))
     monkeypatch.setattr(readback, "_LEAST_BYTES", 1)
     monkeypatch.setattr(readback, "mapped", None)
     buffer = device.ctx.buffer(b"12345678")

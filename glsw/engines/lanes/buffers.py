@@ -24,6 +24,7 @@ class Buffers:
     def __init__(self, device: Device) -> None:
         self._device = device
         self._free: deque[moderngl.Buffer] = deque()  # the longest unused first
+        self._queued: list[moderngl.Buffer] = []  # that queued work reads
 
     def take(self, size: int) -> moderngl.Buffer:
         """Return a buffer of ``size`` bytes or up to a quarter more, with any content."""
@@ -47,8 +48,25 @@ class Buffers:
         while sum(buffer.size for buffer in self._free) > _MAX_FREE_BYTES:
             self._free.popleft().release()
 
+    @property
+    def waits(self) -> bool:
+        """Whether there are buffers that queued work reads."""
+        return len(self._queued) > 0
+
+    def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
+        """Keep buffers that only queued work still reads, for `behind`.
+
+        To write to them at once is not safe: NVIDIA's driver may do so while a shader reads them.
+        """
+        self._queued.extend(buffers)
+
+    def behind(self) -> list[moderngl.Buffer]:
+        """Return those kept, to `give` them when all that is queued by now has ended."""
+        queued, self._queued = self._queued, []
+        return queued
+
     def clear(self) -> None:
-        """Release all."""
+        """Release all that are free."""
         for buffer in self._free:
             buffer.release()
         self._free.clear()

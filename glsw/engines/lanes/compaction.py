@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -176,7 +177,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
         room = count
     entries = np.frombuffer(buffer.read(8 * count, offset=8) if count else b"", np.uint32)
     device.check("reading pairs")
-    engine.pool.give(buffer for job in jobs for buffer in job.buffers)
+    engine.pool.give(chain(engine.pool.behind(), *(job.buffers for job in jobs)))
     return entries.reshape(-1, 2)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from functools import partial
+from itertools import chain, groupby, islice
 from typing import Literal
 
 import numpy as np
@@ -359,12 +360,13 @@ class Lanes(PackingEngine):
         self.device.ctx.memory_barrier()
         self.device.check("computing lanes")
         self.count_memory(each for job in jobs for each in job.buffers)
+        read = self.pool.behind()
         contents = self.device.reading([(job.scores, job.score_bytes) for job in jobs])
 
         def taken() -> list[Scores]:
             found = [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
             self.device.check("reading scores")
-            self.pool.give(buffer for job in jobs for buffer in job.buffers)
+            self.pool.give(chain(read, *(job.buffers for job in jobs)))
             return found
 
         return taken
@@ -390,11 +392,9 @@ class Lanes(PackingEngine):
         most = min(self._memory // 2, _MAX_BORDER_BYTES, bound)
         parts = 1 if room[-1] <= most else SLICES_AT_ONCE
         part = int(room[-1]) if parts == 1 else most // parts // 16 * 16
-        self._reserve_borders(parts * part)
+        reserve = partial(self.reserve, BORDERS)
+        reserve(parts * part)
         for number, some in enumerate(self._throttle.overlapping(room, part)):
             first = int(room[some.start]) if parts == 1 else number % parts * part
             jobs = merged(units[some.start : some.stop])
-            yield dispatches(jobs, first, part, self.device.ctx.finish, self._reserve_borders)
-
-    def _reserve_borders(self, size: int) -> None:
-        self.reserve(BORDERS, size)
+            yield dispatches(jobs, first, part, self.device.ctx.finish, reserve)

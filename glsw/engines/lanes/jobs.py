@@ -197,7 +197,7 @@ def dispatches(
     first: int,
     part: int,
     wait: Callable[[], None],
-    reserve: Callable[[int], None],
+    reserve: Callable[[int], object],
 ) -> Iterator[tuple[Job, range, int]]:
     """Yield the work groups of a dispatch each, and the first of their borders.
 

@@ -88,6 +88,8 @@ class PackingEngine(ComputeEngine):
             if old:
                 old.release()
         else:
+            if self.pool.waits and LETTERS in self._buffers:  # targets may just be packed from it
+                self._buffers.pop(LETTERS).release()
             self.upload(LETTERS, sequences.residues)
         self._spare = None
         self._uploaded[LETTERS] = sequences
@@ -130,7 +132,7 @@ class PackingEngine(ComputeEngine):
             letters = self.reserve(LETTERS, 0)
             made, places = self.packed(targets, geometry, letters, pooled=False)
             self.packed_targets[key] = made
-            self.pool.give([places])
+            self.pool.give_when_read([places])
         return self.packed_targets[key]
 
     def packed(

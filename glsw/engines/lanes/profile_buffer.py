@@ -87,5 +87,5 @@ def _made(
         program["first_strip"] = start
         program.run(min(MAX_GROUPS_PER_DISPATCH, len(rows) - start))
     engine.device.check("making query profiles")
-    engine.pool.give(inputs)
+    engine.pool.give_when_read(inputs)
     return made

@@ -168,10 +168,14 @@ class Storage:
         return buffer
 
     def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
-        """Write an array to the start of a buffer, and zeros up to a whole word."""
+        """Write an array to the start of a buffer, and zeros up to a whole word.
+
+        The device is waited for: NVIDIA's driver may write while a queued shader reads the buffer.
+        """
+        self._device_of_buffers.ctx.finish()
         content = np.ascontiguousarray(data)
         rest = bytes(-content.nbytes % 4)
-        buffer = self._for_writing(binding, content.nbytes + len(rest))
+        buffer = self.reserve(binding, content.nbytes + len(rest))
         if content.nbytes:
             buffer.write(content)
         if rest:
@@ -179,14 +183,10 @@ class Storage:
 
     def zero(self, binding: Binding, size: int) -> None:
         """Reserve a buffer and set its first bytes to 0."""
-        buffer = self._for_writing(binding, size)
+        self._device_of_buffers.ctx.finish()
+        buffer = self.reserve(binding, size)
         if size:
             buffer.clear(size=size)
-
-    def _for_writing(self, binding: Binding, size: int) -> moderngl.Buffer:
-        """Reserve a buffer behind the shaders that read it: NVIDIA's driver may not wait itself."""
-        self._device_of_buffers.ctx.memory_barrier()
-        return self.reserve(binding, size)
 
     def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         """Read the first values of a buffer."""

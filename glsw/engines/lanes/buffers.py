@@ -48,11 +48,6 @@ class Buffers:
         while sum(buffer.size for buffer in self._free) > _MAX_FREE_BYTES:
             self._free.popleft().release()
 
-    @property
-    def waits(self) -> bool:
-        """Whether there are buffers that queued work reads."""
-        return len(self._queued) > 0
-
     def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Keep buffers that only queued work still reads, for `behind`.
 

@@ -88,11 +88,18 @@ class PackingEngine(ComputeEngine):
             if old:
                 old.release()
         else:
-            if self.pool.waits and LETTERS in self._buffers:  # targets may just be packed from it
-                self._buffers.pop(LETTERS).release()
-            self.upload(LETTERS, sequences.residues)
+            self._upload_beside(sequences)
         self._spare = None
         self._uploaded[LETTERS] = sequences
+
+    def _upload_beside(self, sequences: Sequences) -> None:
+        """Upload residues while the device computes: targets may just be packed from others."""
+        if old := self._buffers.pop(LETTERS, None):
+            old.release()
+        content = np.ascontiguousarray(sequences.residues)
+        buffer = self.reserve(LETTERS, content.nbytes)
+        if content.nbytes:
+            buffer.write(content)
 
     def forget(self, packed: PackedTargets) -> None:
         """Release packed targets that are not used again."""

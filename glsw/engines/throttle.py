@@ -117,11 +117,16 @@ class Throttle:
                 if not self.new:  # the first one has waited for its program too
                     self.rate = count / max(now - done, _LEAST_SECONDS)
                 counts, seconds = zip(*ended, strict=True)  # of several, because they overlap
-                self._learn(sum(counts) // len(ended), sum(seconds) / len(ended) / SLICES_AT_ONCE)
+                each = sum(seconds) / len(ended) / SLICES_AT_ONCE
+                self._learn(sum(counts) // len(ended), each, most=16.0)
                 done = now
 
-    def _learn(self, count: int, seconds: float) -> None:
-        """Change the size of slices after one of ``count``; a small rest says little about it."""
+    def _learn(self, count: int, seconds: float, *, most: float = 4.0) -> None:
+        """Change the size of slices after one of ``count``; a small rest says little about it.
+
+        It grows ``most`` times at once: of overlapping slices, which are alike, more than of steps
+        that may become larger.
+        """
         self.new = False
         if count >= self._count or seconds > SECONDS:
-            self._count = max(1, int(count * min(4.0, SECONDS / max(seconds, 1e-6))))
+            self._count = max(1, int(count * min(most, SECONDS / max(seconds, 1e-6))))

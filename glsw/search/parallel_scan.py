@@ -106,6 +106,8 @@ def scan_database(
         parts = [Part.of(database, each, loads_all=all_at_once) for each in slices]
         if len(parts) == 1:
             parts = [parts[0].kept()]
+        elif fits:  # begun small
+            parts = [Part.of(database, slices[0]), *(part.ahead() for part in parts[1:])]
         return scan(engine, queries, parts, ranking, progress)
     within = slice(start, stop)
     cut = _Pieces(workers, engine, queries, database, ranking, within)

@@ -61,6 +61,15 @@ class Part(NamedTuple):
         """Return this part, which loads its sequences once."""
         return self._replace(load=cache(self.load))
 
+    def ahead(self) -> Part:
+        """Return this part, whose sequences a thread loads from now on."""
+        from concurrent.futures import ThreadPoolExecutor  # only for large work
+
+        with_one = ThreadPoolExecutor(1, "glsw-load")
+        found = with_one.submit(self.load)
+        with_one.shutdown(wait=False)
+        return self._replace(load=found.result)
+
     def loaded(self) -> Part:
         """Return this part with its sequences, which other processes can have."""
         return self._replace(load=partial(self.load().part, slice(None)))

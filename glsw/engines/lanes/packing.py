@@ -99,7 +99,7 @@ class PackingEngine(ComputeEngine):
         content = np.ascontiguousarray(sequences.residues)
         buffer = self.reserve(LETTERS, content.nbytes)
         if content.nbytes:
-            buffer.write(content)
+            self.device.write(buffer, content)
 
     def forget(self, packed: PackedTargets) -> None:
         """Release packed targets that are not used again."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench import options, roofline
 from bench.claims import matches
-from bench.page import COLOURS
+from bench.report import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
 from bench.work.sensitivity import CURVE, ERRORS, FIRST

@@ -2,15 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 
 from bench import claims, options, roofline
-from bench.page import Cell, Column, columns_of, page, picture, table, tag, text
-from bench.row import File, Row, rate_of, seconds_of, state
-from bench.table import amount, energy, gcups, label, percent, seconds, size_text, sizes, where
+from bench.row import File, Row, name_of, rate_of, seconds_of, state
+from bench.table import (
+    amount,
+    energy,
+    gcups,
+    label,
+    number,
+    percent,
+    seconds,
+    size_text,
+    sizes,
+    where,
+)
 from bench.work import WORKLOADS
+from bench.work.base import TABLE
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3fbf", "#7a7a00")
+"""Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
+
+OTHERS, GREY = 4, "#9a9a9a"  # how many other programs the picture shows, and their colour
+
+
+class Column(NamedTuple):
+    """A device of the page: its file, its name, its colour, the start of its places."""
+
+    file: File
+    name: str
+    colour: str
+    mark: str
+
+    @property
+    def rows(self) -> list[Row]:
+        return list(self.file.rows.values())
+
+    def place(self, row: Row) -> str:
+        return f"{self.mark}-{name_of(row)}"
+
+
+def columns_of(files: Sequence[File]) -> list[Column]:
+    """Return the devices, each with a name that no other has."""
+    names = [short_name(file) for file in files]
+    found = []
+    for k, (file, name) in enumerate(zip(files, names, strict=True)):
+        own = name if names.count(name) == 1 else f"{name} ({file.path.stem})"
+        found.append(Column(file, own, COLOURS[k % len(COLOURS)], f"d{k}"))
+    return found
+
+
+def short_name(file: File) -> str:
+    """Return a short name of the device of a file."""
+    device = file.header["device"]
+    if not device:
+        return "processor"
+    name = str(device["renderer"]).partition("/")[0]
+    for word in ("NVIDIA ", "Mesa ", "AMD ", " 80GB HBM3", "Graphics"):
+        name = name.replace(word, "")
+    if name.startswith("zink"):
+        return "zink on lavapipe" if "llvmpipe" in name else "zink"
+    cores = f", {file.header['cores']} cores" if device.get("software") else ""
+    return name.partition(" (")[0].strip() + cores
+
+
+# tables
+
+
+class Cell(NamedTuple):
+    """A cell of a table: its text or `Markup`, the number to sort by, attributes of its link."""
+
+    shown: str
+    value: float | None = None
+    link: Mapping[str, str | None] = {}
+
+    @property
+    def sorted_by(self) -> str | None:
+        return None if self.value is None else f"{self.value:.6g}"
+
+
+class Table:
+    """A table of cells or texts that can be sorted; ``places`` are those of its lines."""
+
+    def __init__(
+        self, name: str, head: Sequence[str], lines: Iterable[Iterable[Any]], *places: str
+    ) -> None:
+        self.name, self.places = name, places
+        self.lines = [[x if isinstance(x, Cell) else Cell(x) for x in line] for line in lines]
+        columns = [*zip(*self.lines, strict=True)] or [()] * len(head)
+        numbers = [any(cell.value is not None for cell in each) for each in columns]
+        self.head = [(text, "n" if n else None) for text, n in zip(head, numbers, strict=True)]
 
 
 def rate_cell(row: Row) -> Cell:
@@ -19,19 +108,19 @@ def rate_cell(row: Row) -> Cell:
     if kind != "timed":
         return {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}[kind]
     cells = row.get("unit", "cell/s") == "cell/s"
-    return text(gcups(rate or 0.0) if cells else amount(rate, row["unit"]), rate)
+    return Cell(gcups(rate or 0.0) if cells else amount(rate, row["unit"]), rate)
 
 
 def linked(row: Row | None, column: Column) -> Cell:
     """Return what a row says, linked to it."""
     if row is None:
         return Cell("")
-    cell, kind = rate_cell(row), {"wrong": "wrong", "not run": "none"}.get(state(row))
-    title, href = row.get("skipped"), f"#{column.place(row)}"
-    return Cell(tag("a", cell.html, href=href, class_=kind, title=title), cell.value)
+    kind = {"wrong": "wrong", "not run": "none"}.get(state(row))
+    link = {"href": f"#{column.place(row)}", "class": kind, "title": row.get("skipped")}
+    return rate_cell(row)._replace(link=link)
 
 
-def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str, Table]]:
     """Yield each workload and its table: a line per measurement, a column per device."""
     found: dict[str, dict[str, dict[str, Row]]] = {}
     for column in columns:
@@ -43,9 +132,8 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
             found.setdefault(row["workload"], {}).setdefault(line, {})[column.mark] = row
     for workload in sorted(found, key=lambda name: ([*WORKLOADS, name].index(name), name)):
         lines = found[workload]
-        shown = [
-            column for column in columns if any(column.mark in each for each in lines.values())
-        ]
+        marks = set(chain(*lines.values()))
+        shown = [column for column in columns if column.mark in marks]
         rows = [
             [name, *(linked(each.get(column.mark), column) for column in shown)]
             for name, each in lines.items()
@@ -53,10 +141,11 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
         units = {row.get("unit") for each in lines.values() for row in each.values()}
         unit = "GCUPS" if units <= {"cell/s", None} else "rates with their units"
         head = [f"{workload}: {unit}", *(column.name for column in shown)]
-        yield workload, table(workload, head, rows)
+        text = WORKLOADS[workload].described() if workload in WORKLOADS else ""
+        yield workload, text, Table(workload, head, rows)
 
 
-def rooflines(columns: Sequence[Column]) -> str:
+def rooflines(columns: Sequence[Column]) -> Table:
     """Return how near the engines of each device come to its own limits."""
     rows = []
     for column in columns:
@@ -64,18 +153,19 @@ def rooflines(columns: Sequence[Column]) -> str:
         for row in column.rows:
             limit = roofline.bound(row, rates, column.file.header["device"])
             if state(row) == "timed" and limit is not None and limit.share is not None:
-                most = limit.lowest.cells_per_second
-                link = tag("a", gcups(limit.reached), href=f"#{column.place(row)}")
-                shown = f"{column.name}: {label(row)}, {row['workload']}", Cell(link, limit.reached)
-                share = text(percent(limit.share), limit.share)
-                why = f"{limit.lowest.resource}: {limit.lowest.reason}"
-                rows.append((*shown, text(gcups(most), most), share, why))
+                most, lowest = limit.lowest.cells_per_second, limit.lowest
+                link = {"href": f"#{column.place(row)}"}
+                cells = Cell(gcups(limit.reached), limit.reached, link), Cell(gcups(most), most)
+                share = Cell(percent(limit.share), limit.share)
+                why = f"{lowest.resource}: {lowest.reason}"
+                text = f"{column.name}: {label(row)}, {row['workload']}"
+                rows.append((text, *cells, share, why))
     rows.sort(key=lambda row: -(row[3].value or 0.0))
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
-    return table("share of the device's own limits", head, rows) if rows else ""
+    return Table("share of the device's own limits", head, rows)
 
 
-def every_row(columns: Sequence[Column]) -> str:
+def every_row(columns: Sequence[Column]) -> Table:
     """Return all rows, each with its place on the page."""
     rows = [(column, row) for column in columns for row in column.rows]
     head = ["device", "workload", "program", "scoring", "rate", "wall", "device clock"]
@@ -88,65 +178,129 @@ def every_row(columns: Sequence[Column]) -> str:
         lines.append(
             [
                 *(column.name, row["workload"], label(row), row.get("scoring") or ""),
-                *(rate_cell(row), text(seconds(seconds_of(row)) + part, seconds_of(row))),
-                *(text(seconds(clock), clock), text(percent(passes), passes)),
-                *(text(size_text(memory), memory), energy(row), judged),
+                *(rate_cell(row), Cell(seconds(seconds_of(row)) + part, seconds_of(row))),
+                *(Cell(seconds(clock), clock), Cell(percent(passes), passes)),
+                *(Cell(size_text(memory), memory), energy(row), judged),
                 row.get("skipped") or row.get("note") or "",
                 (row.get("commit") or "")[:9] + dirty,
             ]
         )
-    return table("every row", head, lines, [column.place(row) for column, row in rows])
+    return Table("every row", head, lines, *(column.place(row) for column, row in rows))
 
 
-def machines(columns: Sequence[Column]) -> str:
+def machines(columns: Sequence[Column]) -> Table:
     """Return the devices as a table."""
     rows = []
     for column in columns:
         header, device = column.file.header, column.file.header["device"] or {}
         commits = {(row.get("commit") or "unknown")[:9] for row in column.rows}
-        dot = tag("span", "", class_="dot", style=f"background:{column.colour}")
+        dot = Markup('<span class="dot" style="background:{}"></span>{}')
         rows.append(
             [
-                Cell(dot + escape(column.name)),
+                dot.format(column.colour, column.name),
                 device.get("renderer", "-"),
                 f"{device.get('gl', '-')}, {device.get('driver', '-')}",
                 f"{header['cpu']}, {header['cores']} cores",
-                text(len(column.rows), len(column.rows)),
+                Cell(str(len(column.rows)), len(column.rows)),
                 ", ".join(sorted(commits)),
                 column.file.path.name,
             ]
         )
     head = ["device", "renderer", "OpenGL, driver", "processor", "rows", "commits", "file"]
-    return table("devices", head, rows)
+    return Table("devices", head, rows)
+
+
+# the picture
+
+
+class Bar(NamedTuple):
+    """A bar of the picture."""
+
+    rate: float
+    label: str
+    place: str
+    colour: str
+
+    @property
+    def ours(self) -> bool:
+        return self.colour != GREY
+
+    @property
+    def value(self) -> str:
+        return few_digits(self.rate / 1e9)
+
+
+def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
+    """Return the bars of a workload: the best of glsw on each device, and the best others."""
+    best: dict[bool, dict[str, Bar]] = {True: {}, False: {}}
+    for column in columns:
+        for row in column.rows:
+            # Rates in cells of whole work, and not of our engine on the CPU.
+            cells = state(row) == "timed" and row.get("unit", "cell/s") == "cell/s"
+            part = str(row["task"]).endswith(("command", "devices"))
+            on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
+            if row["workload"] != workload or not cells or part or on_cpu:
+                continue
+            who, kind, group = row["program"], where(row), best[row["ours"]]
+            places = {"GPU": f"on {column.name}", "all cores": f"{row.get('cores')} cores"}
+            label = f"{who}, {places.get(kind, kind)}" if kind else f"glsw on {column.name}"
+            kind = f"GPU {who.partition(' ')[0]}" if kind == "GPU" else kind or column.mark
+            colour = column.colour if row["ours"] else GREY
+            bar = Bar(rate_of(row) or 0.0, label, column.place(row), colour)
+            group[kind] = max(bar, group.get(kind, bar))
+    ours, others = (sorted(best[own].values(), reverse=True) for own in (True, False))
+    return ours + others[:OTHERS]
+
+
+def picture(columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the panels of the picture: longer bars are faster, ten times per ``step``."""
+    texts = {name: each["picture"] for name, each in TABLE.items() if "picture" in each}
+    panels = {text: bars(name, columns) for name, text in texts.items()}
+    panels = {text: some for text, some in panels.items() if some and some[0].ours}
+    rates = [bar.rate for some in panels.values() for bar in some if bar.rate]
+    if not rates:
+        return {}
+    low, high = 10 ** (len(str(int(min(rates)))) - 1) / 3, max(rates) * 1.1
+    span = math.log10(high / low)
+
+    def width(bar: Bar) -> str:
+        return f"{max(1.5, 100 * math.log10(max(bar.rate, low * 1.01) / low) / span):.2f}"
+
+    return {"panels": panels, "width": width, "step": f"{100 / span:.3f}"}
+
+
+def few_digits(rate: float) -> str:
+    """Return a rate with two digits where it is small."""
+    return f"{rate:.2g}" if rate < 0.1 else number(rate)
+
+
+# pages
+
+
+def page(name: str, **words: Any) -> str:
+    """Return a page, made of a file of the folder ``pages``."""
+    loader = FileSystemLoader(Path(__file__).with_name("pages"))
+    made = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return made.get_template(name).render(words)
 
 
 def results_page(files: Sequence[File]) -> str:
     """Return the page of the devices."""
     columns = columns_of(files)
-    tables, limits = dict(by_workload(columns)), rooflines(columns)
-    buttons = [tag("button", "all", type="button", data_w="", class_="on")]
-    buttons += [tag("button", escape(name), type="button", data_w=name) for name in tables]
-    search = '<input type="search" placeholder="filter lines" aria-label="filter lines">'
-    parts = [picture(columns), tag("h2", "Devices"), machines(columns)]
-    parts += [tag("h2", "Every workload"), tag("div", "".join(buttons) + search, class_="choose")]
-    for name, shown in tables.items():
-        said = WORKLOADS[name].described() if name in WORKLOADS else ""
-        content = tag("h3", escape(name)) + tag("p", escape(said)) + shown
-        parts.append(tag("section", content, class_="workload", data_w=name))
-    if limits:
-        near = "A ceiling is what an engine could reach if only one thing limited it, by the rates "
-        near += "of <code>micro</code> on the same device."
-        parts += [tag("h2", "How near to the device's own limits"), tag("p", near), limits]
-    parts += [tag("h2", "Every row"), every_row(columns)]
-    names = ", ".join(column.name for column in columns)
-    lead = f"{names}. Every result was checked before it was timed; every number links to its row."
-    words = "papers.html", "What holds of five papers"
-    return page("glsw on these devices", lead, "".join(parts), *words)
+    return page(
+        "report.html",
+        names=", ".join(column.name for column in columns),
+        **picture(columns),
+        machines=machines(columns),
+        workloads=[*by_workload(columns)],
+        limits=rooflines(columns),
+        rows=every_row(columns),
+    )
 
 
 def papers_page(files: Sequence[File]) -> str:
     """Return the page of the papers."""
-    columns, parts = columns_of(files), []
+    columns, papers = columns_of(files), []
     for paper in claims.papers():
         decided = [[claims.decide(each, c.rows) for each in paper.claims] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
@@ -155,33 +309,22 @@ def papers_page(files: Sequence[File]) -> str:
             for n, claim in enumerate(paper.claims)
         ]
         figures = [
-            (what, machine, text(f"{value:.4g} {unit}", value), place)
+            (what, machine, Cell(f"{value:.4g} {unit}", value), place)
             for what, machine, value, unit, place in paper.figures
         ]
         head = ["the paper says", "place", *(columns[k].name for k in measured)]
-        prints = table("figures", ["what", "machine", "value", "place"], figures)
-        content = tag("h2", escape(paper.title)) + table(paper.title, head, rows)
-        content += tag("p", escape(paper.differs))
-        content += tag("details", tag("summary", "What it prints") + prints)
-        parts.append(tag("section", content, id=paper.name))
-    lead = "Claims as comparisons between rows; the sizes link to what was measured."
-    words = "report.html", "All measurements"
-    return page("What holds today of five papers", lead, "".join(parts), *words)
+        prints = Table("figures", ["what", "machine", "value", "place"], figures)
+        papers.append((paper, Table(paper.title, head, rows), prints))
+    return page("papers.html", papers=papers)
 
 
 def _decision(found: claims.Decision, column: Column) -> Cell:
     """Return what the rows of a device say of a claim, linked to them."""
-    links = " ".join(
-        tag(
-            *("a", escape(each.size)),
-            href=f"report.html#{column.place(each.left)}",
-            title=f"{each.ratio:.3g} times",
-        )
-        for each in found.ratios
-    )
-    verdict = tag("span", escape(found.verdict), class_=found.verdict.replace(" ", "-"))
-    by = f" ({found.by})" if found.ratios else ""
-    return Cell(verdict + escape(by) + (tag("small", links) if links else ""))
+    by, shown = f" ({found.by})" if found.ratios else "", Markup('<span class="{}">{}</span>{}')
+    shown = shown.format(found.verdict.replace(" ", "-"), found.verdict, by)
+    link = Markup('<a href="report.html#{}" title="{:.3g} times">{}</a>')
+    links = [link.format(column.place(each.left), each.ratio, each.size) for each in found.ratios]
+    return Cell(shown + Markup("<small>{}</small>").format(Markup(" ").join(links)) * bool(links))
 
 
 def main(argv: Sequence[str]) -> int:

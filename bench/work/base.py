@@ -135,8 +135,9 @@ class Workload(ABC):
     """Work of some size, who can do it, and who says what is right.
 
     Its name is the one on the command line and in rows; workloads.json has the rest: what it is in
-    about ten words, its share of the seconds of a suite (0: only if it is asked for), the OpenGL
-    that it needs, and its sizes by class of sizes.
+    about ten words, and for a stranger who looks at the picture of a report; its share of the
+    seconds of a suite (0: only if it is asked for), the OpenGL that it needs, and its sizes by
+    class of sizes.
     """
 
     name: ClassVar[str]

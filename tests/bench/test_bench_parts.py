@@ -11,8 +11,8 @@ from bench import (
     machine,
     measure,
     options,
-    page,
     programs,
+    report,
     rivals,
     row,
     table,
@@ -46,8 +46,8 @@ LIU = [SIMPLE.alphabet.encode(word) for word in ("ATCTCGTATGAT", "GTCTATCAC")]
         *((table.seconds, 44.96, "45 s"), (table.seconds, 0.00133, "1.33 ms")),
         *((table.seconds, 2e-6, "2 us"), (table.seconds, None, "-")),
         *((table.size_text, 2**18, "256 KiB"), (table.size_text, 3 * 2**20, "3 MiB")),
-        *((table.size_text, None, "-"), (page.few_digits, 0.002787, "0.0028")),
-        *((page.few_digits, 12.345, "12.3"), (page.few_digits, 3898.1, "3,898")),
+        *((table.size_text, None, "-"), (report.few_digits, 0.002787, "0.0028")),
+        *((report.few_digits, 12.345, "12.3"), (report.few_digits, 3898.1, "3,898")),
         (table.sizes, {"sizes": [375, 512], "count": 1000000}, "1,000,000 x 375 x 512"),
         *((table.sizes, {"sizes": [8, 8, 8]}, "8 x 8 x 8"), (table.sizes, {}, "")),
         *((table.where, {"ours": False, "cores": 2}, "all cores"),),
@@ -71,9 +71,10 @@ def test_amounts():
     assert found == ["1.5 Top/s", "2.5 us", "5 GCUPS", "0.9 recall"]
 
 
-def test_tags():
-    found = page.tag("a", "5", class_="wrong", href="#d0", title=None)
-    assert found == '<a class="wrong" href="#d0">5</a>'
+def test_cells_are_escaped():
+    cell = report.Cell("5 <", 5.0, {"href": "#d0", "class": "wrong", "title": None})
+    made = report.page("papers.html", papers=[("", report.Table("", ["a"], [[cell]]), "")])
+    assert '<th class="n" data-v="5"><a href="#d0" class="wrong">5 &lt;</a></th>' in made
 
 
 def test_words_of_the_command_line():

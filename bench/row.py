@@ -7,21 +7,24 @@ import hashlib
 import json
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
 
-SCHEMA = 3
+SCHEMA = 4
 LICENCE = "CC0-1.0"
 KEY = (
     *("workload", "program", "task", "scoring", "number", "sizes", "count", "options", "cores"),
     *("device", "driver", "cpu"),
 )
 """Fields that say which measurement a row is; the others say what came out."""
+POINT = ("task", "options", "rate", "note")
+"""Fields of the points of a curve: untimed rows that have all others in common are one line."""
 
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[object, ...]
@@ -76,10 +79,11 @@ class File:
         values = []
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
-                values.append(json.loads(line))
-                check(values[-1], "row" if number > 1 else "header")
+                check(value := json.loads(line), "row" if number > 1 else "header")
             except ValueError as error:
                 raise ValueError(f"{path.name}, line {number}: {error}") from None
+            points = value.pop("curve", [{}])
+            values += [value | point for point in points]
         if not values:
             raise ValueError(f"{path.name}: no header")
         return cls(path, values[0], {key(row): row for row in values[1:]})
@@ -96,7 +100,8 @@ class File:
         """Write the whole file anew, its folder too."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_name(self.path.name + ".part")
-        draft.write_text("".join(map(_line, (self.header, *self.rows.values()))), encoding="utf-8")
+        lines = self.header, *_curves(self.rows.values())
+        draft.write_text("".join(map(_line, lines)), encoding="utf-8")
         draft.replace(self.path)
 
 
@@ -113,6 +118,22 @@ def tidy(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, separators=(",", ":")) + "\n"
+
+
+def _curves(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows, those that are points of a curve as one."""
+
+    def common(row: Row) -> Row | None:
+        fields = {name: value for name, value in row.items() if name not in POINT}
+        return None if "wall" in row or "rate" not in row else fields
+
+    for fields, group in groupby(rows, common):
+        some = list(group)
+        if fields is None or len(some) == 1:
+            yield from some
+        else:
+            points = [{name: row[name] for name in POINT if name in row} for row in some]
+            yield {**fields, "curve": points}
 
 
 @cache

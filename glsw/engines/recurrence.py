@@ -19,8 +19,8 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     """
     defines: dict[str, int] = {"LINEAR": 1} if scoring.linear else {}
     if gaps := gaps_by_position(scoring):
-        return defines | {"POSITIONAL_GAPS": 1}, {"largest_gap_open": gaps.most.open}
-    uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open}
+        return defines | {"POSITIONAL_GAPS": 1}, {"border_gap": -gaps.most.open}
+    uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open, "border_gap": -scoring.gap_open}
     if not scoring.linear:
         uniforms["gap_extend"] = scoring.gap_extend
     if scoring.separate:

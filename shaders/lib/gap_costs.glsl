@@ -1,10 +1,9 @@
 // Gap costs: the first position of a gap costs `gap_open`, each further one `gap_extend`.
 // LINEAR: both are the same. SEPARATE: query letters opposite a gap (F, insertions) have costs of
 // their own. POSITIONAL_GAPS: the costs are those of the row that at_row() was called for last, given
-// as row_costs() of scoring.glsl returns them, and none of them is above `largest_gap_open`.
+// as row_costs() of scoring.glsl returns them.
 // Needs nothing.
 #ifdef POSITIONAL_GAPS
-uniform int largest_gap_open;
 int gap_open, gap_extend;
 
 void at_row(ivec2 costs) {
@@ -12,7 +11,6 @@ void at_row(ivec2 costs) {
     gap_extend = costs.y;
 }
 #else
-#define largest_gap_open gap_open
 #define at_row(costs)
 uniform int gap_open;
 #ifndef LINEAR

@@ -7,10 +7,12 @@
 //   H(i,j) = max(0, M(i,j), E(i,j), F(i,j))
 // LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below
 // them. As H >= 0, no E or F inside the table is below -gap_open (of the row where it is largest):
-// that is minus infinity at the border. cell() = finish(begin()): a schedule that learns E late calls the two halves. CAPPED: no
-// H is above `cap`. Needs nothing; recurrence_column.glsl has the same equations for a column of
-// rows.
+// that is minus infinity at the border, `border_gap`, which comes as it is: NVIDIA's compiler can
+// lose the sign of a negated uniform. cell() = finish(begin()): a schedule that learns E late calls
+// the two halves. CAPPED: no H is above `cap`. Needs nothing; recurrence_column.glsl has the same
+// equations for a column of rows.
 #include "lib/gap_costs.glsl"
+uniform int border_gap;
 #ifdef CAPPED
 uniform int cap;
 #define capped(h) min(h, cap)
@@ -22,7 +24,7 @@ uniform int cap;
 // where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
 struct Cell { int h, e, f, m, t; };
 
-Cell border_cell() { return Cell(0, -largest_gap_open, -largest_gap_open, 0, 0); }
+Cell border_cell() { return Cell(0, border_gap, border_gap, 0, 0); }
 
 // A neighbour of which H and the gap that is extended from it are known.
 Cell left_cell(int h, int e) { return Cell(h, e, 0, 0, h); }
@@ -47,7 +49,7 @@ int extend_down(Cell up) {
 
 Cell begin(Cell diagonal, Cell up, int s) {
     int m = diagonal.h + s, f = extend_down(up), t = max(m, 0);
-    return Cell(max(t, f), -gap_open, f, m, t);
+    return Cell(max(t, f), border_gap, f, m, t);
 }
 
 Cell finish(Cell c, int e) {

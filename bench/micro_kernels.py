@@ -45,7 +45,7 @@ class Kernel:
 
 
 def chains(
-    count: int, rounds: int, operation: str, *, half: bool = False, shader: str = "chains.comp"
+    count: int, rounds: int, operation: str, half: bool = False, shader: str = "chains.comp"
 ) -> Kernel:
     """Return ``count`` numbers, each computed from itself and the next one in every round."""
     parts = 2 if half else 1
@@ -164,7 +164,7 @@ def shared(workgroup: int, turns: int) -> Kernel:
     return Kernel("micro/shared.comp", 64 * turns, _weighted(found), {"TURNS": turns}, uniforms)
 
 
-def uniform_block(width: int, turns: int) -> Kernel:
+def uniform_block(turns: int, width: int) -> Kernel:
     """Return lookups of ``width`` numbers in a uniform block, see `block_table`."""
     table, defines = block_table().astype(np.int64), {"TURNS": turns, "WIDTH": width}
     if width == 1:

@@ -11,20 +11,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import claims, options, roofline
+from bench import claims, options, roofline, table
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
-from bench.table import (
-    amount,
-    energy,
-    gcups,
-    label,
-    number,
-    percent,
-    seconds,
-    size_text,
-    sizes,
-    where,
-)
 from bench.work import WORKLOADS
 from bench.work.base import TABLE
 
@@ -74,9 +62,6 @@ def short_name(file: File) -> str:
     return name.partition(" (")[0].strip() + cores
 
 
-# tables
-
-
 class Cell(NamedTuple):
     """A cell of a table: its text or `Markup`, the number to sort by, attributes of its link."""
 
@@ -108,7 +93,7 @@ def rate_cell(row: Row) -> Cell:
     if kind != "timed":
         return {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}[kind]
     cells = row.get("unit", "cell/s") == "cell/s"
-    return Cell(gcups(rate or 0.0) if cells else amount(rate, row["unit"]), rate)
+    return Cell(table.gcups(rate or 0.0) if cells else table.amount(rate, row["unit"]), rate)
 
 
 def linked(row: Row | None, column: Column) -> Cell:
@@ -126,8 +111,8 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str, Table]]:
     for column in columns:
         for row in column.rows:
             # What rows of several devices have in common; their processors may differ.
-            cores = where(row).replace("GPU", "")
-            parts = [row["program"], cores, row["task"], row.get("scoring"), sizes(row)]
+            cores = table.where(row).replace("GPU", "")
+            parts = [row["program"], cores, row["task"], row.get("scoring"), table.sizes(row)]
             line = ", ".join(filter(None, [*parts, row.get("options")]))
             found.setdefault(row["workload"], {}).setdefault(line, {})[column.mark] = row
     for workload in sorted(found, key=lambda name: ([*WORKLOADS, name].index(name), name)):
@@ -155,10 +140,13 @@ def rooflines(columns: Sequence[Column]) -> Table:
             if state(row) == "timed" and limit is not None and limit.share is not None:
                 most, lowest = limit.lowest.cells_per_second, limit.lowest
                 link = {"href": f"#{column.place(row)}"}
-                cells = Cell(gcups(limit.reached), limit.reached, link), Cell(gcups(most), most)
-                share = Cell(percent(limit.share), limit.share)
+                cells = (
+                    Cell(table.gcups(limit.reached), limit.reached, link),
+                    Cell(table.gcups(most), most),
+                )
+                share = Cell(table.percent(limit.share), limit.share)
                 why = f"{lowest.resource}: {lowest.reason}"
-                text = f"{column.name}: {label(row)}, {row['workload']}"
+                text = f"{column.name}: {table.label(row)}, {row['workload']}"
                 rows.append((text, *cells, share, why))
     rows.sort(key=lambda row: -(row[3].value or 0.0))
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
@@ -177,10 +165,10 @@ def every_row(columns: Sequence[Column]) -> Table:
         judged = f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
         lines.append(
             [
-                *(column.name, row["workload"], label(row), row.get("scoring") or ""),
-                *(rate_cell(row), Cell(seconds(seconds_of(row)) + part, seconds_of(row))),
-                *(Cell(seconds(clock), clock), Cell(percent(passes), passes)),
-                *(Cell(size_text(memory), memory), energy(row), judged),
+                *(column.name, row["workload"], table.label(row), row.get("scoring") or ""),
+                *(rate_cell(row), Cell(table.seconds(seconds_of(row)) + part, seconds_of(row))),
+                *(Cell(table.seconds(clock), clock), Cell(table.percent(passes), passes)),
+                *(Cell(table.size_text(memory), memory), table.energy(row), judged),
                 row.get("skipped") or row.get("note") or "",
                 (row.get("commit") or "")[:9] + dirty,
             ]
@@ -208,9 +196,6 @@ def machines(columns: Sequence[Column]) -> Table:
         )
     head = ["device", "renderer", "OpenGL, driver", "processor", "rows", "commits", "file"]
     return Table("devices", head, rows)
-
-
-# the picture
 
 
 class Bar(NamedTuple):
@@ -241,7 +226,7 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
             on_cpu = row["program"] == "cpu" or "auto: cpu" in (row.get("note") or "")
             if row["workload"] != workload or not cells or part or on_cpu:
                 continue
-            who, kind, group = row["program"], where(row), best[row["ours"]]
+            who, kind, group = row["program"], table.where(row), best[row["ours"]]
             places = {"GPU": f"on {column.name}", "all cores": f"{row.get('cores')} cores"}
             label = f"{who}, {places.get(kind, kind)}" if kind else f"glsw on {column.name}"
             kind = f"GPU {who.partition(' ')[0]}" if kind == "GPU" else kind or column.mark
@@ -271,10 +256,7 @@ def picture(columns: Sequence[Column]) -> dict[str, Any]:
 
 def few_digits(rate: float) -> str:
     """Return a rate with two digits where it is small."""
-    return f"{rate:.2g}" if rate < 0.1 else number(rate)
-
-
-# pages
+    return f"{rate:.2g}" if rate < 0.1 else table.number(rate)
 
 
 def page(name: str, **words: Any) -> str:

@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from functools import cache, partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from bench import programs
 from bench.machine import run
-from bench.measure import Spread
 from bench.programs import Competitor, Method, Ready, Scores, is_blosum62
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
@@ -204,13 +204,6 @@ class Swipe(Command):
         run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
 
 
-class Scan(NamedTuple):
-    """What CUDASW++4.0 says of one query."""
-
-    seconds: Spread
-    scores: list[int]
-
-
 class Cudasw4:
     """CUDASW++4.0 on files: all queries in one command, which tells the scan time of each.
 
@@ -236,11 +229,9 @@ class Cudasw4:
     def command(self, kind: str) -> str:
         return run([*self._words, *["--dpx"] * (kind == "dpx")], self._folder)
 
-    def scans(self, kind: str, repeats: int = 3) -> list[Scan]:
-        """Return the scan times and the best scores of each query; the first command warms up."""
-        told = [parse_scans(self.command(kind)) for _ in range(repeats + 1)][1:]
-        seconds = [Spread.of(list(each)) for each in zip(*told, strict=True)]
-        return [Scan(*each) for each in zip(seconds, self.best_scores(), strict=True)]
+    def scans(self, kind: str, repeats: int = 3) -> npt.NDArray[np.float64]:
+        """Return the scan time of each query, shape (repeats, Q); the first command warms up."""
+        return np.array([parse_scans(self.command(kind)) for _ in range(repeats + 1)][1:])
 
     def best_scores(self) -> list[list[int]]:
         """Return the scores that the last command listed for each query."""

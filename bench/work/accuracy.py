@@ -16,8 +16,7 @@ from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Told, Workload, named
-from bench.work.parts import portion
+from bench.work.base import Case, Told, Workload, named, portion
 from bench.work.search import ENTRIES
 from glsw.align import Aligner
 from glsw.batch import Batch
@@ -147,9 +146,6 @@ def _ssearch(folder: Path, queries: list[Record]) -> list[Line]:
     """Return the hits of ssearch36 with its default statistics."""
     rows = ssearch36_table(folder, queries, 10)
     return [Line(row[0], row[1], 0, row[11].strip(), row[10]) for row in rows]
-
-
-# counts of hits
 
 
 class Calibration(Workload):

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from bench import rivals
 from bench.measure import Check, both, compare
 from bench.programs import Method, ParasailPairs, Scores
-from bench.work.base import Case, Entry, Run, Setup, facts_of, named
-from bench.work.parts import Part, estimated, portion, rival_cases, start_of
+from bench.work import base
+from bench.work.base import Case, Entry, Part, Run, Setup, estimated, named, portion
 from glsw.batch import Batch
 from glsw.engines import Blocked, Reference
 from glsw.paths import Ends, Paths
@@ -75,7 +75,7 @@ class Work(ABC):
             known: Check = right[1]
             return known
 
-        facts = facts_of(engine)
+        facts = base.facts_of(engine)
         return Run(
             *(partial(run, batch), check, batch.cells, estimated(run, batch)),
             facts=lambda: {**facts(), "note": facts()["note"] or self._note()},
@@ -186,14 +186,14 @@ class PairWork(Work):
 
     def rival_cases(self, cores: int, methods: Sequence[Method] = ("simd",)) -> Iterator[Case]:
         found = rivals.aligning(self.setup.rivals, self.scoring, cores, methods)
-        return rival_cases(found, self.cut, {}, **self.fields)
+        return base.rival_cases(found, self.cut, {}, **self.fields)
 
     def cut(self, cells: float) -> Part:
         """Return a part of about this number of cells, judged by an engine if one was right."""
         batch, chosen, first = self.batch, portion(self.batch, cells), self.first
         judge = first[0] if first else (self._right or ("nobody",))[0]
         if len(batch) == 1:
-            part = start_of(batch, cells)
+            part = base.start_of(batch, cells)
             whole = part is batch
             right = (self if whole else PairWork(self.setup, self.scoring, lambda: part))._right
             if right is None:
@@ -204,8 +204,6 @@ class PairWork(Work):
             _, chosen, known = self._right
             return Part(batch.select(chosen), known[:, 0], judge, batch.cells)
         return Part(batch.select(chosen), first[1][chosen, 0], judge, batch.cells)
-
-    # judges
 
     @cached_property
     def scores(self) -> Scores | None:  # type: ignore[override]

@@ -15,8 +15,7 @@ from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
 from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
-from bench.work.base import Case, Run, Workload, facts_of, named
-from bench.work.parts import Part
+from bench.work.base import Case, Part, Run, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
@@ -241,8 +240,6 @@ class Near(Workload):
         run = partial(getattr(aligner, name), *sides, cutoff=self.cutoff)
         return Run(run, check, pairs * 200**2)
 
-
-# edit distances
 
 _SAMPLE_CELLS = 1e8  # that edlib judges, and is measured on
 _LETTERS = np.frombuffer(b"ACGTBDEFHIKLMNPQRSVWXYZ", np.uint8)

@@ -23,8 +23,7 @@ from bench.measure import Check, Measurement, Spread
 from bench.programs import ParasailPairs, judge
 from bench.rivals import version_of, write_records
 from bench.row import impersonal
-from bench.work.base import Case, Told, Workload
-from bench.work.parts import Part, rival_cases, spread
+from bench.work.base import Case, Part, Told, Workload, rival_cases, spread
 from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.scoring.scoring import Scoring
@@ -133,9 +132,6 @@ def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
                 yield Hit(cells[0], cells[2], int(tags["AS"][2:]), None)
             else:
                 yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, float(cells[10]))
-
-
-# their sequences
 
 
 class Inputs:
@@ -270,9 +266,6 @@ def _pieces(sources: list[Record], count: int, length: int, seed: int, name: str
         minus = k % 2 and not name.startswith("genes")
         found.append(Record(f"piece{k}", "", complement_of(letters)[::-1] if minus else letters))
     return found
-
-
-# the workload
 
 
 class Journeys(Workload):

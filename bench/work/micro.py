@@ -1,40 +1,280 @@
-"""What a device can do at most: operations, bytes, cells per second; the cost of commands."""
+"""What a device can do at most: operations, bytes, cells per second; the cost of commands.
+
+Loops and copies are run on the device, and compared with what NumPy says of them.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bench import micro_kernels, micro_loops
-from bench.measure import WARM_UP, Measurement, measure
-from bench.micro_kernels import Kernel
-from bench.micro_loops import HARDWARE, SOFTWARE, Loop
+import moderngl
+import numpy as np
+
+from bench import micro_kernels
+from bench.measure import WARM_UP, Check, Measurement, compare, measure
+from bench.micro_kernels import SEEDS, SHADERS, Found, Kernel, block_table, texture_table, word
 from bench.work.base import Case, Setup, Told, Workload
+from glsw.device import shader
+from glsw.device.device import Device, DeviceError
 
 CHAINS = 16
 """Numbers that an invocation computes at once."""
 
-SHAPES = {
-    "cells": ((8, 2), (16, 2)),
-    "rows": ((16, 2), (32, 2)),
-    "half": ((24, 2), (32, 2)),
-    "float": ((16, 2),),
-    "drawn": ((8, 2), (16, 2)),
-}
-"""Rows and columns per turn of `micro_kernels.recurrence`: the fastest shapes that were found."""
-
 _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall meanwhile
+
+PLACES = 4096
+"""Places in which invocations add up what they find, see results.glsl."""
+
+JUDGE = "NumPy"
+_MOST_GROUPS = 65535
+_EACH = 8  # words of 16 bytes that an invocation moves
+_SAMPLE = 1024  # numbers looked at here and there in a large buffer
+_LEAST_MEMORY = 2**22
+_SIDE = 64  # pixels of the target of draws
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much to do at once: invocations of a work group, rounds of loops, bytes of buffers."""
+
+    workgroup: int
+    rounds: int
+    turns: int  # of loops of cells
+    width: int  # pixels in a row of a target
+    memory: int  # bytes of a storage buffer
+    cached: int  # of one that stays in a cache
+    copied: int  # of an upload or a download
+    seconds: float  # that a run should take
+
+
+HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**22, 2**26, 0.06)
+SOFTWARE = Size(16, 256, 64, 64, 2**26, 2**17, 2**24, 0.03)
+
+
+@dataclass
+class Loop:
+    """Something that is done again and again, at most ``most`` times at once."""
+
+    run: Callable[[int], Any]
+    check: Callable[[int, Any], Check]
+    most: int
+    work: float = 1.0  # of one time
+    by_wall: bool = False  # the wall clock counts, since the host takes part
+    form: str = ""  # what distinguishes it from others for the same purpose
+
+
+def computed(device: Device, kernel: Kernel, size: Size) -> Loop:
+    """Return a kernel of a compute shader, in a number of work groups."""
+    defines = {"WORKGROUP": size.workgroup, **kernel.defines}
+    program = shader.compute(device, kernel.shader, SHADERS, **defines)
+    _set(program, **kernel.uniforms)
+    table, results = device.ctx.buffer(block_table()), device.ctx.buffer(reserve=4 * PLACES)
+
+    def run(times: int) -> Found:
+        results.clear()
+        results.bind_to_storage_buffer(0)
+        table.bind_to_uniform_block(0)
+        program.run(times)
+        device.ctx.memory_barrier()
+        return np.frombuffer(results.read(), np.uint32)
+
+    def check(times: int, found: Found) -> Check:
+        whole, rest = divmod(times * size.workgroup, PLACES)
+        each = whole + (np.arange(PLACES) < rest).astype(np.uint32)
+        device.check("computing")
+        return compare(found, np.resize(kernel.expected, PLACES) * each, JUDGE)
+
+    return Loop(run, check, _MOST_GROUPS, kernel.work * size.workgroup, form=kernel.form)
+
+
+def drawn(device: Device, kernel: Kernel, size: Size) -> Loop:
+    """Return a kernel of a fragment shader, in a number of rows of pixels."""
+    ctx = device.ctx
+    program = shader.render(device, "quad.vert", kernel.shader, SHADERS, **kernel.defines)
+    _set(program, **kernel.uniforms)
+    vertices = ctx.vertex_array(program, [])
+    table = ctx.texture((len(texture_table()),) * 2, 4, texture_table(), dtype="i4")
+    table.filter = moderngl.NEAREST, moderngl.NEAREST
+    target: moderngl.Framebuffer | None = None
+
+    def run(times: int) -> moderngl.Framebuffer:
+        nonlocal target
+        if target is None or target.size[1] != times:
+            target = None
+            with device.checked(f"allocating {times} rows of pixels"):
+                target = ctx.framebuffer([ctx.texture((size.width, times), 1, dtype="i4")])
+        table.use(0)
+        vertices.scope = ctx.scope(target, moderngl.NOTHING)
+        vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
+        ctx.finish()
+        return target
+
+    def check(times: int, found: moderngl.Framebuffer) -> Check:
+        data = found.read(components=1, dtype="i4", alignment=1)
+        device.check("drawing")
+        seeds = np.arange(size.width) + np.arange(times)[:, None] * 8 & SEEDS - 1
+        return compare(np.frombuffer(data, np.uint32), kernel.expected[seeds].ravel(), JUDGE)
+
+    return Loop(run, check, 8192, kernel.work * size.width, form=kernel.form)
+
+
+def memory(size: Size, device: Device, kind: str) -> Loop:
+    """Return a program that fills, reads or copies storage buffers that are larger than caches.
+
+    ``cached`` reads as much, from the first part of the source over and over again. What is written
+    changes from run to run; the source holds what was written last, so it is filled first.
+    """
+    group = 16 * _EACH * size.workgroup
+    limit = min(size.memory, device.info.limits["max_storage_block"], _MOST_GROUPS * group)
+    length = 1 << (limit.bit_length() - 1)
+    while True:  # half as large, and so on, where there is not enough memory
+        try:
+            with device.checked(f"allocating twice {length} bytes"):
+                source, copied = (device.ctx.buffer(reserve=length) for _ in range(2))
+            break
+        except DeviceError:
+            if length <= _LEAST_MEMORY:
+                raise
+            length //= 2
+    results = device.ctx.buffer(reserve=4 * PLACES)
+    groups, part = length // group, min(size.cached, length) if kind == "cached" else length
+    shift = 1
+
+    def do(name: str, times: int) -> None:
+        defines = {"WORKGROUP": size.workgroup, "EACH": _EACH}
+        program = shader.compute(device, f"micro/{name}.comp", SHADERS, **defines)
+        _set(program, shift=shift, words=part // 16)
+        results.clear()
+        for binding, buffer in enumerate((results, source, copied)):
+            buffer.bind_to_storage_buffer(binding)
+        for _ in range(times):
+            program.run(groups)
+        device.ctx.memory_barrier()
+
+    def run(times: int) -> Found | None:
+        nonlocal shift
+        if kind in ("read", "cached"):
+            do("read", times)
+            return np.frombuffer(results.read(), np.uint32)
+        shift += 1
+        do(kind, times)
+        device.ctx.finish()
+        return None
+
+    def check(times: int, found: Found | None) -> Check:
+        """Compare the sums that were found, or look at a buffer here and there."""
+        device.check(f"moving {length} bytes")
+        if found is not None:  # each word has four numbers, to which read.comp adds 0, 3, 10, 21
+            begin = (
+                np.arange(groups, dtype=np.int64)[:, None] * _EACH * size.workgroup % (part // 16)
+            )
+            words = _EACH * (begin + np.arange(size.workgroup))
+            words += size.workgroup * (_EACH * (_EACH - 1) // 2)
+            each = word(16 * (4 * words + _EACH * shift) + 34 * _EACH).ravel()
+            sums = np.zeros(PLACES, np.uint32)
+            np.add.at(sums, np.arange(each.size) % PLACES, each)
+            return compare(found, sums * np.uint32(times), JUDGE)
+        # What write.comp writes; a copy has what was written first, and the shift once more.
+        buffer, first = (copied, 1 + shift) if kind == "copy" else (source, shift)
+        places = range(0, length // 4, max(_SAMPLE, length // 256))
+        got = [np.frombuffer(buffer.read(4 * _SAMPLE, offset=4 * at), np.uint32) for at in places]
+        right = word(np.add.outer(places, np.arange(_SAMPLE)) + first)
+        return compare(np.concatenate(got), right.ravel(), JUDGE)
+
+    do("write", 1)
+    return Loop(run, check, 4096, length * (2 if kind == "copy" else 1))
+
+
+def transfer(size: Size, device: Device, upload: bool) -> Loop:
+    """Return a buffer that is written from the host, a little of it changed, or read back."""
+    content = np.arange(size.copied // 4, dtype=np.int32)
+    found, buffer = np.zeros_like(content), device.ctx.buffer(content)
+
+    def run(times: int) -> None:
+        if upload:
+            content[:: content.size // 64] += 1
+            buffer.write(content)
+            device.ctx.finish()
+        else:
+            buffer.read_into(found)
+
+    def check(times: int, nothing: None) -> Check:
+        if upload:
+            buffer.read_into(found)
+        device.check("transferring")
+        judged = compare(found, content, JUDGE)
+        found[:] = -1
+        return judged
+
+    return Loop(run, check, 1, content.nbytes, by_wall=True)
+
+
+def dispatches(device: Device) -> Loop:
+    """Return dispatches of next to nothing, each of which needs what the one before has written."""
+    program = shader.compute(device, "micro/dispatch.comp", SHADERS)
+    buffer = device.ctx.buffer(reserve=4)
+
+    def run(times: int) -> Found:
+        buffer.clear()
+        buffer.bind_to_storage_buffer(0)
+        for _ in range(times):
+            program.run(1)
+            device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
+        device.ctx.memory_barrier()
+        return np.frombuffer(buffer.read(), np.uint32)
+
+    def check(times: int, found: Found) -> Check:
+        device.check("dispatching")
+        return compare(found, [times], JUDGE)
+
+    return Loop(run, check, 2**14, by_wall=True)
+
+
+def draws(device: Device, rows: int = _SIDE) -> Loop:
+    """Return draws of next to nothing into two targets by turns, each from what was drawn last."""
+    ctx, program = device.ctx, shader.render(device, "quad.vert", "micro/draw.frag", SHADERS)
+    program["before"] = 0
+    textures = [ctx.texture((_SIDE, _SIDE), 1, dtype="i4") for _ in range(2)]
+    targets = [ctx.framebuffer([each]) for each in textures]
+    for each in targets:
+        each.viewport = (0, 0, _SIDE, rows)
+    scopes = [ctx.scope(each, moderngl.NOTHING) for each in targets]
+    vertices = ctx.vertex_array(program, [])
+
+    def run(times: int) -> Found:
+        textures[1].write(bytes(4 * _SIDE**2))
+        for number in range(times):
+            textures[1 - number % 2].use(0)
+            program["number"] = number
+            vertices.scope = scopes[number % 2]
+            vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
+        drawn, part = targets[1 - times % 2], (0, 0, _SIDE, rows)
+        data = drawn.read(viewport=part, components=1, dtype="i4", alignment=1)
+        return np.frombuffer(data, np.uint32)
+
+    def check(times: int, found: Found) -> Check:
+        device.check("drawing")
+        total = times * (times - 1) // 2
+        return compare(found, np.full(_SIDE * rows, total, np.uint32), JUDGE)
+
+    return Loop(run, check, 2**14, by_wall=True)
+
+
+def _set(program: Any, **uniforms: int) -> None:
+    for name in uniforms.keys() & {*program}:
+        program[name] = uniforms[name]
 
 
 class Micro(Workload):
     """The rates from which `bench.roofline` says what limits an engine; judged by NumPy."""
 
     name = "micro"
-    rates: Mapping[str, tuple[str, str, str]]
-    """Their units, what the device needs, and what they are."""
+    rates: Mapping[str, Sequence[Any]]
+    """Units, what the device needs, what they are; then loops, of which the fastest counts."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -44,55 +284,27 @@ class Micro(Workload):
         self._warm = False
 
     def cases(self) -> Iterator[Case]:
-        loops, size = self._loops(), self.size
-        sizes = {"memory": size.memory / 2**20, "cached": size.cached / 2**10}
-        for name, (unit, needs, what) in self.rates.items():
-            start = partial(self._start, unit, needs, what.format(**sizes), loops[name])
+        sizes = {"memory": self.size.memory / 2**20, "cached": self.size.cached / 2**10}
+        for name, (unit, needs, what, *loops) in self.rates.items():
+            start = partial(self._start, unit, needs, what.format(**sizes), loops)
             yield Case(name, start, task="rate", device=self.device)
 
-    def _loops(self) -> dict[str, list[Callable[[], Loop]]]:
-        """Return the loops of each rate, of which the fastest counts."""
-        size, device, of = self.size, self.device, partial(partial, self._loop)
-        chains = partial(of, micro_kernels.chains, CHAINS, size.rounds)
-        found: dict[str, list[Callable[[], Loop]]] = {
-            "int32 add": [chains("add")],
-            "int32 max": [chains("max")],
-            "int32 add max": [chains("add max")],
-            "fragment int32 add max": [chains("add max", shader="chains.frag")],
-            "half add max": [chains("add max", half=True)],
-            "shared bandwidth": [of(micro_kernels.shared, size.workgroup, size.rounds)],
-            "uniform block lookup": [of(micro_kernels.uniform_block, 1, size.rounds)],
-            "uniform block words": [of(micro_kernels.uniform_block, 4, size.rounds)],
-            "texture lookup": [of(micro_kernels.texture, size.rounds)],
-            "dispatch": [partial(micro_loops.dispatches, device)],
-            "draw": [partial(micro_loops.draws, device)],
-            "draw thin": [partial(micro_loops.draws, device, 1)],
-            "upload": [partial(micro_loops.transfer, device, size, upload=True)],
-            "download": [partial(micro_loops.transfer, device, size, upload=False)],
-        }
-        for kind in ("write", "read", "copy", "cached"):
-            found[f"storage {kind}"] = [partial(micro_loops.memory, device, kind, size)]
-        for gaps, tail, linear in (("linear", " linear", True), ("affine", "", False)):
-            kinds = {f"recurrence {gaps}": "cells rows", f"fragment recurrence {gaps}": "drawn"}
-            kinds |= {f"recurrence half{tail}": "half", f"recurrence float{tail}": "float"}
-            recurrence = partial(of, micro_kernels.recurrence, size.turns, linear)
-            for name, some in kinds.items():
-                shapes = [(kind, *shape) for kind in some.split() for shape in SHAPES[kind]]
-                found[name] = [recurrence(*shape) for shape in shapes]
-            recurrence3 = partial(of, micro_kernels.recurrence3, size.turns, linear)
-            found[f"recurrence3 {gaps}"] = [recurrence3(side) for side in (2, 4)]
-        return found
-
-    def _loop(self, build: Callable[..., Kernel], *words: Any, **options: Any) -> Loop:
-        kernel = build(*words, **options)
-        fragment = kernel.shader.endswith(".frag")
-        kind = micro_loops.drawn if fragment else micro_loops.computed
-        return kind(self.device, kernel, self.size)
-
-    # how each is measured
+    def _loop(self, name: str, *words: Any) -> Loop:
+        """Return a loop: of a kernel, of copies, or of commands."""
+        size, device = self.size, self.device
+        kernels: dict[str, tuple[int, ...]] = {"chains": (CHAINS, size.rounds)}
+        kernels |= {"shared": (size.workgroup, size.rounds), "recurrence": (size.turns,)}
+        kernels |= {"uniform_block": (size.rounds,), "texture": (size.rounds,)}
+        kernels |= {"recurrence3": (size.turns,)}
+        if name in kernels:
+            kernel = getattr(micro_kernels, name)(*kernels[name], *words)
+            return (drawn if kernel.shader.endswith(".frag") else computed)(device, kernel, size)
+        others: dict[str, Callable[..., Loop]] = {"dispatches": dispatches, "draws": draws}
+        others |= {"memory": partial(memory, size), "transfer": partial(transfer, size)}
+        return others[name](device, *words)
 
     def _start(
-        self, unit: str, needs: str, what: str, loops: list[Callable[[], Loop]], seconds: float
+        self, unit: str, needs: str, what: str, loops: list[list[Any]], seconds: float
     ) -> Told:
         info = self.device.info
         if needs and not info.compute:
@@ -102,8 +314,8 @@ class Micro(Workload):
         self.device.activate()  # frees what the last one dropped
         budget = max(seconds, 0.0 if self.setup.software else 0.3)
         found = []
-        for make in loops:
-            loop = make()
+        for words in loops:
+            loop = self._loop(*words)
             checked = loop.check(1, loop.run(1))
             if not checked.passed:  # if one of them is wrong, only that it is
                 return Told(Measurement(checked, 0), {"note": what})
@@ -112,9 +324,9 @@ class Micro(Workload):
         _, count, loop = max(found, key=lambda each: each[0])
         warm_up = 0.0 if self.setup.software else _WARM_UP_AGAIN if self._warm else WARM_UP
         self._warm = True
-        words: dict[str, Any] = {"budget": budget + warm_up, "warm_up": warm_up, "cells": 0}
         run, check = partial(loop.run, count), partial(loop.check, count)
-        measured = measure(run, check, device=self.device, **words)
+        times: dict[str, Any] = {"budget": budget + warm_up, "warm_up": warm_up}
+        measured = measure(run, check, cells=0, device=self.device, **times)
         note = f"{what} ({loop.form})" if loop.form else what
         facts: dict[str, Any] = {"unit": unit, "note": note, "cells": None}
         clock = measured.wall if loop.by_wall else measured.device or measured.wall

@@ -96,9 +96,6 @@ class FragmentTiles(Workload):
         return Batch.one_to_many(generated.queries([length])[0], targets)
 
 
-# one long pair
-
-
 class Long(Workload):
     """One long pair of unrelated DNA: score and end, by all engines."""
 

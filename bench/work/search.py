@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -11,13 +11,14 @@ import numpy as np
 
 from bench import generated
 from bench.measure import Measurement, compare
-from bench.work.base import Case, Entry, Told, Workload, engines_for, lanes, named, numbers_of
-from bench.work.parts import spread
+from bench.work.base import Case, Entry, Told, Workload, engines_for, lanes, named, spread
 from bench.work.search_base import BLOSUM, Database, Made
 from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
+
+ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
 class Search(Workload):
@@ -27,17 +28,20 @@ class Search(Workload):
 
     def cases(self) -> Iterator[Case]:
         base = Database(self.setup, [375], self.chosen("count"), sample=3e7)
-        entries = [*numbers_of(self.device), *engines_for("search", "lanes")]
-        yield from base.engine_cases(entries, [[0]])
+        yield from base.engine_cases([*self.numbers, *engines_for("search", "lanes")], [[0]])
         yield from base.rival_cases([0], slow=True)
         yield from base.cudasw4_cases([[0]])
 
+    @property
+    def numbers(self) -> list[Entry]:
+        """The engine `lanes` in each of the number types that the device has."""
+        return [lanes(number) for number in (["f16"] * self.device.info.half + ["int32"])]
 
-class Uniform(Workload):
-    """20 queries against equal targets: the peak."""
+
+class Uniform(Search):
+    """20 queries against equal targets, the shorter ones where the device is slow: the peak."""
 
     name = "search-uniform"
-    """Queries, the shorter ones where the device is slow; ``queries`` of them also alone."""
 
     def bases(self) -> Iterator[Database]:
         standard = generated.STANDARD[: self.chosen("standard")]
@@ -45,18 +49,17 @@ class Uniform(Workload):
             yield Database(self.setup, standard, *size)
 
     def cases(self) -> Iterator[Case]:
+        """Yield ``queries`` of them alone, and all together."""
         for base in self.bases():
             some = spread(len(base.lengths), self.chosen("queries"))
             groups = [*([q] for q in some), base.everything]
-            yield from base.engine_cases(numbers_of(self.device), groups)
+            yield from base.engine_cases(self.numbers, groups)
             yield from base.cudasw4_cases(groups)
             yield from self.more(base)
 
     def more(self, base: Database) -> Iterator[Case]:
         if base.length == 512 and self.setup.size != "tiny":
-            for case in base.rival_cases(spread(len(base.lengths), 1)):
-                if case.program.startswith("StringZilla"):
-                    yield case
+            yield from base.rival_cases(spread(len(base.lengths), 1), only="StringZilla")
 
 
 class Swissprot(Uniform):
@@ -82,12 +85,10 @@ class Liu2006(Workload):
         some, engines = self.chosen("queries"), self.setup.engines
         entries = ["fragment"] if self.setup.wants("fragment") else engines or []
         yield from base.engine_cases(map(Entry, entries), [[q] for q in some])
-        for case in base.rival_cases(some):
-            if case.program in ("parasail", "ssearch36") and case.cores == 1:
-                yield case
+        yield from base.rival_cases(some, cores=1, only=("parasail", "ssearch36"))
 
 
-class Nucleotides(Workload):
+class Nucleotides(Search):
     """DNA by match and mismatch: queries against sequences of 1000."""
 
     name = "nucleotides"
@@ -100,14 +101,8 @@ class Nucleotides(Workload):
             return generated.dna(lengths), generated.dna([1000] * count, 7), []
 
         base = Database(self.setup, lengths, count, 1000, scoring=self.scoring, make=make)
-        entries = [*numbers_of(self.device), Entry("cpu")]
-        yield from base.engine_cases(entries, [[q] for q in base.everything])
+        yield from base.engine_cases([*self.numbers, Entry("cpu")], [[q] for q in base.everything])
         yield from base.rival_cases(spread(len(lengths), 1))
-
-
-# real sequences
-
-ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
 class SearchFile(Uniform):
@@ -140,7 +135,7 @@ class Exact(Workload):
         np.fill_diagonal(matrix, 200)
         large = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
         dna, blosum = Nucleotides.scoring, named(BLOSUM)
-        works: tuple[tuple[str, Scoring, Callable[[], Sequence[Sequences]], str | None], ...] = (
+        works: tuple[tuple[str, Scoring, Any, str | None], ...] = (
             (blosum, BLOSUM, SearchFile(self.setup).real, None),
             ("protein 200/-150, gaps 300, 20", large, self._entries, None),
             (named(dna), dna, partial(self._entries, dna=True), None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import io
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,9 +21,9 @@ from bench.machine import run
 from bench.measure import Check, Measurement, Spread, both
 from bench.programs import Scores, judge
 from bench.rivals import Cudasw4, write_fasta
+from bench.work import base
 from bench.work.alignments import PairWork, Right
-from bench.work.base import Case, Entry, Run, Setup, Told, facts_of, named
-from bench.work.parts import estimated, portion, rival_cases
+from bench.work.base import Case, Entry, Run, Setup, Told, estimated, named, portion
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import Engine
@@ -32,11 +33,8 @@ from glsw.sequences.encoded import Sequences
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
 GLSW = sys.executable, "-m", "glsw"
-MEAN = 361
-"""Letters of a target with Swiss-Prot's lengths."""
-TOP = Cudasw4.best
-"""Hits of each query that whole commands list."""
-
+MEAN, TOP = 361, Cudasw4.best
+"""Letters of a target with Swiss-Prot's lengths; hits of a query that whole commands list."""
 
 Made: TypeAlias = tuple[Sequences, Sequences, Any]
 """Queries, targets, and the indices of targets that are like a query."""
@@ -84,7 +82,7 @@ class Database:
         self._engine: tuple[Entry, Engine] | None = None
         self._rates: dict[str, float] = {}
         self._expected: str | None = None
-        self._scans: dict[str, tuple[list[Any], set[Any]]] = {}
+        self._scans: dict[str, tuple[Any, list[list[int]], set[Any]]] = {}
 
     @cached_property
     def made(self) -> Made:
@@ -101,10 +99,8 @@ class Database:
     def fields(self, queries: Sequence[int]) -> dict[str, Any]:
         sizes = sum(self.lengths[q] for q in queries), self.length or MEAN
         many = f"{len(queries)} queries" if len(queries) > 1 else None
-        words = {"scoring": named(self.scoring), "sizes": sizes}
-        return {**words, "count": self.count, "options": many}
-
-    # engines
+        words = {"scoring": named(self.scoring), "count": self.count}
+        return {**words, "sizes": sizes, "options": many}
 
     def engine_cases(
         self, entries: Iterable[Entry], groups: Sequence[Sequence[int]]
@@ -143,18 +139,21 @@ class Database:
 
         known = entry.engine == "lanes" and any(each.first for each in judges)
         seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
-        facts = facts_of(engine)
+        facts = base.facts_of(engine)
         return Run(
             *(scan, check, self.cells(queries), seconds_of),
             facts=lambda: {"setup": first[0], **facts()},
         )
 
-    # other programs
-
-    def rival_cases(self, queries: Iterable[int], *, slow: bool = False) -> Iterator[Case]:
+    def rival_cases(
+        self, queries: Iterable[int], cores: int = 0, only: Any = "", *, slow: bool = False
+    ) -> Iterator[Case]:
+        """Yield other programs of which the name begins so, on these numbers of cores."""
         for q in queries:
-            found = rivals.searching(self.setup.rivals, self.scoring, self.setup.cores, slow=slow)
-            yield from rival_cases(found, self._works[q].cut, self._rates, **self.fields([q]))
+            words = self.scoring, cores or self.setup.cores
+            found = rivals.searching(self.setup.rivals, *words, slow=slow)
+            found = [each for each in found if each[0].name.startswith(only)]
+            yield from base.rival_cases(found, self._works[q].cut, self._rates, **self.fields([q]))
 
     def cudasw4_cases(self, groups: Iterable[Sequence[int]]) -> Iterator[Case]:
         """Yield the scans of CUDASW++4.0 by its own clock, for groups of queries."""
@@ -166,34 +165,31 @@ class Database:
     @cached_property
     def cudasw4(self) -> Cudasw4:
         self.drop()
-        path = self.setup.rivals[Cudasw4.name]
-        return Cudasw4(path, self.scoring, *self.made[:2], self.setup.folder)
+        words = self.scoring, *self.made[:2], self.setup.folder
+        return Cudasw4(self.setup.rivals[Cudasw4.name], *words)
 
     def check_best(self, queries: Sequence[int], best: Sequence[Sequence[int]]) -> Check:
         """Compare the best scores of each query with those of all targets by an engine."""
         wrong, known = [], [(q, first[1]) for q in queries if (first := self._works[q].first)]
-        for q, cells in known:
-            wanted = [int(each) for each in np.sort(cells[:, 0])[::-1][:TOP] if each > 0]
-            mine = [each for each in best[q] if each > 0]
-            wrong += [f"query {q}: {mine}, expected {wanted}"] * (mine != wanted)
         if not known:
             raise ValueError("not judged: no engine has the scores of all targets")
+        for q, cells in known:
+            mine, wanted = (
+                [int(score) for score in scores if score > 0]
+                for scores in (best[q], np.sort(cells[:, 0])[: -TOP - 1 : -1])
+            )
+            wrong += [f"query {q}: {mine}, expected {wanted}"] * (mine != wanted)
         return Check("the engines", len(known), len(wrong), next(iter(wrong), None))
 
     def _scanned(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
-        scans, told = self._scans.get(kind, ([], set()))
-        if not scans or tuple(queries) in told:  # the first or another pass
-            scans, told = self.cudasw4.scans(kind), set()
-        self._scans[kind] = scans, told | {tuple(queries)}
-        check = self.check_best(queries, [scan.scores for scan in scans])
-        each = [scans[q].seconds for q in queries]
-        median, low, high = (
-            sum(getattr(one, name) for one in each) for name in ("median", "minimum", "maximum")
-        )
-        wall = Spread(median, low, high, (high - low) / median, each[0].repeats)
-        return Told(Measurement(check, self.cells(queries), wall if check.passed else None))
-
-    # whole commands on files; several devices
+        group = tuple(queries)
+        if kind not in self._scans or group in self._scans[kind][2]:  # the first or another pass
+            self._scans[kind] = self.cudasw4.scans(kind), self.cudasw4.best_scores(), set()
+        times, best, told = self._scans[kind]
+        told.add(group)
+        check = self.check_best(queries, best)
+        wall = Spread.of(times[:, group].sum(axis=1).tolist()) if check.passed else None
+        return Told(Measurement(check, self.cells(queries), wall))
 
     def file_cases(self) -> Iterator[Case]:
         fields = {**self.fields(self.everything), "grace": 300.0}
@@ -232,9 +228,8 @@ class Database:
                     best[int(row["query"].removeprefix("query"))].append(int(row["score"]))
             return best
 
-        told = self._timed(search, max(seconds, 0.1))
         note = "alignments and E-values of ten hits each"
-        return Told(told, {"setup": self.indexing, "note": note})
+        return self._timed(search, max(seconds, 0.1), setup=self.indexing, note=note)
 
     def _cudasw4(self, kind: str, seconds: float) -> Told:
         program = self.cudasw4
@@ -243,20 +238,20 @@ class Database:
             program.command(kind)
             return program.best_scores()
 
-        told = self._timed(command, float("inf"))
-        return Told(told, {"setup": program.indexing, "note": "scores only"})
+        return self._timed(command, math.inf, setup=program.indexing, note="scores only")
 
-    def _timed(self, command: Callable[[], list[list[int]]], seconds: float) -> Measurement:
+    def _timed(self, command: Callable[[], list[list[int]]], limit: float, **facts: Any) -> Told:
         """Judge and time a command up to four times; the first one warms up."""
         times: list[float] = []
-        while len(times) < 4 and sum(times) < seconds:
+        while len(times) < 4 and sum(times) < limit:
             start = time.perf_counter()
             best = command()
             times.append(time.perf_counter() - start)
             check = self.check_best(self.everything, best)
             if not check.passed:
-                return Measurement(check, self.cells(self.everything))
-        return Measurement(check, self.cells(self.everything), Spread.of(times[1:] or times))
+                break
+        wall = Spread.of(times[1:] or times) if check.passed else None
+        return Told(Measurement(check, self.cells(self.everything), wall), facts)
 
     def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the search on some devices; the output of all of them is the same."""

@@ -19,8 +19,7 @@ import numpy as np
 from bench.machine import run
 from bench.measure import Check, Measurement
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Told, Workload
-from bench.work.parts import spread
+from bench.work.base import Case, Told, Workload, spread
 from glsw.align import Aligner
 from glsw.iteration import INCLUSION, rounds
 from glsw.sequences.records import Record, read

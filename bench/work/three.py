@@ -21,8 +21,7 @@ from bench import cpu3, generated
 from bench.machine import cores
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, compare, second_run
 from bench.work.alignments import Right, Work, cells_of
-from bench.work.base import Case, Entry, Run, Setup, Told, Workload
-from bench.work.parts import estimated
+from bench.work.base import Case, Entry, Run, Setup, Told, Workload, estimated
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import Device, open_device
@@ -106,9 +105,6 @@ def recording(channels: int = 24, samples: int = 4096, seed: int = 2012) -> npt.
     return values
 
 
-# judges
-
-
 @cache
 def tried() -> tuple[str | None, Check]:
     """Return why there is no C code, None if there is, and how it did on small triples."""
@@ -176,8 +172,6 @@ class TripleWork(Work):
         (table,) = engine.tables(batch)
         return table
 
-    # judges; the engines `subtable` and `plane` are so for each other
-
     def check(self, name: str, ties: str, found: Any) -> Check:
         if isinstance(found, np.ndarray) and found.ndim == 3:
             judge, expected = self._planes(name == "plane")
@@ -230,8 +224,6 @@ def checksums(table: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     planes = (zlib.crc32(plane.tobytes()) for plane in table)
     return np.fromiter(planes, np.int64, len(table))
 
-
-# the workloads: Sudo et al. 2012, larger tables, scorings, alignments, several devices
 
 ENGINES = ("subtable", Gpui.name, "plane")
 

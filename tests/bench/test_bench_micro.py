@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from bench import micro_kernels, micro_loops
+from bench import micro_kernels
 from bench.roofline import TRAFFIC, EngineRun, bound
 from bench.work import micro
 from glsw.device import shader
@@ -15,7 +15,7 @@ HARDWARE = {"software": False, "subgroup_size": 32, "half": True}
 
 
 def size_for(device):
-    return micro_loops.SOFTWARE if device.info.software else micro_loops.HARDWARE
+    return micro.SOFTWARE if device.info.software else micro.HARDWARE
 
 
 def only(name):
@@ -114,7 +114,7 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
         pytest.skip("no compute shaders")
     size = size_for(device)
     groups = 2048 if device.info.software else 16384
-    once, twice = (micro_loops.computed(device, LOOPS[name](size, k), size) for k in (1, 2))
+    once, twice = (micro.computed(device, LOOPS[name](size, k), size) for k in (1, 2))
     assert twice.work == 2 * once.work
     runs = {"once": (once, groups), "rounds": (twice, groups), "groups": (once, 2 * groups)}
     seconds = dict.fromkeys(runs, math.inf)
@@ -139,11 +139,13 @@ def test_twice_the_work_takes_about_twice_the_time(device, name):
 
 @pytest.mark.parametrize("linear", [True, False])
 def test_scores_of_the_recurrence_stay_exact_in_half(linear):
-    for size in (micro_loops.HARDWARE, micro_loops.SOFTWARE):
-        for kind in ("half", "float"):
-            for rows, step in micro.SHAPES[kind]:
-                _, best = micro_kernels.tables(rows, step, size.turns, linear, 2)
-                assert 0 < best < 2048
+    loops = [loop for _, _, _, *loops in micro.Micro.rates.values() for loop in loops]
+    shapes = [loop[3:] for loop in loops if linear in loop and {"half", "float"} & {*loop[:3]}]
+    assert len(shapes) == 3
+    for size in (micro.HARDWARE, micro.SOFTWARE):
+        for rows, step in shapes:
+            _, best = micro_kernels.tables(rows, step, size.turns, linear, 2)
+            assert 0 < best < 2048
 
 
 def test_recurrence_is_that_of_a_table():

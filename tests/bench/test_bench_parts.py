@@ -21,9 +21,8 @@ from bench.micro_kernels import chains
 from bench.programs import Biopython, judge
 from bench.roofline import bound, run_of
 from bench.work import alignments, three
-from bench.work.base import named
+from bench.work.base import named, spread
 from bench.work.journeys import _key
-from bench.work.parts import spread
 from glsw.batch import Batch
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3

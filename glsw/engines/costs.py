@@ -121,7 +121,8 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
 
 def seconds(engine: str, shape: Shape, device: Kind) -> float:
     """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
-    known = COEFFICIENTS[device]
+    own = device == "hardware" and engine.startswith("cpu")  # the processor is not the device
+    known = COEFFICIENTS["software" if own else device]
     factors = known.get(engine) or known[engine.removesuffix(" alignment")]
     quantities = terms(engine, shape, device != "hardware")
     total = sum(a * b for a, b in zip(factors, quantities, strict=True))

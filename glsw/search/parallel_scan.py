@@ -19,7 +19,6 @@ from glsw.search.scan import (
     Part,
     ScanResult,
     added,
-    begun_small,
     max_pending,
     scan,
     shares,
@@ -100,14 +99,9 @@ def scan_database(
     workers = pool.workers(executor)
     if not workers or start == stop:
         slices = list(database.parts(engine.part, within))
-        if fits := len(slices) == 1:
-            slices = begun_small(engine, queries, database.offsets, slices[0])
-        all_at_once = fits and stop - start == len(database)
-        parts = [Part.of(database, each, loads_all=all_at_once) for each in slices]
+        parts = [Part.of(database, each) for each in slices]
         if len(parts) == 1:
             parts = [parts[0].kept()]
-        elif fits:  # begun small
-            parts = [Part.of(database, slices[0]), *(part.ahead() for part in parts[1:])]
         return scan(engine, queries, parts, ranking, progress)
     within = slice(start, stop)
     cut = _Pieces(workers, engine, queries, database, ranking, within)

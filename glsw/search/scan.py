@@ -23,8 +23,6 @@ from glsw.statistics import ScoreHistogram
 _MAX_PENDING_SCORES = 2**26  # of queries with one part of a database
 _FEW_QUERIES, _SECONDS_AT_ONCE = 64, 1.5
 _FIRST_CELLS = 2**42  # of few queries while the rate is not known
-_FIRST_RESIDUES = 2**25  # of a database, so that the device has work soon
-_CELLS_BEGUN_SMALL = 2**40, 2**44
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 
 
@@ -60,15 +58,6 @@ class Part(NamedTuple):
     def kept(self) -> Part:
         """Return this part, which loads its sequences once."""
         return self._replace(load=cache(self.load))
-
-    def ahead(self) -> Part:
-        """Return this part, whose sequences a thread loads from now on."""
-        from concurrent.futures import ThreadPoolExecutor  # only for large work
-
-        with_one = ThreadPoolExecutor(1, "glsw-load")
-        found = with_one.submit(self.load)
-        with_one.shutdown(wait=False)
-        return self._replace(load=found.result)
 
     def loaded(self) -> Part:
         """Return this part with its sequences, which other processes can have."""
@@ -183,25 +172,6 @@ def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: in
     rate = engine.scan_rate
     most = _FIRST_CELLS if rate is None else rate * _SECONDS_AT_ONCE
     return max(1, many, int(np.searchsorted(cells[:_FEW_QUERIES], most, "right")))
-
-
-def begun_small(
-    engine: Engine, queries: Sequences, offsets: npt.NDArray[np.int64], whole: slice
-) -> list[slice]:
-    """Return the slices of a database, one or two, that queries should meet one after the other.
-
-    The first search of an engine, if it is of seconds, has the short sequences first: meanwhile the
-    others are uploaded. Later searches have the whole database on the device.
-    """
-    residues = int(offsets[whole.stop] - offsets[whole.start])
-    least, most = _CELLS_BEGUN_SMALL
-    cells = len(queries.residues) * residues
-    some = min(residues // 4, _FIRST_RESIDUES)
-    middle = int(np.searchsorted(offsets, offsets[whole.stop] - some))
-    few = len(queries) <= _FEW_QUERIES and least <= cells <= most
-    if few and engine.scan_rate is None and whole.start < middle < whole.stop:
-        return [slice(middle, whole.stop), slice(whole.start, middle)]
-    return [whole]
 
 
 def _places_of(

@@ -15,6 +15,7 @@ from glsw.engines.lanes import geometry, high_scores, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import profile_buffer as profile_buffers
 from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import (
     BLOCK,
@@ -33,7 +34,7 @@ from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
 from glsw.many_pairs import index_of
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
@@ -442,3 +443,23 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
         for queries, long in product((1, 2), (False, True)):
             usual = made.of(m, made.number, queries, long)
             assert usual.workgroup % usual.chain == 0
+
+
+def test_buffers_that_queued_work_reads_are_not_used_again(device):
+    buffers = Buffers(device)
+    read, free = buffers.take(2000), buffers.take(2000)
+    buffers.give_when_read([read])
+    buffers.give([free])
+    assert buffers.take(2000) is free
+    assert buffers.take(2000) is not read
+    buffers.give(buffers.behind())
+    assert buffers.take(2000) is read
+    assert buffers.behind() == []
+
+
+@pytest.mark.parametrize("letters", [24, 60, 255])
+def test_pairs_have_own_queries_if_scores_of_letters_fit(device, letters):
+    matrix = np.eye(letters, dtype=np.int32)
+    scoring = Scoring(matrix, custom([f"{k:03}" for k in range(letters)]), 2, 1, "many")
+    info = replace(device.info, software=False)
+    assert Geometries(scoring, info, "int32").own_queries == (letters < 255)

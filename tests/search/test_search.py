@@ -20,10 +20,7 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
-from glsw.engines.lanes import packing, pipeline
-from glsw.engines.lanes.engine import Lanes
 from glsw.search import database_search, tasks, workers
-from glsw.search import scan as scans
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -422,28 +419,3 @@ def test_a_whole_database_is_always_the_same_object() -> None:
     database = Database.of(TARGETS, PROTEIN)
     whole = slice(0, len(database))
     assert Part.of(database, whole).load() is Part.of(database, whole).load()
-
-
-@pytest.mark.parametrize("together", [2**25, 1], ids=["both-parts-fit", "one-part-fits"])
-def test_a_first_search_has_the_short_sequences_first(
-    expected: list[str], monkeypatch: pytest.MonkeyPatch, device: Device, together: int
-) -> None:
-    parts: list[list[int]] = []
-
-    def noted(engine: Lanes, queries: Sequences, each: Sequences) -> None:
-        parts.append(each.lengths.tolist())
-
-    monkeypatch.setattr(Lanes, "scan_rate", property(lambda self: None if not parts else 1.0))
-    monkeypatch.setattr(Lanes, "check_lengths", noted)
-    monkeypatch.setattr(scans, "_CELLS_BEGUN_SMALL", (0, 2**44))
-    monkeypatch.setattr(scans, "_FIRST_RESIDUES", 900)
-    monkeypatch.setattr(pipeline, "_MAX_SMALL_PART", together)
-    monkeypatch.setattr(packing, "_BYTES_PER_STEP", 100)
-    aligner = Aligner(engine="lanes", device=device)
-    database = Database.of(TARGETS, PROTEIN)
-    assert shown(aligner.search(QUERIES, database)) == expected
-    short, rest = parts
-    assert 0 < sum(short) <= 900 < sum(rest)
-    assert max(short) <= min(rest)
-    assert shown(aligner.search(QUERIES, database)) == expected
-    assert len(parts) == 3, "the second search has the whole database"

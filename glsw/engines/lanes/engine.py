@@ -108,7 +108,6 @@ class Lanes(PackingEngine):
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
-        self._own_queries = own_queries and not (self.on_software or scoring.positional)
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -118,6 +117,8 @@ class Lanes(PackingEngine):
             workgroup=workgroup,
             query_profile=query_profile,
         )
+        own_queries &= not self.on_software and self.geometries.own_queries
+        self._own_queries = own_queries and not scoring.positional
         self._throttle = Throttle(self.device, first=16)
         self._ahead = False  # a slice is queued of a round whose turn is next
 

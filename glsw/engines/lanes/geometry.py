@@ -233,6 +233,11 @@ class Geometries:
         """Whether queries of similar length can share lanes."""
         return self.number != INT32 and self.profile_memory != COMPARE
 
+    @property
+    def own_queries(self) -> bool:
+        """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
+        return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
+
     def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
         key = m, number, queries, long

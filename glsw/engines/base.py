@@ -213,6 +213,9 @@ class Engine(AnyEngine):
         """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
         return 0.0
 
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
+
     @property
     def keeps_targets(self) -> bool:
         """Whether a part costs less if it is a part of sequences that were computed before."""

@@ -70,6 +70,11 @@ class ScanningRouter(Engine):
         """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
         return self._engine(self._scanner).scan_rate if self._scanner else 0.0
 
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Get ready for a large `scan` of so many residues."""
+        if self._scanner:
+            self._engine(self._scanner).get_ready(queries, residues)
+
     @property
     def targets_at_once(self) -> int | None:
         """Targets of all queries of a `scan` that keep it busy."""

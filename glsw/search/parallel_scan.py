@@ -16,9 +16,11 @@ from glsw.engines import Engine, Progress
 from glsw.search.pool import AnyExecutor, EnginePool, counted
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import (
+    FEW_QUERIES,
     Part,
     ScanResult,
     added,
+    large_first,
     max_pending,
     scan,
     shares,
@@ -100,8 +102,12 @@ def scan_database(
     if not workers or start == stop:
         slices = list(database.parts(engine.part, within))
         parts = [Part.of(database, each) for each in slices]
+        residues = int(database.offsets[stop] - database.offsets[start])
         if len(parts) == 1:
             parts = [parts[0].kept()]
+            if large_first(engine, queries, residues):
+                parts = [parts[0].ahead()]
+                engine.get_ready(queries.part(slice(FEW_QUERIES)), residues)
         return scan(engine, queries, parts, ranking, progress)
     within = slice(start, stop)
     cut = _Pieces(workers, engine, queries, database, ranking, within)

@@ -21,8 +21,11 @@ from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram
 
 _MAX_PENDING_SCORES = 2**26  # of queries with one part of a database
-_FEW_QUERIES, _SECONDS_AT_ONCE = 64, 1.5
+FEW_QUERIES = 64
+"""Queries that may share a second of the device."""
+_SECONDS_AT_ONCE = 1.5
 _FIRST_CELLS = 2**42  # of few queries while the rate is not known
+_LARGE_CELLS = 2**40
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 
 
@@ -58,6 +61,15 @@ class Part(NamedTuple):
     def kept(self) -> Part:
         """Return this part, which loads its sequences once."""
         return self._replace(load=cache(self.load))
+
+    def ahead(self) -> Part:
+        """Return this part, whose sequences a thread loads from now on."""
+        from concurrent.futures import ThreadPoolExecutor  # only for large work
+
+        with_one = ThreadPoolExecutor(1, "glsw-load")
+        found = with_one.submit(self.load)
+        with_one.shutdown(wait=False)
+        return self._replace(load=found.result)
 
     def loaded(self) -> Part:
         """Return this part with its sequences, which other processes can have."""
@@ -171,7 +183,12 @@ def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: in
     many = int(np.searchsorted(cells, engine.cells_at_once, "right"))
     rate = engine.scan_rate
     most = _FIRST_CELLS if rate is None else rate * _SECONDS_AT_ONCE
-    return max(1, many, int(np.searchsorted(cells[:_FEW_QUERIES], most, "right")))
+    return max(1, many, int(np.searchsorted(cells[:FEW_QUERIES], most, "right")))
+
+
+def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
+    """Tell whether a scan is the first of an engine that may be fast, and large."""
+    return engine.scan_rate is None and len(queries.residues) * residues >= _LARGE_CELLS
 
 
 def _places_of(

@@ -20,7 +20,10 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
+from glsw.engines.lanes import packing
+from glsw.engines.lanes.engine import Lanes
 from glsw.search import database_search, tasks, workers
+from glsw.search import scan as scans
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -419,3 +422,24 @@ def test_a_whole_database_is_always_the_same_object() -> None:
     database = Database.of(TARGETS, PROTEIN)
     whole = slice(0, len(database))
     assert Part.of(database, whole).load() is Part.of(database, whole).load()
+
+
+def test_the_first_large_search_gets_ready_while_its_targets_are_read(
+    expected: list[str], monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    ready: list[int] = []
+    get_ready = Lanes.get_ready
+
+    def noted(engine: Lanes, queries: Sequences, residues: int) -> None:
+        get_ready(engine, queries, residues)
+        ready.append(residues)
+
+    monkeypatch.setattr(Lanes, "scan_rate", property(lambda self: 1.0 if ready else None))
+    monkeypatch.setattr(Lanes, "get_ready", noted)
+    monkeypatch.setattr(scans, "_LARGE_CELLS", 0)
+    monkeypatch.setattr(packing, "_FIRST_USE", 16)
+    aligner = Aligner(engine="lanes", device=device)
+    database = Database.of(TARGETS, PROTEIN)
+    assert shown(aligner.search(QUERIES, database)) == expected
+    assert shown(aligner.search(QUERIES, database)) == expected
+    assert ready == [len(database.sequences.residues)]

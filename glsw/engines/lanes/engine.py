@@ -40,7 +40,6 @@ from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
 _FIRST_PORTIONS = 2**8  # that show how many a slice of time takes
-_MAX_BORDER_BYTES = 2**30  # of all slices that the device has; the driver clears 1 GiB in 0.07 s
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
@@ -106,8 +105,7 @@ class Lanes(PackingEngine):
         own_queries: bool = True,
         memory: int = 2**32,
     ) -> None:
-        super().__init__(scoring, device, workgroup=workgroup)
-        self._memory = memory
+        super().__init__(scoring, device, workgroup=workgroup, memory=memory)
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -389,8 +387,7 @@ class Lanes(PackingEngine):
     def _slices_of_units(
         self, units: Sequence[tuple[Job, range]], room: npt.NDArray[np.int64]
     ) -> Iterator[Iterator[tuple[Job, range, int]]]:
-        bound = self.device.info.limits["max_storage_block"]
-        most = min(self._memory // 2, _MAX_BORDER_BYTES, bound)
+        most = self.border_room
         parts = 1 if room[-1] <= most else SLICES_AT_ONCE
         part = int(room[-1]) if parts == 1 else most // parts // 16 * 16
         reserve = partial(self.reserve, BORDERS)

@@ -14,6 +14,7 @@ from glsw.engines.gl import ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import Geometries, Geometry, profile_letters
 from glsw.engines.lanes.targets import (
+    BORDERS,
     LETTERS,
     MAX_GROUPS_PER_DISPATCH,
     TARGETS,
@@ -28,6 +29,8 @@ from glsw.sequences.encoded import Sequences
 
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
+_MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
+_FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 
 
@@ -37,9 +40,15 @@ class PackingEngine(ComputeEngine):
     geometries: Geometries
 
     def __init__(
-        self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        workgroup: int | None = None,
+        memory: int,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
+        self._memory = memory
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted_targets: SortedTargets | None = None
         self.packed_targets: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
@@ -57,6 +66,26 @@ class PackingEngine(ComputeEngine):
     def on_software(self) -> bool:
         """Whether the renderer runs on the CPU."""
         return self.device.info.software
+
+    @property
+    def border_room(self) -> int:
+        """Bytes of rows between strips that the device has at most, of all slices."""
+        bound = self.device.info.limits["max_storage_block"]
+        return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
+
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Load the programs of a scan of so many residues, and make room for its borders."""
+        self.device.activate()
+        lengths = queries.lengths.tolist()
+        groups = [[lengths[q] for q in some] for some in self.geometries.together(queries.lengths)]
+        size = 0
+        for numbers, geometry in self.geometries.stacks(groups, False):
+            self.program("lanes.comp", **(geometry.defines | NO_SCORES))
+            several = sum(geometry.strips(max(groups[k])) > 1 for k in numbers)
+            size += residues * geometry.border * several
+        size = min(size, self.border_room)
+        if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
+            self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
 
     def do_meanwhile(self) -> bool:
         """Do a step of what should be done while the device is busy; False if there is none."""

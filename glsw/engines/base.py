@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from glsw.engines.windows import WindowScores
 
 Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")
@@ -341,6 +344,11 @@ class Engine(AnyEngine):
             raise ValueError(f"engine {self.name!r} takes no masks{what}")
         if len(batch):
             self.scoring.check(*batch.extent[1].tolist())
+
+    def keep_windows(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
+    ) -> None:
+        """Take scores of windows of a scan, by the numbers of queries and targets, for masks."""
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the engine computes such pairs with masks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -25,11 +26,12 @@ from glsw.engines.lanes.pairs import computes_own_queries
 from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
 from glsw.engines.scan import Scan
 from glsw.engines.scanning import ScanningRouter
-from glsw.engines.windowed import Windowed
-from glsw.engines.windows import longest_spans, shortest_cut
+from glsw.engines.windowed import Windowed, cuts
+from glsw.engines.windows import WindowScores
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
+from glsw.sequences.encoded import Sequences
 
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
@@ -56,10 +58,10 @@ class Auto(ScanningRouter):
 
     and of those none whose buffers exceed the device. ``windows`` are those of `Windowed`. Software
     renderers also have ``fragment`` for scores and ends, and where it is installed ``cpu`` for
-    scores and, if not too large, ends and alignments. Without compute shaders (macOS) ``fragment``
-    does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align locally only; the
-    first two have one cost for gaps in queries and targets. Scores that are negative edit distances
-    are computed by ``bit_parallel``.
+    scores and, if not too large, ends, alignments and masks. Without compute shaders (macOS)
+    ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
+    locally only; the first two have one cost for gaps in queries and targets. Scores that are
+    negative edit distances are computed by ``bit_parallel``.
 
     Parameters
     ----------
@@ -143,6 +145,13 @@ class Auto(ScanningRouter):
         fits = self._compute and self._engine(Diagonal).largest_buffer(1, longest) < 2**62
         return fits or self._cuts(batch)
 
+    def keep_windows(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
+    ) -> None:
+        """Take scores of windows of a scan, see `Engine.keep_windows`."""
+        if found and self._scanner and self._compute:
+            self._windowed.keep_windows(queries, targets, found)
+
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
@@ -171,7 +180,7 @@ class Auto(ScanningRouter):
         return Paths.merged(batch.index.shape, parts)
 
     @property
-    def _windowed(self) -> Engine:
+    def _windowed(self) -> Windowed:
         """The engine for short queries and long targets, which uses this one and a scanner.
 
         It has its own scanner: alignments are computed while a scan keeps its targets packed.
@@ -252,19 +261,18 @@ class Auto(ScanningRouter):
                 names.append(Scan.name)
             if not align and self.device.info.software:
                 names.append(Fragment.name)
-            if align or ends:
-                names += [Cpu.name] * self._keeps_tables(batch)
-            elif self._scanner:
-                names += [self._scanner.name] * (
-                    self._scanner is not Lanes or n <= MAX_TARGET_LENGTH
-                )
+        tables = align or ends or batch.masks is not None
+        if tables:
+            names += [Cpu.name] * self._keeps_tables(batch)
+        elif self._scanner and (self._scanner is not Lanes or n <= MAX_TARGET_LENGTH):
+            names.append(self._scanner.name)
         if len(names) == 1:
             return names[0]
         (mean_m, mean_n), (queries, targets) = batch.lengths.mean(axis=0).tolist(), batch.distinct
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
         keys = {name: name for name in names}
-        if align or ends:
+        if tables:
             keys[Cpu.name] = TABLES
         elif computes_single(shape.pairs, queries) or not self.scoring.local:
             keys[Cpu.name] = SINGLE_PAIRS
@@ -296,14 +304,7 @@ class Auto(ScanningRouter):
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
-        able = self.cuts_targets and self.targets_at_once and self.scoring.local and self._compute
-        if not able or not len(batch):
-            return False
-        m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
-        if n < shortest_cut(np.array([m]))[0]:  # no span is below m
-            return False
-        spans = longest_spans(self.scoring, batch.queries)[batch.query_index]
-        return n >= int(shortest_cut(spans.max(keepdims=True))[0])
+        return self.cuts_targets and self._compute and cuts(self, batch)
 
 
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from itertools import pairwise
+from copy import copy
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,24 +26,23 @@ from glsw.engines.base import (
     check_ties,
     ignore,
 )
+from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
 from glsw.engines.cpu_pairs import MAX_TABLE
 from glsw.engines.reference import Reference
+from glsw.engines.windowed import Windowed, cuts
+from glsw.engines.windows import WindowScores
 from glsw.paths import BestCells, Paths
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
-_Job: TypeAlias = "Future[tuple[npt.NDArray[np.intp], BestCells]]"
+    from concurrent.futures import Executor
 
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
-_LANES = 32  # of 8 bits, with AVX2; others have half as many
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
 _MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
-_SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
 
 
 class Cpu(Engine):
@@ -85,7 +84,9 @@ class Cpu(Engine):
     """
 
     name = "cpu"
-    capabilities = Capabilities(modes=ALL_MODES, positional_gaps=True, workloads=("search",))
+    capabilities = Capabilities(
+        modes=ALL_MODES, masks=True, positional_gaps=True, workloads=("search",)
+    )
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
@@ -94,9 +95,10 @@ class Cpu(Engine):
         if threads is not None and threads < 1:
             raise ValueError(f"threads {threads}: at least 1 expected")
         self.threads = _cores() if threads is None else threads
+        self.cuts_targets = True
         self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
-        self._single = cpu_pairs.SinglePairs(scoring, opal.LETTERS) if single else None
+        self._single = cpu_pairs.SinglePairs(scoring) if single else None
 
     @property
     def where(self) -> str:
@@ -118,12 +120,12 @@ class Cpu(Engine):
     @property
     def targets_at_once(self) -> int:
         """Targets of one query of a `scan` that keep it busy."""
-        return _LANES * self.threads
+        return LANES * self.threads
 
     @property
     def targets_together(self) -> int:
         """The lanes of 8 bits."""
-        return _LANES
+        return LANES
 
     @property
     def mixes_queries(self) -> bool:
@@ -166,8 +168,17 @@ class Cpu(Engine):
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
+        if self._cuts(batch, ends):
+            return self._windowed.best(batch, ends, progress, ties=ties)
         with self._pool() as pool:
             return self._begin(pool, batch, ends, ties)(progress)
+
+    def keep_windows(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
+    ) -> None:
+        """Take scores of windows of a scan, see `Engine.keep_windows`."""
+        if found:
+            self._windowed.keep_windows(queries, targets, found)
 
     @contextmanager
     def _pool(self) -> Iterator[Executor]:
@@ -185,7 +196,7 @@ class Cpu(Engine):
     ) -> Callable[[Progress], BestCells]:
         """Begin with the pairs of a batch; return what waits for their best cells."""
         cells = batch.query_lengths * batch.target_lengths
-        exact = ends and ties == "conventional"  # "any" is the first found
+        exact = batch.masks is not None or (ends and ties == "conventional")
         single = self._single if self._single and self._single.takes(batch) else None
         left = cells > (self._largest_table * bool(single) if exact else _LONG)
         able = self._able or (single and not ends)
@@ -196,7 +207,7 @@ class Cpu(Engine):
         if self._able and single and not ends and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             alone = pairs[sharing[batch.query_index[pairs]] < _FEW]
-        jobs: list[_Job] = []
+        jobs: list[Job] = []
         if single and len(alone):
             jobs += single.begin(pool, batch, alone, self.threads, ends=ends)
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
@@ -205,7 +216,7 @@ class Cpu(Engine):
             largest = min(self.part, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
             if not self._opal.keeps(whole) and len(whole.residues) > largest:
                 whole, first = batch.targets, 0
-            jobs += _Search(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
+            jobs += LaneJobs(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
 
         def finish(progress: Progress) -> BestCells:
             from concurrent.futures import as_completed
@@ -223,7 +234,11 @@ class Cpu(Engine):
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
-        """Return the best alignment of each pair; None if a table is too large, or masked."""
+        """Return the best alignment of each pair; None if a table is too large."""
+        if self._cuts(batch, True):
+            check_ties(ties)
+            self.check(batch)
+            return self._windowed.paths(batch, ties=ties, progress=progress)
         if not self.traces(batch):
             return None
         check_ties(ties)
@@ -237,8 +252,21 @@ class Cpu(Engine):
     def traces(self, batch: Batch) -> bool:
         """Tell whether `paths` finds the alignments of these pairs."""
         cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
-        fits = batch.masks is None and cells <= self._largest_table
+        fits = cells <= self._largest_table
         return fits and self._single is not None and self._single.takes(batch)
+
+    @cached_property
+    def _windowed(self) -> Windowed:
+        """The engine for short queries and long targets, which uses this one."""
+        aligner = copy(self)
+        aligner.cuts_targets = False
+        return Windowed(self, aligner)
+
+    def _cuts(self, batch: Batch, exact: bool) -> bool:
+        """Tell whether windows replace targets: where no table, or nothing else, would do."""
+        cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
+        most = MAX_TABLE if exact or batch.masks is not None else _LONG
+        return self.cuts_targets and cells > most and self._able and cuts(self, batch)
 
     @property
     def _largest_table(self) -> int:
@@ -254,7 +282,7 @@ class Cpu(Engine):
         progress: Progress,
     ) -> None:
         """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""
-        if self.rest and not ends and len(pairs):
+        if self.rest and not ends and batch.masks is None and len(pairs):
             scores = self.rest(batch.select(pairs), progress)
             found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
             return
@@ -262,7 +290,7 @@ class Cpu(Engine):
             found.put(pairs, Reference(self.scoring).best(batch.select(pairs), ends, progress))
             return
         for p in pairs:
-            score, i, j = best_end(*batch.pair(int(p)), self.scoring)
+            score, i, j = best_end(*batch.pair(int(p)), self.scoring, batch.mask(int(p)))
             found.put(np.array([p]), BestCells.of([score], [i], [j]))
             progress(int(batch.query_lengths[p] * batch.target_lengths[p]))
 
@@ -285,84 +313,6 @@ class _Begun(NamedTuple):
     finish: Callable[[Progress], BestCells]
     rows: npt.NDArray[np.int32]
     task: npt.NDArray[np.int32] | None
-
-
-class _Search:
-    """Pairs of a batch, sorted by query and then length, cut into jobs for threads.
-
-    A job is a list of ranges of pairs, each range with one query: the long targets come first, so
-    that the lanes of a range, and the threads, end at about the same time. Target 0 of the batch is
-    sequence ``first`` of ``whole``, which the library keeps.
-    """
-
-    def __init__(
-        self,
-        library: opal.Opal,
-        whole: Sequences,
-        first: int,
-        batch: Batch,
-        pairs: npt.NDArray[np.intp],
-        ends: bool,
-    ) -> None:
-        order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))
-        self._pairs = pairs[order]
-        self._query = batch.query_index[self._pairs]
-        self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
-        targets = batch.target_index[self._pairs] + np.int32(first)
-        encoded = library.encoded(whole, batch.queries)
-        self._aligner, self._database = encoded.aligner, encoded.database
-        if not np.array_equal(targets, np.arange(len(whole))):
-            self._database = library.extracted(encoded.database, targets)
-        self._queries, self._ends = batch.queries, ends
-
-    def begin(self, pool: Executor, threads: int) -> list[_Job]:
-        """Begin; return the jobs, whose results are numbers of pairs and their best cells."""
-        return [pool.submit(self._do, job) for job in self._jobs(threads)]
-
-    def _jobs(self, threads: int) -> Iterator[list[range]]:
-        before = np.append(0, np.cumsum(self._cells))
-        size = min(max(int(before[-1]) // (4 * threads), _SMALLEST), _LARGEST)
-        groups = np.flatnonzero(np.diff(self._query, prepend=-1, append=-1)).tolist()
-        job: list[range] = []
-        begun = 0
-        for start, stop in pairwise(groups):
-            while start < stop:
-                full = int(np.searchsorted(before, before[start] + size))
-                rounds = max(1, (full - start) // _LANES)  # of full lanes
-                job.append(range(start, min(stop, start + rounds * _LANES)))
-                start = job[-1].stop
-                if before[start] - begun >= size:
-                    yield job
-                    job, begun = [], before[start]
-        if job:
-            yield job
-
-    def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], BestCells]:
-        first, last = job[0].start, job[-1].stop
-        best = np.concatenate([self._cells_of(pairs) for pairs in job])
-        return self._pairs[first:last], BestCells.of(*best.T)
-
-    def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
-        """Return score, i and j of pairs that have the same query, shape (pairs, 3)."""
-        query = opal.text_of(self._queries[int(self._query[pairs.start])])
-        align = partial(
-            self._aligner.align,
-            query,
-            self._database,
-            # With "buckets" the library loses memory at each overflow.
-            overflow="simple",
-            start=pairs.start,
-            end=pairs.stop,
-        )
-        best = np.zeros((len(pairs), 3), np.int32)
-        if self._ends:
-            hits = align(mode="end")
-            best[:, 1] = [hit.query_end + 1 for hit in hits]
-            best[:, 2] = [hit.target_end + 1 for hit in hits]
-        else:
-            hits = align(mode="score")
-        best[:, 0] = [hit.score for hit in hits]
-        return best
 
 
 def computes_single(pairs: int, queries: int) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -14,20 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.engines.cpu_tables import Walked, best_path
-from glsw.paths import BestCells, Ends, Paths
+from glsw.engines.cpu_letters import Lettering, text_of
+from glsw.engines.cpu_local import LocalPaths
+from glsw.engines.cpu_tables import Walked
+from glsw.paths import BestCells, Ends, Paths, Runs
+from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
+from glsw.traceback import trace
 
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""
 _LARGEST_SUM = 2**30
-_LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
 _SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
-_PairTexts: TypeAlias = "Iterator[tuple[str, str]]"
 _FoundT = TypeVar("_FoundT")
 
 if TYPE_CHECKING:
@@ -38,29 +38,20 @@ class SinglePairs:
     """Scores in all modes and local alignments of pairs, by SIMD instructions along the query.
 
     The library is parasail (Daily 2016, "Parasail: SIMD C library for global, semi-global, and
-    local pairwise sequence alignments", BMC Bioinformatics 17): its prefix scans in 32 bits. Those
-    in 8 and 16 bits do not see when gap costs leave the type, and its striped functions are wrong
-    now and then where opening a gap costs no more than extending it.
+    local pairwise sequence alignments", BMC Bioinformatics 17). Scores are those of its prefix
+    scans in 32 bits: those in 8 and 16 bits do not see when gap costs leave the type, and its
+    striped functions are wrong now and then where opening a gap costs no more than extending it.
+    Alignments, also with masks, are those of `glsw.engines.cpu_local`.
 
     Parameters
     ----------
     scoring : Scoring
-    letters : str
-        What codes are called, one letter each.
     """
 
-    def __init__(self, scoring: Scoring, letters: str) -> None:
-        self._scoring, self._letters = scoring, letters
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
         self._costs = scoring.gap_open, scoring.gap_extend
         self._function = function_of(scoring)
-        self._room = threading.Semaphore(_LARGE_AT_ONCE)
-
-    @cached_property
-    def _scores(self) -> list[list[int]]:
-        """The scores of letters by their numbers as characters."""
-        first = ord(min(self._letters))
-        scores: list[list[int]] = np.pad(self._scoring.matrix, (first, 0)).tolist()
-        return scores
 
     @property
     def version(self) -> str:
@@ -73,14 +64,19 @@ class SinglePairs:
         return str(known)
 
     @cached_property
-    def _library(self) -> tuple[Any, Any]:
-        """The library and its matrix; to import it takes 50 ms."""
+    def _library(self) -> Any:
+        """The library; to import it takes 50 ms."""
         import parasail
 
-        matrix = parasail.matrix_create(self._letters[: len(self._scoring.alphabet)], 0, 0)
-        for (query, target), score in np.ndenumerate(self._scoring.matrix):
-            matrix.set_value(target, query, int(score))  # its rows are of the second
-        return parasail, matrix
+        return parasail
+
+    @cached_property
+    def _matrix(self) -> Any:
+        return Lettering(self._library, self._scoring).plain.matrix()
+
+    @cached_property
+    def _local(self) -> LocalPaths:
+        return LocalPaths(self._library, self._scoring)
 
     def takes(self, batch: Batch) -> bool:
         """Tell whether all numbers stay far from 2**31, where the library gives up."""
@@ -91,16 +87,24 @@ class SinglePairs:
         self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
     ) -> list[Future[tuple[_Pairs, BestCells]]]:
         """Begin with scores, or conventional ends too; jobs return numbers of pairs and cells."""
+        if ends or batch.masks is not None:
 
-        def best(some: _Pairs, texts: _PairTexts) -> tuple[_Pairs, BestCells]:
-            if ends:
-                cells = np.array([self._path(*each)[0] for each in texts], np.int64)
+            def best(some: _Pairs) -> tuple[_Pairs, BestCells]:
+                cells = np.array([self._path(batch, p)[0] for p in some.tolist()], np.int64)
                 return some, BestCells.of(*cells.reshape(-1, 3).T)
-            scores = np.array([self._score(*each) for each in texts], np.int64)
+
+            return self._begin(best, pool, batch, pairs, threads)
+        texts, _ = (_Texts.of(batch.queries), _Texts.of(batch.targets)), self._matrix
+
+        def scored(some: _Pairs) -> tuple[_Pairs, BestCells]:
+            align = getattr(self._library, self._function)
+            scores = np.empty(len(some), np.int64)
+            for k, (q, t) in enumerate(batch.index[some].tolist()):
+                scores[k] = align(texts[0][q], texts[1][t], *self._costs, self._matrix).score
             scores += self._scoring.score_offset(*batch.lengths[some].T)
             return some, BestCells.of(scores, 0 * scores, 0 * scores)
 
-        return self._begin(best, pool, batch, pairs, threads)
+        return self._begin(scored, pool, batch, pairs, threads)
 
     def paths(
         self,
@@ -112,8 +116,8 @@ class SinglePairs:
     ) -> Paths:
         """Return the alignments of pairs, in order."""
 
-        def walk(some: _Pairs, texts: _PairTexts) -> list[Walked]:
-            return [self._path(*each) for each in texts]
+        def walk(some: _Pairs) -> list[Walked]:
+            return [self._path(batch, p) for p in some.tolist()]
 
         cells = batch.query_lengths * batch.target_lengths
         if int(cells[pairs].sum()) < _SMALL_TABLE * len(pairs):
@@ -128,7 +132,7 @@ class SinglePairs:
 
     def _begin(
         self,
-        do: Callable[[_Pairs, _PairTexts], _FoundT],
+        do: Callable[[_Pairs], _FoundT],
         pool: Executor,
         batch: Batch,
         pairs: _Pairs,
@@ -141,32 +145,21 @@ class SinglePairs:
         jobs = 8 * threads if threads > 1 else 1
         size = min(max(int(cells[-1]) // jobs, _SMALLEST), _LARGEST)
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
-        queries, targets = self._texts(batch.queries), self._texts(batch.targets)
-        _ = self._library  # before there are threads
+        if self._scoring.local:
+            _ = self._local  # before there are threads
+        return [pool.submit(do, some) for some in np.split(pairs, bounds)]
 
-        def job(some: _Pairs) -> _FoundT:
-            return do(some, ((queries[q], targets[t]) for q, t in batch.index[some].tolist()))
-
-        return [pool.submit(job, some) for some in np.split(pairs, bounds)]
-
-    def _score(self, query: str, target: str) -> int:
-        library, matrix = self._library
-        align = getattr(library, self._function)
-        return int(align(query, target, *self._costs, matrix).score)
-
-    def _path(self, query: str, target: str) -> Walked:
-        library, matrix = self._library
-        large = len(query) * len(target) > _LARGE_TABLE
-        with self._room if large else nullcontext():
-            result = library.sw_table_scan_32(query, target, *self._costs, matrix)
-            pair = query.encode(), target.encode()
-            costs = self._scoring.deletion
-            return best_path(result.score_table, result.score, pair, self._scores, costs)
-
-    def _texts(self, sequences: Sequences) -> _Texts:
-        table = self._letters.encode().ljust(256)
-        letters = sequences.residues.tobytes().translate(table).decode("ascii")
-        return _Texts(letters, sequences.offsets.tolist())
+    def _path(self, batch: Batch, p: int) -> Walked:
+        """Return the best alignment of a pair; by rows of NumPy if its mask is too large."""
+        (query, target), mask = batch.pair(p), batch.mask(p)
+        if len(query) * len(target) <= MAX_TABLE:
+            found = self._local.best(query, target, mask)
+            if found is not None:
+                return found
+        score, i, j = best_end(query, target, self._scoring, mask)
+        path, _ = trace(query, target, self._scoring, i, j, mask=mask)
+        runs = Runs.of_coordinates([path])
+        return (score, i, j), (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
 
 
 def function_of(scoring: Scoring) -> str:
@@ -186,10 +179,14 @@ def function_of(scoring: Scoring) -> str:
 class _Texts:
     """The letters of all sequences, and where each begins."""
 
-    def __init__(self, letters: str, offsets: list[int]) -> None:
+    def __init__(self, letters: bytes, offsets: list[int]) -> None:
         self._letters, self._offsets = letters, offsets
 
-    def __getitem__(self, k: int) -> str:
+    @classmethod
+    def of(cls, sequences: Sequences) -> _Texts:
+        return cls(text_of(sequences.residues), sequences.offsets.tolist())
+
+    def __getitem__(self, k: int) -> bytes:
         return self._letters[self._offsets[k] : self._offsets[k + 1]]
 
 

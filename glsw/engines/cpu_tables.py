@@ -22,21 +22,33 @@ Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
 _Table: TypeAlias = npt.NDArray[np.int32]
 
 
-def best_path(
+def best_cell(table: _Table, score: int) -> tuple[int, int]:
+    """Return i and j of the conventional end, given the best score, which is not 0.
+
+    >>> best_cell(np.array([[4, 0, 0], [0, 2, 4], [1, 4, 0]], np.int32), 4)
+    (2, 3)
+    """
+    n = table.shape[1]
+    cells = np.flatnonzero(table.reshape(-1) == score)
+    rows, columns = np.divmod(cells[cells // n + cells % n == (cells // n + cells % n).max()], n)
+    return int(rows[0]) + 1, int(columns[0]) + 1
+
+
+def path_to(
     table: _Table,
-    score: int,
+    end: tuple[int, int],
     pair: tuple[bytes, bytes],
     scores: Sequence[Sequence[int]],
     costs: GapCost,
-) -> Walked:
-    """Return the best local alignment of a pair, by the rules of `glsw.traceback`.
+) -> npt.NDArray[np.uint32]:
+    """Return the runs of the best local alignment that ends at a cell, see `glsw.traceback`.
 
     Parameters
     ----------
     table : ndarray of int32, shape (m, n), C order
         H(i, j) of i, j from 1.
-    score : int
-        Its maximum, or 0.
+    end : (int, int)
+        i and j; H is positive there.
     pair : tuple of bytes
         The codes of the query, m, and of the target, n.
     scores : sequence of sequence of int
@@ -48,12 +60,11 @@ def best_path(
     --------
     >>> table = np.array([[0, 0], [2, 1], [1, 4]], np.int32)
     >>> scores = [[2, -1, -1], [-1, 2, -1], [-1, -1, 2]]
-    >>> best_path(table, 4, (bytes([0, 1, 2]), bytes([1, 2])), scores, GapCost(1, 1))
-    ((4, 3, 2), array([11], dtype=uint32))
+    >>> path_to(table, (3, 2), (bytes([0, 1, 2]), bytes([1, 2])), scores, GapCost(1, 1))
+    array([11], dtype=uint32)
     """
-    if score <= 0:
-        return (0, 0, 0), np.empty(0, np.uint32)
-    i, j = best = _best_cell(table, score)
+    i, j = end
+    score = int(table[i - 1, j - 1])
     flat, n, value = table.reshape(-1), table.shape[1], score
     runs: list[int] = []
     while True:
@@ -68,7 +79,7 @@ def best_path(
                 break
         runs += [step << 2 | DIAGONAL] if step else []
         if not value:
-            return (score, *best), np.array(runs, np.uint32)
+            return np.array(runs, np.uint32)
         i, j = i - step, j - step
         most = _longest_gap(score - value, costs)
         if step := _gap(table[max(0, i - 1 - most) : i - 1, j - 1], value, costs):
@@ -79,14 +90,6 @@ def best_path(
             runs.append(step << 2 | LEFT)
             j -= step
         value = int(table[i - 1, j - 1])
-
-
-def _best_cell(table: _Table, score: int) -> tuple[int, int]:
-    """Return i and j of the conventional end."""
-    n = table.shape[1]
-    cells = np.flatnonzero(table.reshape(-1) == score)
-    rows, columns = np.divmod(cells[cells // n + cells % n == (cells // n + cells % n).max()], n)
-    return int(rows[0]) + 1, int(columns[0]) + 1
 
 
 def _longest_gap(room: int, costs: GapCost) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,30 +10,12 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, ignore
-from glsw.engines.windows import longest_spans, window_groups
+from glsw.engines.windows import WindowScores, longest_spans, shortest_cut, window_groups
 from glsw.mask import Mask
 from glsw.paths import BestCells, Ends, Paths
 from glsw.sequences.encoded import Sequences
 
 _MAX_SCORES_KEPT = 2**25
-
-
-class WindowScores(NamedTuple):
-    """The best scores of a query with the windows of a target.
-
-    Parameters
-    ----------
-    score : ndarray of int32, shape (windows,)
-    start, stop : ndarray of int64, shape (windows,)
-        The columns of each.
-    span : int
-        The longest span of an alignment of the query.
-    """
-
-    score: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.int64]
-    span: int
 
 
 class Windowed(Engine):
@@ -57,7 +37,7 @@ class Windowed(Engine):
 
     def __init__(self, scanner: Engine, aligner: Engine) -> None:
         self.capabilities = aligner.capabilities
-        super().__init__(aligner.scoring, aligner.device)
+        super().__init__(aligner.scoring, aligner._device)
         self._scanner, self._aligner = scanner, aligner
         self._kept: WeakKeyDictionary[
             Sequences, WeakKeyDictionary[Sequences, dict[tuple[int, int], WindowScores]]
@@ -91,11 +71,12 @@ class Windowed(Engine):
     def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
         """Return the scores of the windows of each pair, masks considered."""
         pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
-        known = self._known(batch)
+        known = self._known(batch.queries, batch.targets)
         missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
         if missing and self._count > _MAX_SCORES_KEPT:
             self._kept.clear()
-            self._count, known, missing = 0, self._known(batch), list(dict.fromkeys(pairs))
+            self._count, missing = 0, list(dict.fromkeys(pairs))
+            known = self._known(batch.queries, batch.targets)
         by_target: dict[int, list[int]] = {}
         for q, t in missing:
             by_target.setdefault(t, []).append(q)
@@ -112,10 +93,17 @@ class Windowed(Engine):
             windows = self._with_masks(batch, windows, batch.masks)
         return windows
 
-    def _known(self, batch: Batch) -> dict[tuple[int, int], WindowScores]:
+    def keep_windows(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
+    ) -> None:
+        """Keep scores that a scan has found, see `Engine.keep_windows`."""
+        self._known(queries, targets).update(found)
+        self._count += sum(len(each.score) for each in found.values())
+
+    def _known(self, queries: Sequences, targets: Sequences) -> dict[tuple[int, int], WindowScores]:
         """Return the scores that are kept of these sequences, by query and target."""
-        by_targets = self._kept.setdefault(batch.queries, WeakKeyDictionary())
-        return by_targets.setdefault(batch.targets, {})
+        by_targets = self._kept.setdefault(queries, WeakKeyDictionary())
+        return by_targets.setdefault(targets, {})
 
     def _scanned(
         self, queries: Sequences, targets: Sequences, progress: Progress
@@ -123,13 +111,11 @@ class Windowed(Engine):
         """Yield the scores of each query with the windows of each target."""
         spans = longest_spans(self.scoring, queries)
         for group, windows in window_groups(self._scanner, spans, targets, {}):
-            stop = windows.start + windows.sequences.lengths
             some = queries.select(group.tolist())
             [scores] = self._scanner.scan(some, [windows.sequences], progress=progress)
-            for t, (first, end) in enumerate(pairwise(windows.first.tolist())):
-                bounds = windows.start[first:end], stop[first:end]
-                for q, score in zip(group.tolist(), scores[:, first:end], strict=True):
-                    yield q, t, WindowScores(score, *bounds, int(spans[q]))
+            for t in range(len(targets)):
+                for q, row in zip(group.tolist(), scores, strict=True):
+                    yield q, t, windows.scores(row, t, int(spans[q]))
 
     def _with_masks(
         self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
@@ -156,6 +142,17 @@ class Windowed(Engine):
             for (p, w), score in zip(touched, scores.tolist(), strict=True):
                 windows[p].score[w] = score
         return windows
+
+
+def cuts(engine: Engine, batch: Batch) -> bool:
+    """Tell whether the targets are so long beside the queries that windows can replace them."""
+    if not engine.targets_at_once or not engine.scoring.local or not len(batch):
+        return False
+    m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
+    if n < shortest_cut(np.array([m]))[0]:  # no span is below m
+        return False
+    spans = longest_spans(engine.scoring, batch.queries)[batch.query_index]
+    return n >= int(shortest_cut(spans.max(keepdims=True))[0])
 
 
 def _cropped(batch: Batch, windows: list[WindowScores]) -> tuple[Batch, npt.NDArray[np.int64]]:

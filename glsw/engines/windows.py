@@ -27,17 +27,15 @@ Pairs that masks forbid take alignments away and add none, so all of this holds 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from glsw.engines.base import Engine, Progress, ignore
+from glsw.engines.base import Engine
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -130,6 +128,24 @@ def shortest_cut(spans: _Int64) -> _Int64:
     return np.where(never, _ENDLESS, _MIN_TARGET_WINDOWS * np.minimum(length, LONGEST_WINDOW) + 1)
 
 
+class WindowScores(NamedTuple):
+    """The best scores of a query with the windows of a target.
+
+    Parameters
+    ----------
+    score : ndarray of int32, shape (windows,)
+    start, stop : ndarray of int64, shape (windows,)
+        The columns of each.
+    span : int
+        The longest span of an alignment of the query.
+    """
+
+    score: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+    span: int
+
+
 class Places(NamedTuple):
     """Where in long targets the best alignments with the conventional end are.
 
@@ -139,11 +155,14 @@ class Places(NamedTuple):
         The targets that were cut.
     start, stop : ndarray of int64, shape (queries, C)
         Their columns, from 0 and half-open; anything where the score is 0.
+    windows : callable, optional
+        Returns the scores of the windows of a target, given the numbers of a query and of a target.
     """
 
     targets: _Int64
     start: _Int64
     stop: _Int64
+    windows: Callable[[int, int], WindowScores] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +236,12 @@ class Windows:
         found: npt.NDArray[np.int32] = np.maximum.reduceat(scores, self.first[:-1], axis=1)
         return found
 
+    def scores(self, scores: npt.NDArray[np.int32], target: int, span: int) -> WindowScores:
+        """Return the scores of a query with the windows of a target, given those with all."""
+        own = slice(int(self.first[target]), int(self.first[target + 1]))
+        start = self.start[own]
+        return WindowScores(scores[own].copy(), start, start + self.sequences.lengths[own], span)
+
     def places(self, scores: npt.NDArray[np.int32], m: _Int64, spans: _Int64) -> Places:
         """Return where the best alignments are, see the top of this module.
 
@@ -236,37 +261,8 @@ class Windows:
         return Places(cut, start, begin + self.sequences.lengths[last])
 
 
-def scan_windows(
-    engine: Engine,
-    tasks: Iterable[tuple[Sequences, Sequences]],
-    *,
-    progress: Progress | None = None,
-) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
-    """Yield what `Engine.scan_each` yields, and where in long targets; these are cut if that pays.
-
-    Parameters as of `Engine.scan_each`. Queries of similar spans share windows.
-    """
-    for to_cut, some in groupby(tasks, key=lambda task: _pays(engine, *task)):
-        if not to_cut:
-            for scores in engine.scan_each(some, progress=progress):
-                yield scores, None
-            continue
-        yield from _scan_cut(engine, some, progress or ignore)
-
-
-def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
-    """Tell whether some of the queries should meet windows of the targets."""
-    fill, longest = engine.targets_at_once, part.lengths.max(initial=0)
-    if fill is None or not engine.scoring.local or not len(queries):
-        return False
-    if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:
-        return False
-    span = int(longest_spans(engine.scoring, queries).min())
-    length = window_length(span, len(part.residues), fill)
-    return length > 0 and _long_enough(part, length)
-
-
-def _long_enough(part: Sequences, length: int) -> bool:
+def long_enough(part: Sequences, length: int) -> bool:
+    """Tell whether enough residues are in targets that such windows would cut."""
     long = part.lengths > _MIN_TARGET_WINDOWS * length
     return int(part.lengths[long].sum()) * _MIN_SHARE >= max(1, len(part.residues))
 
@@ -297,7 +293,7 @@ def window_groups(
         residues = len(part.residues) * together
         length = window_length(span, residues, fill, engine.targets_together)
         key = length, span - 1
-        if not length or not _long_enough(part, length):
+        if not length or not long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))
         else:
             windows = made[key] = made.get(key) or Windows.of(part, *key)
@@ -315,63 +311,3 @@ def _rounded(span: int) -> int:
     """
     low = max(0, span.bit_length() - 3)
     return -(-span >> low) << low if span < _ENDLESS else span
-
-
-def _scan_cut(
-    engine: Engine, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress
-) -> Iterator[tuple[npt.NDArray[np.int32], Places]]:
-    """Yield the scores of tasks whose targets are cut; the next one is prepared meanwhile."""
-    plans: deque[_Plan] = deque()
-    made: dict[tuple[int, int], Windows] = {}
-
-    def scans() -> Iterator[tuple[Sequences, Sequences]]:
-        last = None
-        for queries, part in tasks:
-            if part is not last:
-                made.clear()
-                last = part
-            spans = longest_spans(engine.scoring, queries)
-            groups = list(window_groups(engine, spans, part, made))
-            plans.append(_Plan(queries, part, spans, groups))
-            for group, windows in groups:
-                yield queries.select(group.tolist()), windows.sequences
-
-    def report(cells: int) -> None:  # of the targets that were cut, not of what overlaps
-        progress(int(cells * plans[-1].share))
-
-    found = engine.scan_each(scans(), progress=report)
-    for scores in found:
-        plan = plans[0]
-        every = [scores, *(next(found) for _ in plan.groups[1:])]
-        yield plan.result(every)
-        plans.popleft()
-
-
-class _Plan(NamedTuple):
-    """A task, the longest spans of its queries, and the groups of these that share windows."""
-
-    queries: Sequences
-    part: Sequences
-    spans: _Int64
-    groups: list[tuple[npt.NDArray[np.intp], Windows]]
-
-    @property
-    def share(self) -> float:
-        """Residues of the targets compared with those of the windows."""
-        cells = sum(len(group) * len(each.sequences.residues) for group, each in self.groups)
-        return len(self.queries) * len(self.part.residues) / max(1, cells)
-
-    def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
-        """Return the best scores, and where, given the scores of the windows of each group."""
-        found = np.zeros((len(self.queries), len(self.part)), np.int32)
-        start = np.zeros(found.shape, np.int64)
-        stop = np.broadcast_to(self.part.lengths, found.shape).copy()
-        cut = np.zeros(len(self.part), bool)
-        for (group, windows), each in zip(self.groups, scores, strict=True):
-            found[group] = windows.best(each)
-            places = windows.places(each, self.queries.lengths[group], self.spans[group])
-            cut[places.targets] = True
-            at = np.ix_(group, places.targets)
-            start[at], stop[at] = places.start, places.stop
-        every = np.flatnonzero(cut)
-        return found, Places(every, start[:, every], stop[:, every])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.windows import WindowScores
 from glsw.search.ranking import target_numbers
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
@@ -125,6 +126,19 @@ class HitPairs:
         of_pair[~cut], of_pair[cut] = index, len(whole) + np.arange(int(cut.sum()))
         batch = Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
         return batch, bounds[:, 0]
+
+    def known_windows(self, targets: Targets) -> dict[tuple[int, int], WindowScores]:
+        """Return the scores of windows that the scan has kept, by context and target."""
+        if self.hit_lists.own is not None:
+            return {}
+        rank, places = self.database.rank, targets.places
+        known = {}
+        for context, scan in enumerate(each for scans in self.hit_lists.scans for each in scans):
+            for number, windows in (scan.windows or {}).items():
+                target = int(np.searchsorted(places, rank[number]))
+                if target < len(places) and places[target] == rank[number]:
+                    known[context, target] = windows
+        return known
 
     def _cuts(self, contexts: _Int64, hits: _Int64) -> _Int64 | None:
         """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""

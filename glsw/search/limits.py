@@ -109,9 +109,10 @@ class Limits(NamedTuple):
         known beforehand; the best of those with the E-value are selected later. If E-values sort
         hits, it keeps all: a lower score may have a lower E-value.
         """
+        ranking = self.ranking._replace(keeps_windows=self.max_hsps != 1)
         if not self.needs_statistics:
-            return self.ranking
-        ranking = self.ranking._replace(top=None)
+            return ranking
+        ranking = ranking._replace(top=None)
         if self.evalue is None or ranking.bin_width is not None or not len(queries):
             return ranking
         longest = int(queries.lengths.max())

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glsw.engines import Engine, Progress
+from glsw.engines.windows import WindowScores
 from glsw.search.pool import AnyExecutor, EnginePool, counted
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import (
@@ -50,7 +51,11 @@ class _ScanTask:
         found = list(scan(engine, self.queries, [self.part()], self.ranking))
         ran = engine.label, engine.where, engine.memory_used
         return [
-            ScanResult(each.hits, each.seconds, *ran, each.histogram, each.places) for each in found
+            ScanResult(
+                *(each.hits, each.seconds, *ran, each.histogram, each.places),
+                windows=each.windows,
+            )
+            for each in found
         ]
 
 
@@ -235,12 +240,14 @@ class Merge:
     engines: dict[str, None] = field(default_factory=dict)
     devices: dict[Hashable, str] = field(default_factory=dict)
     memory: int = 0
+    windows: dict[int, WindowScores] = field(default_factory=dict)
 
     def add(self, found: ScanResult, worker: Hashable, ranking: Ranking) -> None:
         """Add the result with a part."""
         self.hits = ranking.merged(self.hits, found.hits)
         self.histogram = added(self.histogram, found.histogram)
         self.places |= found.places or {}
+        self.windows |= found.windows or {}
         self.engines[found.engine] = None
         self.devices[worker] = found.device
         self.memory = max(self.memory, found.memory)
@@ -256,4 +263,5 @@ class Merge:
             self.histogram,
             self.places or None,
             following,
+            self.windows or None,
         )

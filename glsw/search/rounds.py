@@ -84,6 +84,7 @@ def align_hits(
     targets = [_Target.of(pairs, hit) for hit in range(first, stop)]
     if cut:
         whole = pairs.whole(hits)
+        engine.keep_windows(pairs.contexts, whole.sequences, pairs.known_windows(whole))
     while len(hits):
         for p, (hit, context) in enumerate(zip(hits.tolist(), contexts.tolist(), strict=True)):
             candidate = _Candidate(context, int(units[p]), runs.coordinates(p))

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
-from glsw.engines.windows import Places, scan_windows
+from glsw.engines.window_scan import scan_windows
+from glsw.engines.windows import Places, WindowScores
 from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -96,6 +97,8 @@ class ScanResult(NamedTuple):
         half-open, that have the best alignment with the conventional end.
     following : int
         The results behind this one that are ready too.
+    windows : dict of int to WindowScores, optional
+        Of these targets, if the ranking wants them: the scores of all windows.
     """
 
     hits: RankedHits
@@ -106,6 +109,7 @@ class ScanResult(NamedTuple):
     histogram: ScoreHistogram | None = None
     places: dict[int, tuple[int, int]] | None = None
     following: int = 0
+    windows: dict[int, WindowScores] | None = None
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
@@ -149,6 +153,7 @@ def scan(
         hits = [np.empty(0, np.int64)] * len(some)
         histograms = [ranking.histogram() for _ in some]
         known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
+        windows: list[dict[int, WindowScores]] = [{} for _ in some]
         for part in parts:
             scores, places = next(scores_of_tasks)
             cut = None if places is None else part.numbers[places.targets].tolist()
@@ -158,12 +163,23 @@ def scan(
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.lengths)
                 if places is not None and cut and len(best):
-                    known[q] |= _places_of(q, places, cut, best)
+                    among = _cut_among(cut, best)
+                    known[q] |= {t: _place(places, q, c) for c, t in among}
+                    if ranking.keeps_windows and places.windows:
+                        target = places.targets.tolist()
+                        windows[q] |= {t: places.windows(q, target[c]) for c, t in among}
         seconds = shares(time.perf_counter() - start, some)
         following = range(len(some) - 1, -1, -1)
-        found_of_each = zip(hits, seconds, histograms, known, following, strict=True)
-        for each, share, histogram, place, k in found_of_each:
-            yield ScanResult(each, share, histogram=histogram, places=place or None, following=k)
+        of_each = zip(hits, seconds, histograms, known, windows, following, strict=True)
+        for each, share, histogram, place, scores_of_windows, k in of_each:
+            yield ScanResult(
+                each,
+                share,
+                histogram=histogram,
+                places=place or None,
+                following=k,
+                windows=scores_of_windows or None,
+            )
 
 
 def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: int) -> int:
@@ -191,13 +207,14 @@ def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
     return engine.scan_rate is None and len(queries.residues) * residues >= _LARGE_CELLS
 
 
-def _places_of(
-    q: int, places: Places, cut: list[int], hits: RankedHits
-) -> dict[int, tuple[int, int]]:
-    """Return where the best alignments of a query are in those hits that were cut."""
+def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:
+    """Return which of the targets that were cut are hits: their places in the list, and they."""
     among = set(target_numbers(hits).tolist()).intersection(cut)
-    start, stop = places.start[q], places.stop[q]
-    return {cut[c]: (int(start[c]), int(stop[c])) for c in range(len(cut)) if cut[c] in among}
+    return [(c, target) for c, target in enumerate(cut) if target in among]
+
+
+def _place(places: Places, query: int, c: int) -> tuple[int, int]:
+    return int(places.start[query, c]), int(places.stop[query, c])
 
 
 def max_pending(ranking: Ranking, queries: int) -> int:

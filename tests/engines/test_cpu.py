@@ -22,11 +22,10 @@ import glsw.engines.spec
 from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
-from glsw.engines import cpu_pairs, opal
+from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
-from glsw.mask import Mask
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
@@ -40,9 +39,9 @@ A = np.zeros(1000, np.uint8)
 @pytest.fixture
 def small_jobs(monkeypatch):
     """Jobs of a few pairs, ranges of two."""
-    monkeypatch.setattr(module, "_LANES", 2)
-    monkeypatch.setattr(module, "_SMALLEST", 500)
-    monkeypatch.setattr(module, "_LARGEST", 500)
+    monkeypatch.setattr(cpu_lanes, "LANES", 2)
+    monkeypatch.setattr(cpu_lanes, "_SMALLEST", 500)
+    monkeypatch.setattr(cpu_lanes, "_LARGEST", 500)
 
 
 def blosum62_of_parasail(query, targets, gaps):
@@ -62,7 +61,7 @@ def test_every_pair_is_in_one_job():
     batch = cases.shared(3)
     engine = Cpu(CASES["DNA 10 1"].scoring)
     chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-    search = module._Search(engine._opal, batch.targets, 0, batch, chosen, False)
+    search = cpu_lanes.LaneJobs(engine._opal, batch.targets, 0, batch, chosen, False)
     jobs = list(search._jobs(threads=2))
     assert len(jobs) > 5
     assert max(len(job) for job in jobs) > 1
@@ -145,7 +144,7 @@ def test_long_pairs_go_to_the_host(monkeypatch):
 @pytest.mark.usefixtures("small_jobs")
 def test_interruption_leaves_the_other_jobs(monkeypatch):
     done, interrupted = [], threading.Event()
-    cells_of, cancel = module._Search._cells_of, Future.cancel
+    cells_of, cancel = cpu_lanes.LaneJobs._cells_of, Future.cancel
 
     def counted(*args):
         done.append(1)
@@ -153,7 +152,7 @@ def test_interruption_leaves_the_other_jobs(monkeypatch):
             interrupted.wait()
         return cells_of(*args)
 
-    monkeypatch.setattr(module._Search, "_cells_of", counted)
+    monkeypatch.setattr(cpu_lanes.LaneJobs, "_cells_of", counted)
     monkeypatch.setattr(Future, "cancel", lambda self: interrupted.set() or cancel(self))
 
     def interrupt(cells):
@@ -192,12 +191,6 @@ def test_the_library_has_the_letters_that_occur():
         batch = Batch.one_to_many(encode(query), targets)
         assert engine.scores(batch).tolist() == judge_of_all.scores(batch).tolist()
         assert len(engine._opal._encoded.letters) == letters
-
-
-def test_masks_are_refused():
-    batch = Batch.pairwise([A[:3]], [A[:3]]).masked([Mask.nothing(3)])
-    with pytest.raises(ValueError, match="engine 'cpu' takes no masks"):
-        Cpu(CASES["DNA 4 4"].scoring).scores(batch)
 
 
 def test_it_runs_without_a_device():
@@ -370,12 +363,10 @@ def test_alignments_of_random_pairs_by_tables(data):
     judge_paths(Cpu(scoring, threads=1), cases.Case("random", scoring, batch))
 
 
-def test_pairs_with_masks_or_large_tables_are_traced_back_elsewhere(monkeypatch, device):
+def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
     case = CASES["BLOSUM62 12 1"]
     engine = Cpu(case.scoring)
     batch = case.batch
-    masked = batch.masked([Mask.nothing(int(m)) for m in batch.query_lengths])
-    assert engine.paths(masked) is None
     expected = [alignment for _, alignment in traced(engine, batch, "conventional")]
     monkeypatch.setattr(module, "MAX_TABLE", 300)
     assert engine.paths(batch) is None
@@ -388,13 +379,13 @@ def test_pairs_with_masks_or_large_tables_are_traced_back_elsewhere(monkeypatch,
 
 
 def test_few_large_tables_exist_at_once(monkeypatch):
-    monkeypatch.setattr(cpu_pairs, "_LARGE_TABLE", 300)
-    monkeypatch.setattr(cpu_pairs, "_LARGE_AT_ONCE", 2)
+    monkeypatch.setattr(cpu_local, "_LARGE_TABLE", 300)
+    monkeypatch.setattr(cpu_local, "_LARGE_AT_ONCE", 2)
     monkeypatch.setattr(cpu_pairs, "_SMALL_TABLE", 0)
     monkeypatch.setattr(cpu_pairs, "_SMALLEST", 500)
     case = CASES["BLOSUM62 12 1"]
     engine = Cpu(case.scoring, threads=5)
-    at_once, most, walk = [], [], cpu_pairs.best_path
+    at_once, most, walk = [], [], cpu_local.path_to
 
     def walked(table, *args):
         at_once.append(table.size > 300)
@@ -403,7 +394,7 @@ def test_few_large_tables_exist_at_once(monkeypatch):
         at_once.remove(table.size > 300)
         return found
 
-    monkeypatch.setattr(cpu_pairs, "best_path", walked)
+    monkeypatch.setattr(cpu_local, "path_to", walked)
     judge_paths(engine, case)
     assert max(most) <= 2
     assert max(most) > 0

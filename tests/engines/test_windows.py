@@ -10,7 +10,8 @@ from glsw.engines import choose
 from glsw.engines import windows as module
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
-from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
+from glsw.engines.window_scan import scan_windows
+from glsw.engines.windows import Windows, longest_spans, window_length
 from glsw.mask import Mask
 from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring

@@ -1,0 +1,144 @@
+"""Pairs of sequences as letters of the library parasail, and its matrices, for engine ``cpu``.
+
+A residue is forbidden for another one by letters of its own for both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import distinct
+
+LETTERS = bytes(letter for letter in range(1, 256) if letter != ord("*"))
+"""The library's letters of codes; its own is ``*``."""
+
+NEVER, _NEVER_16 = -(2**29), -(2**14)
+"""Scores of forbidden pairs in 32 and 16 bits; the other numbers are smaller."""
+
+Codes: TypeAlias = npt.NDArray[np.uint8]
+Places: TypeAlias = npt.NDArray[np.int64]
+"""Rows and columns of pairs of residues, shape (2, pairs)."""
+
+_LETTERS_OF_CODES = LETTERS.ljust(256)
+_CODES_OF_LETTERS = np.array([max(0, LETTERS.find(each)) for each in range(256)])
+
+
+def text_of(codes: Codes) -> bytes:
+    """Return codes as the library's letters."""
+    return codes.tobytes().translate(_LETTERS_OF_CODES)
+
+
+class Matrices:
+    """Scores of letters, as the library has them in 16 or 32 bits; made when they are needed.
+
+    Parameters
+    ----------
+    library : module
+        parasail.
+    scores : ndarray of int64, shape (letters, letters)
+        Of letters of the query with those of the target; `NEVER` where they are forbidden.
+    """
+
+    def __init__(self, library: Any, scores: npt.NDArray[np.int64]) -> None:
+        self._library, self.scores = library, scores
+        self._made: dict[tuple[int, int, bool], Any] = {}
+
+    @cached_property
+    def listed(self) -> list[list[int]]:
+        """The scores of letters by their numbers as characters."""
+        codes = _CODES_OF_LETTERS[: LETTERS[len(self.scores) - 1] + 1]
+        listed: list[list[int]] = self.scores[np.ix_(codes, codes)].tolist()
+        return listed
+
+    def matrix(self, bits: int = 32, factor: int = 1, *, swapped: bool = False) -> Any:
+        """Return the library's matrix; with a factor, all scores times it, and 2 more."""
+        key = bits, factor, swapped
+        if key not in self._made:
+            self._made[key] = self._new(*key)
+        return self._made[key]
+
+    def _new(self, bits: int, factor: int, swapped: bool) -> Any:
+        scores = self.scores if factor == 1 else self.scores * factor + 2
+        never = _NEVER_16 if bits == 16 else NEVER
+        scores = np.where(self.scores == NEVER, never, scores)
+        size, highest, lowest = len(scores), int(scores.max()), int(scores.min())
+        made = self._library.matrix_create(LETTERS[:size], highest, lowest, case_sensitive=True)
+        values = np.zeros((made.size, made.size), np.intc)  # its rows are of the second sequence
+        values[:size, :size] = scores if swapped else scores.T
+        ctypes.memmove(made.pointer[0].user_matrix, values.ctypes.data, values.nbytes)
+        return made
+
+
+class Texts(NamedTuple):
+    """A pair of sequences as the library's letters.
+
+    Parameters
+    ----------
+    query, target : bytes
+    matrices : Matrices
+        The scores of their letters.
+    """
+
+    query: bytes
+    target: bytes
+    matrices: Matrices
+
+
+class Lettering:
+    """How pairs become letters: those of one scoring.
+
+    Parameters
+    ----------
+    library : module
+        parasail.
+    scoring : Scoring
+    """
+
+    def __init__(self, library: Any, scoring: Scoring) -> None:
+        self._library = library
+        self._scores = scoring.matrix.astype(np.int64)
+        scores = np.tile(self._scores, (2, 2))  # a second letter for each, for a forbidden pair
+        scores[len(self._scores) :, len(self._scores) :] = NEVER
+        self.plain = Matrices(library, self._scores)
+        self._twice = Matrices(library, scores)
+
+    def texts(self, query: Codes, target: Codes, forbidden: Places | None = None) -> Texts:
+        """Return a pair, of which some pairs of residues may be forbidden."""
+        if forbidden is None or not forbidden.shape[1]:
+            return Texts(text_of(query), text_of(target), self.plain)
+        own = [distinct(each) for each in forbidden]  # residues that get a letter of their own
+        if forbidden.shape[1] == 1 and 2 * len(self._scores) <= len(LETTERS):
+            letters = [
+                len(self._scores) + each[k] for each, k in zip((query, target), own, strict=True)
+            ]
+            matrices = self._twice
+        else:
+            letters = [len(self._scores) + np.arange(len(each)) for each in own]
+            matrices = self._with_own(query, target, forbidden, own)
+        query, target = query.copy(), target.copy()
+        query[own[0]], target[own[1]] = letters
+        return Texts(text_of(query), text_of(target), matrices)
+
+    def can_forbid(self, forbidden: Places) -> bool:
+        """Tell whether there are letters for these pairs."""
+        own = max(len(distinct(each)) for each in forbidden)
+        return len(self._scores) + own <= len(LETTERS)
+
+    def _with_own(
+        self, query: Codes, target: Codes, forbidden: Places, own: list[npt.NDArray[np.int64]]
+    ) -> Matrices:
+        first, last = len(self._scores), len(self._scores) + max(map(len, own))
+        like = np.zeros((2, last), np.intp)  # the codes of letters
+        like[:, :first] = np.arange(first)
+        for side, codes, each in zip(like, (query, target), own, strict=True):
+            side[first:][: len(each)] = codes[each]
+        scores = self._scores[np.ix_(*like)]
+        letters = [np.searchsorted(*each) for each in zip(own, forbidden, strict=True)]
+        scores[first + letters[0], first + letters[1]] = NEVER
+        return Matrices(self._library, scores)

@@ -1,0 +1,207 @@
+"""The best local alignment of a pair by the library parasail, with pairs of residues forbidden.
+
+A table of H is bound by memory, so as little of it as possible is kept, by passes over the whole
+table that keep nothing. They find
+
+1. the best score S, and a cell A that has it;
+2. from A backwards, the pair B of residues with which a best alignment up to A begins. Before B it
+   has no positive score, which it would have from B on in addition;
+3. from B on, with scores times a large factor, plus 1 per residue: the longest of the best
+   alignments that align B. Its end has the largest i + j; as the library finds the first of several
+   rows, it has the smallest i;
+4. the best score where B is forbidden. If it is S too, there are best alignments that do not align
+   B: then this begins again with their A, until all of them align one of the B.
+
+The conventional end C is the best one of those found. The table is that of the rows and columns
+from the first of those B that are not behind C, to C. None of its numbers is larger than in the
+whole table. A best alignment that ends in C aligns one of these B, and so is in it from there on:
+H along the path that `glsw.traceback` walks from C is the same in both, and a move from there that
+is one of a best alignment in the whole table is one in the part, and the other way round. So the
+path is the same.
+
+If there are more than `_MOST_BEGINS` such B, the whole table is kept.
+
+The library has letters for `_MOST_FORBIDDEN` pairs of a mask, at equal distances on it. With these
+forbidden no score is lower than with the mask. So if the path has no pair of the mask, it is that
+of the mask too, by the same argument. If it has, some of these are forbidden too, and so on.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
+from glsw.engines.cpu_tables import Walked, best_cell, path_to
+from glsw.mask import Mask
+from glsw.paths import DIAGONAL, LEFT, UP
+from glsw.scoring.scoring import Scoring
+
+_LARGEST_16 = 2**14  # of scores in 16 bits, twice that of costs
+_LARGEST_LONG = 2**29  # of scores that say lengths too
+_SMALL_TABLE = 2**18  # cells of a table that is kept at once
+_LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
+_MOST_BEGINS = 6  # of best alignments
+_MOST_FORBIDDEN = 160
+_MOST_AGAIN = 16  # of a path that has pairs of the mask
+
+
+class _Region(NamedTuple):
+    """The first row and column of the table to keep, and its end, exclusive."""
+
+    first: tuple[int, int]
+    end: tuple[int, int]
+
+
+class LocalPaths:
+    """Best local alignments of pairs, by the rules of `glsw.traceback`.
+
+    Parameters
+    ----------
+    library : module
+        parasail.
+    scoring : Scoring
+        A local one without positions; opening a gap costs something.
+    """
+
+    def __init__(self, library: Any, scoring: Scoring) -> None:
+        self._library, self._scoring = library, scoring
+        self._costs = scoring.gap_open, scoring.gap_extend
+        self._lettering = Lettering(library, scoring)
+        self._room = threading.Semaphore(_LARGE_AT_ONCE)
+        # The library's striped functions are wrong where opening costs no more than extending.
+        self._striped = scoring.gap_open > scoring.gap_extend
+        self._largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
+
+    def best(self, query: Codes, target: Codes, mask: Mask | None = None) -> Walked | None:
+        """Return the best alignment of a pair.
+
+        Parameters
+        ----------
+        query, target : ndarray of uint8, shapes (m,), (n,)
+            Codes; not empty.
+        mask : Mask, optional
+
+        Returns
+        -------
+        tuple or None
+            None if the library has not enough letters for the mask.
+        """
+        if mask is None or not len(mask.columns):
+            return self._best(query, target, np.empty((2, 0), np.int64))
+        places = np.stack([mask.rows, mask.columns.astype(np.int64)])
+        forbidden = _spread(places, _MOST_FORBIDDEN)
+        while self._lettering.can_forbid(forbidden):
+            found = self._best(query, target, forbidden)
+            used = _common(places, _aligned(found))
+            if not used.shape[1]:
+                return found
+            forbidden = np.concatenate([forbidden, _spread(used, _MOST_AGAIN)], axis=1)
+        return None
+
+    def _best(self, query: Codes, target: Codes, forbidden: Places) -> Walked:
+        """Return the best alignment without pairs that are forbidden."""
+        texts, region = self._lettering.texts(query, target, forbidden), None
+        if len(query) * len(target) > _SMALL_TABLE:
+            region = self._region(query, target, forbidden, texts)
+        if region is None:
+            return self._path(texts)
+        (row, column), (i, j) = region.first, region.end
+        part = texts._replace(query=texts.query[row:i], target=texts.target[column:j])
+        (score, *_), runs = self._path(part, ends_last=True)
+        return (score, i, j), runs
+
+    def _path(self, texts: Texts, *, ends_last: bool = False) -> Walked:
+        """Return the best alignment by a table, the last cell of which may be its end."""
+        m, n = len(texts.query), len(texts.target)
+        with self._room if m * n > _LARGE_TABLE else nullcontext():
+            result = self._run(texts, kind="table_") if m * n else None
+            if result is None or not result.score:
+                return (0, 0, 0), np.empty(0, np.uint32)
+            table, score = result.score_table, int(result.score)
+            end = (m, n) if ends_last else best_cell(table, score)
+            pair, scores = (texts.query, texts.target), texts.matrices.listed
+            return (score, *end), path_to(table, end, pair, scores, self._scoring.deletion)
+
+    def _region(
+        self, query: Codes, target: Codes, forbidden: Places, texts: Texts
+    ) -> _Region | None:
+        """Return the table to keep; None if best alignments begin with many different pairs."""
+        bits = 16 if self._striped and 2 * self._largest <= _LARGEST_16 else 32
+        found = self._run(texts, bits)
+        if bits == 16 and found.score >= _LARGEST_16:
+            bits, found = 32, self._run(texts)
+        score = int(found.score)
+        if not score:
+            return _Region((0, 0), (0, 0))
+        begins: list[tuple[int, int]] = []
+        ends: list[tuple[int, int]] = []
+        while found.score == score:
+            i, j = found.end_query + 1, found.end_ref + 1
+            back = texts._replace(query=texts.query[:i][::-1], target=texts.target[:j][::-1])
+            last = self._run(back, bits)
+            row, column = i - 1 - last.end_query, j - 1 - last.end_ref
+            rest = texts._replace(query=texts.query[row:], target=texts.target[column:])
+            end = self._longest(rest, score)
+            if len(begins) == _MOST_BEGINS or last.score != score or end is None:
+                return None
+            begins.append((row, column))
+            ends.append((row + end[0], column + end[1]))
+            forbidden = np.append(forbidden, [[row], [column]], axis=1)
+            if not self._lettering.can_forbid(forbidden):
+                return None
+            texts = self._lettering.texts(query, target, forbidden)
+            found = self._run(texts, bits)
+        end = max(ends, key=lambda cell: (sum(cell), -cell[0]))
+        rows, columns = zip(*(b for b in begins if b[0] < end[0] and b[1] < end[1]), strict=True)
+        return _Region((min(rows), min(columns)), end)
+
+    def _longest(self, texts: Texts, score: int) -> tuple[int, int] | None:
+        """Return the end of the longest of the best alignments, which all begin at the corner.
+
+        None if numbers would be too large.
+        """
+        both = len(texts.query) + len(texts.target)
+        factor = 1 << both.bit_length()
+        reach = 2 if self._striped else both + 2
+        if not self._costs[1] or factor * max(score, self._largest * reach) > _LARGEST_LONG:
+            return None
+        # The library finds the first column; where the sequences are exchanged, the first row.
+        align = getattr(self._library, f"sw_{'striped' if self._striped else 'scan'}_32")
+        costs = (factor * each - 1 for each in self._costs)
+        matrix = texts.matrices.matrix(32, factor, swapped=True)
+        found = align(texts.target, texts.query, *costs, matrix)
+        return found.end_ref + 1, found.end_query + 1
+
+    def _run(self, texts: Texts, bits: int = 32, kind: str = "") -> Any:
+        method = "striped" if self._striped and not kind else "scan"
+        align = getattr(self._library, f"sw_{kind}{method}_{bits}")
+        return align(texts.query, texts.target, *self._costs, texts.matrices.matrix(bits))
+
+
+def _spread(places: Places, count: int) -> Places:
+    """Return at most so many of some pairs, at equal distances."""
+    return places[:, :: max(1, -(-places.shape[1] // count))]
+
+
+def _aligned(found: Walked) -> Places:
+    """Return the rows and columns of the pairs of an alignment."""
+    (_, i, j), runs = found
+    lengths, moves = runs.astype(np.int64) >> 2, runs & 3
+    used = np.stack([lengths * (moves != LEFT), lengths * (moves != UP)])
+    last = np.array([[i], [j]]) - np.cumsum(used, axis=1) + used - 1
+    pairs = moves == DIAGONAL
+    lengths, last = lengths[pairs], last[:, pairs]
+    steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places: Places = np.repeat(last, lengths, axis=1) - steps
+    return places
+
+
+def _common(places: Places, others: Places) -> Places:
+    """Return those pairs that are in both."""
+    one, other = (each[0] << 32 | each[1] for each in (places, others))
+    found: Places = places[:, np.isin(one, other)]
+    return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import geometric_mean, median_high
 from typing import NamedTuple
 
-from bench import options, roofline, table
+from bench import Parser, at_least, roofline, table
 from bench.row import KEY, File, Row, state
 
 FLOOR = {"hardware": 0.10, "software": 0.25}
@@ -154,11 +154,11 @@ def between(deltas: Sequence[Delta]) -> float:
 def main(argv: Sequence[str]) -> int:
     """Compare two files; return 0, 1 if something is slower or wrong."""
     about = "Show what became slower or faster, beyond what is explained otherwise."
-    parser = options.Parser(prog="python -m bench compare", description=about)
+    parser = Parser(prog="python -m bench compare", description=about)
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")
-    percent = options.number(float, 0, "percent from 0")
+    percent = at_least(float, 0, "percent from 0")
     parser.add_argument("--floor", type=percent, metavar="PERCENT", help="never marked")
     arguments = parser.parse_args(argv)
     old, new = File.read(arguments.old), File.read(arguments.new)

@@ -18,8 +18,7 @@ from glsw.batch import Batch
 from glsw.scoring.three import Scoring3
 
 NAME = "C code"
-COMPILER = ("cc", "-O3")
-"""And what a shared library needs."""
+COMPILER = ("cc", "-O3")  # and what a shared library needs
 
 Int32 = npt.NDArray[np.int32]
 

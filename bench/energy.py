@@ -11,14 +11,14 @@ from __future__ import annotations
 import ctypes
 import math
 import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -30,6 +30,14 @@ from glsw.device.egl import egl_devices
 INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
 SYS = Path("/sys")
 Sample: TypeAlias = tuple[float, float]  # seconds and watts
+
+SENSOR = """\
+import sys, time
+while True:
+    print(time.time(), int(open(sys.argv[1]).read()) / 1e6, sep=", ", flush=True)
+    time.sleep(0.05)
+"""
+QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 _FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
 _EGL_CUDA_DEVICE = 0x323A  # of EGL_NV_device_cuda
@@ -97,87 +105,64 @@ def hwmon(drm: str) -> PowerMeter | None:
         for name in ("power1_average", "power1_input"):
             with suppress(OSError, ValueError):
                 int((sensor / name).read_text())
-                return Sampler("hwmon", partial(sensor_samples, sensor / name))
+                return Sampler("hwmon", [sys.executable, "-c", SENSOR, str(sensor / name)])
     return None
 
 
 @dataclass
 class Sampler:
-    """Watts of a card; ``samples`` yields them in the background until it is stopped."""
+    """Watts of a card; ``words`` are a command that prints a time and watts, line by line."""
 
     tool: str
-    samples: Callable[[Event], Iterator[Sample]]
+    words: Sequence[str]
 
     def used(self, work: Callable[[], None]) -> Used | None:
-        found: list[Sample] = []
-        stop = Event()
-
-        def watch() -> None:
-            with suppress(OSError, ValueError):
-                for sample in self.samples(stop):
-                    found.append(sample)
-
-        def wait(least: float) -> None:
-            limit = time.monotonic() + PATIENCE
-            while thread.is_alive() and time.monotonic() < limit:
-                if found and found[-1][0] >= least:
-                    break
-                time.sleep(INTERVAL / 10)
-
-        thread = Thread(target=watch, daemon=True)
-        thread.start()
-        try:
-            wait(0.0)
-            start = time.time()
-            work()
-            wait(end := time.time())
-        finally:
-            stop.set()
-            thread.join(PATIENCE)
-        energy = joules(list(found), start, end)
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+            path = Path(folder, "samples")
+            with path.open("w") as told, subprocess.Popen(self.words, stdout=told, **QUIET) as tool:
+                try:
+                    samples_until(0.0, path, tool)
+                    start = time.time()
+                    work()
+                    end = time.time()
+                    samples = samples_until(end, path, tool)
+                finally:
+                    tool.terminate()
+        energy = joules(samples, start, end)
         return None if energy is None else Used(energy, end - start)
+
+
+def samples_until(least: float, path: Path, tool: subprocess.Popen[bytes]) -> list[Sample]:
+    """Wait for a sample that is as late as this; return all that the tool has printed."""
+    limit = time.monotonic() + PATIENCE
+    while True:
+        lines = path.read_text().splitlines(keepends=True)
+        found = [sample for sample in map(sample_of, lines) if sample]
+        late = time.monotonic() > limit or tool.poll() is not None
+        if late or (found and found[-1][0] >= least):
+            return found
+        time.sleep(INTERVAL / 10)
+
+
+def sample_of(line: str) -> Sample | None:
+    """Read seconds, or a date of nvidia-smi, and watts of a whole line; None from another."""
+    stamp, _, watts = line.partition(", ")
+    if not line.endswith("\n"):
+        return None
+    try:
+        date = datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S.%f") if "/" in stamp else None
+        return date.timestamp() if date else float(stamp), float(watts)
+    except ValueError:
+        return None
 
 
 def joules(samples: Sequence[Sample], start: float, end: float) -> float | None:
     """Return the energy of a time, watts changing evenly; None with fewer than two samples."""
     seconds, watts = np.array(samples, float).reshape(-1, 2).T
-    inside = (seconds > start) & (seconds < end)
     if np.count_nonzero((seconds >= start) & (seconds <= end)) < 2:
         return None
-    at = np.concatenate([[start], seconds[inside], [end]])
-    power = np.interp(at, seconds, watts)
-    return float((np.diff(at) * (power[1:] + power[:-1]) / 2).sum())
-
-
-def sensor_samples(path: Path, stop: Event) -> Iterator[Sample]:
-    """Yield the watts of a file that says microwatts."""
-    while not stop.wait(INTERVAL):
-        yield time.time(), int(path.read_text()) / 1e6
-
-
-def nvidia_samples(address: str, field: str, stop: Event) -> Iterator[Sample]:
-    """Yield the watts of a card by its PCI address; nvidia-smi prints lines until it is ended."""
-    words = ["nvidia-smi", "-i", address, f"--query-gpu=timestamp,{field}"]
-    words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
-    pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(words, stdout=subprocess.PIPE, **pipes) as process:
-
-        def end() -> None:
-            stop.wait()
-            process.terminate()
-
-        Thread(target=end, daemon=True).start()
-        yield from filter(None, map(sample_of, process.stdout or ()))
-        stop.set()
-
-
-def sample_of(line: str) -> Sample | None:
-    """Read seconds and watts of a line of nvidia-smi, None from one without."""
-    stamp, _, watts = line.partition(", ")
-    try:
-        return datetime.strptime(stamp.strip(), "%Y/%m/%d %H:%M:%S.%f").timestamp(), float(watts)
-    except ValueError:
-        return None
+    at = np.concatenate([[start], seconds[(seconds > start) & (seconds < end)], [end]])
+    return float(np.trapezoid(np.interp(at, seconds, watts), at))
 
 
 def meter_for(device: Device | None) -> PowerMeter | None:
@@ -202,7 +187,9 @@ def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
         told = nvidia_smi("pci.bus_id", "name", field)
         card = chosen([Card(*each) for each in told], renderer, drm, index)
         if card and card.watts.replace(".", "").isdigit():
-            return Sampler("nvidia-smi", partial(nvidia_samples, card.address, field))
+            words = ["nvidia-smi", "-i", card.address, f"--query-gpu=timestamp,{field}"]
+            words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
+            return Sampler("nvidia-smi", words)
     return None
 
 
@@ -228,12 +215,13 @@ def chosen(cards: Sequence[Card], renderer: str, drm: str, index: int) -> Card |
 
 def cuda_number(index: int) -> int | None:
     """Return the CUDA number of EGL's device of that index, None if it has none."""
+    pointer, number = ctypes.c_void_p, ctypes.c_int32
     try:
-        egl = ctypes.CDLL("libEGL.so.1")
+        find = ctypes.CFUNCTYPE(pointer, ctypes.c_char_p)(
+            ("eglGetProcAddress", ctypes.CDLL("libEGL.so.1"))
+        )
     except OSError:
         return None
-    pointer, number = ctypes.c_void_p, ctypes.c_int32
-    find = ctypes.CFUNCTYPE(pointer, ctypes.c_char_p)(("eglGetProcAddress", egl))
     query, attribute = find(b"eglQueryDevicesEXT"), find(b"eglQueryDeviceAttribEXT")
     if not query or not attribute:
         return None

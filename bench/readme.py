@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench import options, roofline
+from bench import Parser, roofline
 from bench.claims import matches
 from bench.report import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
-from bench.work.sensitivity import CURVE, ERRORS, FIRST
+from bench.work.accuracy import CURVE, ERRORS, FIRST
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -207,7 +207,7 @@ def made() -> dict[str, str]:
 
 def main(argv: Sequence[str]) -> int:
     """Write the tables, or check them; return 0, 1 if they differ."""
-    parser = options.Parser(prog="python -m bench readme", description=__doc__)
+    parser = Parser(prog="python -m bench readme", description=__doc__)
     parser.add_argument("--check", action="store_true", help="do not write; 1 if they differ")
     arguments, status = parser.parse_args(argv), 0
     for name, tables in made().items():

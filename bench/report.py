@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import claims, options, roofline, table
+from bench import Parser, claims, roofline, table
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
 from bench.work import WORKLOADS
 from bench.work.base import TABLE
@@ -311,7 +311,7 @@ def _decision(found: claims.Decision, column: Column) -> Cell:
 
 def main(argv: Sequence[str]) -> int:
     """Write the pages; return 0."""
-    parser = options.Parser(prog="python -m bench report", description="Write two pages of files.")
+    parser = Parser(prog="python -m bench report", description="Write two pages of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
     arguments = parser.parse_args(argv)

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bench import machine, options, rivals, table
+from bench import Parser, at_least, machine, rivals, table
 from bench.energy import meter_for
 from bench.generated import dna
 from bench.measure import second_run
@@ -108,7 +108,7 @@ def _indices(text: str) -> list[int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(
+    parser = Parser(
         prog="python -m bench run",
         description="Measure a device, row by row; the same command goes on after an interruption.",
     )
@@ -119,9 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     device.type = lambda text: int(text) if text.isdigit() else text
     add("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     add("--size", choices=SIZES, help="default: by the speed of the device")
-    positive = options.number(float, 1e-9, "a number above 0")
+    positive = at_least(float, 1e-9, "a number above 0")
     add("--budget", type=positive, metavar="SECONDS", help="for all")
-    count = options.number(int, 1, "a number from 1")
+    count = at_least(int, 1, "a number from 1")
     add("--passes", type=count, default=2, metavar="N", help="default 2")
     engines = partial(_known, dict.fromkeys((*ENGINES, *ENGINES3, "gpui")))
     add("--engines", type=engines, metavar="NAME,...")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bench import options
+from bench import Parser
 from bench.row import File, Row, seconds_of, state
 
 
@@ -138,7 +138,7 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Show files; return 0, 1 if a row is wrong."""
-    parser = options.Parser(prog="python -m bench show", description="Show the rows of files.")
+    parser = Parser(prog="python -m bench show", description="Show the rows of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--workload", action="append", metavar="NAME", help="these only")
     arguments, status = parser.parse_args(argv), 0

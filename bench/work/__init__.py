@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.work.base import CLASSES, TABLE, Workload
 
-_MODULES = "accuracy collections journeys micro pairs scaling search sensitivity three"
+_MODULES = "accuracy collections journeys micro pairs scaling search three"
 for _name in _MODULES.split():
     import_module(f"{__name__}.{_name}")
 

@@ -299,8 +299,7 @@ class Part(NamedTuple):
     whole: int
 
 
-Cut: TypeAlias = Callable[[float], Part]
-"""Returns a part with about this number of cells."""
+Cut: TypeAlias = Callable[[float], Part]  # returns a part with about this number of cells
 
 
 def rival_cases(

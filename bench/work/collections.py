@@ -15,7 +15,7 @@ from bench import generated, programs
 from bench.measure import Check, both, compare, second_run
 from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
-from bench.work.base import Case, Part, Run, Workload, facts_of, named
+from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
 from glsw.align import Aligner
 from glsw.all_pairs import score_matrix
@@ -27,11 +27,8 @@ from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.items import code_alphabet
 
-SAMPLE = 3e7
-"""Cells that are judged."""
-
-Shape: TypeAlias = tuple[int, int, int]
-"""How many sequences, the smallest and the largest length."""
+SAMPLE = 3e7  # cells that are judged
+Shape: TypeAlias = tuple[int, int, int]  # how many sequences, the smallest and the largest length
 
 
 @dataclass
@@ -91,6 +88,13 @@ def proteins(name: str, count: int, low: int, high: int, *, each: bool = True) -
     return Sides(name, 20, (count, low, high), (count, low, high), each)
 
 
+def stringzilla(start: Start, **fields: Any) -> Case:
+    """Return the case of StringZilla, on the GPU or one core."""
+    _, on_gpu, version = programs.stringzilla_scope()
+    fields |= {"version": version, "ours": False, "cores": None if on_gpu else 1}
+    return Case(programs.stringzilla_name(), start, **fields)
+
+
 class Arbitrary(PairWork):
     """Pairs of which other programs get parts; the engine `auto` judges these."""
 
@@ -117,8 +121,7 @@ class AllPairs(Workload):
                 start = partial(self._start, kind, symmetric)
                 yield Case("score_matrix", start, device=self.device, metered=True, **fields)
             if "StringZilla" in self.setup.rivals:
-                fields |= {"version": programs.stringzilla_scope()[2], "ours": False}
-                yield Case(programs.stringzilla_name(), partial(self._stringzilla, kind), **fields)
+                yield stringzilla(partial(self._stringzilla, kind), **fields)
 
     def _proteome(self) -> tuple[Sequences, Sequences]:
         found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
@@ -300,27 +303,22 @@ class Edit(Workload):
     works: Sequence[Mapping[str, Any]]
 
     def cases(self) -> Iterator[Case]:
-        several = {"bit_parallel": {}, "bit_parallel, 8 words": {"words": 8}}
-        if self.setup.size != "full":
-            del several["bit_parallel, 8 words"]
         for words in self.works if self.setup.size in ("large", "full") else self.works[::2]:
             work = Work(**words).part(1 / self.chosen("parts"))
             fields = {"task": "distances", **work.fields("edit distance", work.pairs, work.name)}
             ours = {"device": self.device, "metered": True, **fields}
             if self.setup.wants("bit_parallel"):
-                for name, options in several.items():
-                    yield Case(name, partial(self._codes, work, options), **ours)
+                yield Case("bit_parallel", partial(self._codes, work), **ours)
+                if self.setup.size == "full":
+                    start = partial(self._codes, work, words=8)
+                    yield Case("bit_parallel, 8 words", start, **ours)
                 yield Case("glsw from texts", partial(self._texts, work), **ours)
-            fields |= {"ours": False, "cores": 1}
             if work.each and not work.infix and "StringZilla" in self.setup.rivals:
-                _, on_gpu, version = programs.stringzilla_scope()
-                theirs = {**fields, "version": version, "cores": None if on_gpu else 1}
-                start = partial(self._stringzilla, work)
-                yield Case(programs.stringzilla_name(), start, **theirs)
+                yield stringzilla(partial(self._stringzilla, work), **fields)
             if "edlib" in self.setup.rivals:
-                yield Case("edlib", partial(self._edlib, work), **fields)
+                yield Case("edlib", partial(self._edlib, work), ours=False, cores=1, **fields)
 
-    def _codes(self, work: Work, options: dict[str, Any], seconds: float) -> Run:
+    def _codes(self, work: Work, seconds: float, **options: int) -> Run:
         scoring = unit_costs(code_alphabet(max(2, work.letters)), infix=work.infix)
         engine, (queries, targets) = BitParallel(scoring, self.device, **options), work.sides
 

@@ -34,12 +34,9 @@ from glsw.sequences.records import Record, read
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
 
-LIMIT, REPEATS = 300.0, 3
-"""Seconds after which a command is stopped; times that it is timed."""
+LIMIT, REPEATS = 300.0, 3  # seconds after which a command is stopped; times that it is timed
 
-_LIBRARIES = {"pyopal", "parasail"}
-"""They compute the cells of a journey alone."""
-
+_LIBRARIES = {"pyopal", "parasail"}  # they compute the cells of a journey alone
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""

@@ -21,14 +21,10 @@ from bench.work.base import Case, Setup, Told, Workload
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 
-CHAINS = 16
-"""Numbers that an invocation computes at once."""
-
+CHAINS = 16  # numbers that an invocation computes at once
 _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall meanwhile
 
-PLACES = 4096
-"""Places in which invocations add up what they find, see results.glsl."""
-
+PLACES = 4096  # places in which invocations add up what they find, see results.glsl
 JUDGE = "NumPy"
 _MOST_GROUPS = 65535
 _EACH = 8  # words of 16 bytes that an invocation moves

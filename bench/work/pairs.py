@@ -17,8 +17,7 @@ from glsw.engines.gl import ROWS
 from glsw.scoring.scoring import Scoring
 
 LENGTH = 512
-UNRELATED, RELATED = (LENGTH, LENGTH + 1), (LENGTH,)
-"""Seeds of the sequences of pairs."""
+UNRELATED, RELATED = (LENGTH, LENGTH + 1), (LENGTH,)  # seeds of the sequences of pairs
 MIB = 2**20
 PAPERS = Scoring.match_mismatch(1, -1, 2, 2)
 OTHERS = Scoring.match_mismatch(2, -3, 7, 2), Scoring.named("BLOSUM62", 12, 1)

@@ -9,7 +9,6 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any
@@ -34,17 +33,10 @@ from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.series import readers, sax
 
-LETTERS = 8
-"""Different ones in words of a recording."""
-
+LETTERS, TRIPLES = 8, 2024  # different ones in words of a recording; triples of 24 channels
+TRIED = 60  # small triples of each scoring on which the C code is judged
 RATES = {True: 2e7, False: 0.8e7}
 """Cells per second of the reference, with linear gaps or not; a core of the C code has 10 times."""
-
-TRIED = 60
-"""Small triples of each scoring on which the C code is judged."""
-
-TRIPLES = 2024
-"""Of 24 channels."""
 
 
 class Gpui(Subtable):
@@ -167,10 +159,7 @@ class TripleWork(Work):
         return super()._start(entry, task, words, seconds)
 
     def call(self, engine: Any, task: str, batch: Batch, **words: Any) -> Any:
-        if task != "table":
-            return super().call(engine, task, batch, **words)
-        (table,) = engine.tables(batch)
-        return table
+        return filled(engine, task, batch)
 
     def check(self, name: str, ties: str, found: Any) -> Check:
         if isinstance(found, np.ndarray) and found.ndim == 3:
@@ -208,6 +197,11 @@ class TripleWork(Work):
         most = len(self.batch)
         count = int(most * min(1.0, self._seconds * rate / max(1, self.batch.cells)))
         return np.unique(np.linspace(0, most - 1, count).round()).astype(np.intp)
+
+
+def filled(engine: Any, task: str, batch: Batch) -> Any:
+    """Return what an engine finds, of task ``table`` the whole table of a triple."""
+    return next(iter(engine.tables(batch))) if task == "table" else getattr(engine, task)(batch)
 
 
 def require_memory(cells: int) -> None:
@@ -272,22 +266,17 @@ class Sudo2012(Three):
         self, devices: Sequence[int], name: str, task: str, work: TripleWork, seconds: float
     ) -> Told:
         """Run an engine on devices that begin at one moment, each in a process, three times."""
-        spawn = multiprocessing.get_context("spawn")
-        with ExitStack() as stack:
-            pools = [stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn)) for _ in devices]
-            words = name, task, work.scoring, work.batch
-            pairs = zip(pools, devices, strict=True)
-            ready = [pool.submit(_prepare, number, *words) for pool, number in pairs]
-            count = math.ceil(0.5 / max(each.result() for each in ready))
-            times = []
-            for _ in range(3):
-                start = time.time() + 0.1
-                ran = [pool.submit(_repeat, count, start) for pool in pools]
-                times.append(max(each.result() for each in ran) - start)
-            found = [pool.submit(_found).result() for pool in pools]
+        spawn, count = multiprocessing.get_context("spawn"), len(devices)
+        with spawn.Manager() as manager, ProcessPoolExecutor(count, spawn) as pool:
+            meeting = manager.Barrier(count), manager.list()
+            race = partial(_race, *meeting, name, task, work.scoring, work.batch)
+            runs, spans, found = zip(*pool.map(race, devices), strict=True)
+        begins, ends = np.moveaxis(np.array(spans), -1, 0)
         check = reduce(both, (work.check(name, "conventional", outcome) for outcome in found))
-        cells = count * len(devices) * work.batch.cells
-        return Told(Measurement(check, cells, Spread.of(times) if check.passed else None))
+        wall = Spread.of((ends.max(axis=0) - begins.min(axis=0)).tolist())
+        return Told(
+            Measurement(check, sum(runs) * work.batch.cells, wall if check.passed else None)
+        )
 
     def _shared(self, devices: Sequence[int], work: TripleWork, seconds: float) -> Run:
         """Return the scores of a batch, several times over, shared out among devices."""
@@ -305,38 +294,28 @@ class Sudo2012(Three):
         return Run(partial(aligner.scores, many), check, many.cells, close=aligner.close)
 
 
-_run: Any
-_outcome: Any
+def _race(
+    barrier: Any, taken: Any, name: str, task: str, scoring: Any, triples: Batch, number: int
+) -> tuple[int, list[tuple[float, float]], Any]:
+    """Return how many runs took half a second, when three times as many began and ended, a result.
 
-
-def _prepare(number: int, name: str, task: str, scoring: Any, triples: Batch) -> float:
-    """Make the engine of a process; return the seconds that a run needs, warmed up."""
-    global _run
+    The engine is warmed up before; the slowest of all devices tells how many runs there are.
+    """
     device = open_device(number, quiet=True)
     engine = entry(name).made(scoring, device)
-
-    def run() -> Any:
-        return next(iter(engine.tables(triples))) if task == "table" else engine.ends(triples)
-
-    _run, begin = run, time.perf_counter()
-    while True:
+    run = partial(filled, engine, task, triples)
+    begin, seconds = time.perf_counter(), second_run(run)
+    while not device.info.software and time.perf_counter() - begin < WARM_UP:
         seconds = second_run(run)
-        if device.info.software or time.perf_counter() - begin >= WARM_UP:
-            return seconds
-
-
-def _repeat(count: int, start: float) -> float:
-    """Do ``count`` runs from a moment on; return when they are done."""
-    global _outcome
-    time.sleep(max(0.0, start - time.time()))
-    for _ in range(count):
-        _outcome = _run()
-    return time.time()
-
-
-def _found() -> Any:
-    """Return what the last run found."""
-    return _outcome
+    taken.append(seconds)
+    spans = []
+    for _ in range(3):
+        barrier.wait()
+        count, start = math.ceil(0.5 / max(taken)), time.time()
+        for _ in range(count):
+            outcome = run()
+        spans.append((start, time.time()))
+    return count, spans, outcome
 
 
 class ThreeLarge(Workload):

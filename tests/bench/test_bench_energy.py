@@ -129,7 +129,7 @@ def test_nvidia_smi(card):
 
 def test_nvidia_smi_of_an_older_driver(card):
     there = card(refused="power.draw.instant")
-    assert energy.nvidia(there.info.name, "", 99).samples.args[1] == "power.draw"
+    assert energy.nvidia(there.info.name, "", 99).words[3] == "--query-gpu=timestamp,power.draw"
     assert energy.nvidia(card(refused="power").info.name, "", 99) is None
 
 

@@ -1,16 +1,18 @@
 """Small parts of the benchmarks: words of tables, rows, generated sequences, what judges."""
 
+import argparse
+
 import numpy as np
 import pytest
 
 from bench import (
+    at_least,
     compare,
     cpu3,
     energy,
     generated,
     machine,
     measure,
-    options,
     programs,
     report,
     rivals,
@@ -77,9 +79,9 @@ def test_cells_are_escaped():
 
 
 def test_words_of_the_command_line():
-    assert options.number(int, 1, "a number from 1")("5") == 5
-    with pytest.raises(options.argparse.ArgumentTypeError):
-        options.number(float, 0, "")("-1")
+    assert at_least(int, 1, "a number from 1")("5") == 5
+    with pytest.raises(argparse.ArgumentTypeError):
+        at_least(float, 0, "")("-1")
 
 
 # rows
@@ -142,9 +144,11 @@ def test_engine_of_auto():
 
 
 def test_lines_of_tools():
-    assert energy.sample_of("2026/11/21 10:45:20.250, [N/A]") is None
-    one, other = (energy.sample_of(f"2026/11/21 10:45:20.{ms}, 71.30") for ms in (250, 300))
+    for line in ("2026/11/21 10:45:20.250, [N/A]\n", "2026/11/21 10:45:20.250, 7", "\n"):
+        assert energy.sample_of(line) is None
+    one, other = (energy.sample_of(f"2026/11/21 10:45:20.{ms}, 71.30\n") for ms in (250, 300))
     assert (round(other[0] - one[0], 3), other[1]) == (0.05, 71.3)
+    assert energy.sample_of("1795.25, 35.0\n") == (1795.25, 35.0)
     said = "Processing query 0 ... Done. Scan time: 0.0123 s, 4000 GCUPS"
     assert rivals.parse_scans(said) == [0.0123]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.readme import draw, shares_of
-from bench.work.sensitivity import CURVE, ERRORS, FIRST, Hits, _best, counted
+from bench.work.accuracy import CURVE, ERRORS, FIRST, Hits, _best, counted
 
 CLASSES = {
     **{"q": "a.1.1.1", "near": "a.1.1.1", "nearer": "a.1.1.1"},

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.row import Row, rate_of, state
 
-# Fields that both rows of a claim share, unless the claim names them.
 SAME = ("workload", "scoring", "sizes", "count", "device", "cpu")
+"""Fields that both rows of a claim share, unless the claim names them."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +27,16 @@ class Claim:
     clock: bool = False  # the device's own clock counts where there is one
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper: its workloads, figures and claims, and what our measurements do otherwise."""
+def papers() -> list[dict[str, Any]]:
+    """Return the papers of the folder ``papers``, by year.
 
-    name: str
-    title: str
-    workloads: Sequence[str]
-    figures: Sequence[tuple[str, str, float, str, str]]  # what, machine, value, unit, place
-    claims: Sequence[Claim]
-    differs: str
-
-
-def papers() -> list[Paper]:
-    """Return the papers of the folder ``papers``, by year."""
-    made = []
-    for path in Path(__file__).with_name("papers").glob("*.json"):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        found["claims"] = [Claim(**each) for each in found["claims"]]
-        made.append(Paper(**found))
-    return sorted(made, key=lambda paper: (paper.name[-4:], paper.name))
+    Each has a name, a title, its ``workloads``, ``claims`` and ``figures`` (what, machine, value,
+    unit, place), and how our measurements ``differ``.
+    """
+    files = Path(__file__).with_name("papers").glob("*.json")
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    made = [paper | {"claims": [Claim(**each) for each in paper["claims"]]} for paper in found]
+    return sorted(made, key=lambda paper: (paper["name"][-4:], paper["name"]))
 
 
 class Ratio(NamedTuple):

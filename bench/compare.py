@@ -103,7 +103,7 @@ def compare(old: File, new: File, floor: float | None = None) -> Comparison:
         word = judge(each.old, each.new, floor) if each.row["ours"] else "other"
         if word in ("slower", "faster"):
             limit = roofline.bound(each.row, rates, new.header["device"])
-            own = each.row["workload"] == "micro" and each.row["program"] in HOST
+            own = each in micro and each.row["program"] in hosts
             word = "host" if own else _explained(each, hosts, limit) or word
         marked.append(each._replace(verdict=word))
     marked.sort(key=lambda each: each.ratio, reverse=True)
@@ -180,12 +180,12 @@ def main(argv: Sequence[str]) -> int:
         print(f"\n{len(explained)} rows differ by the host, not marked:")
     for delta in explained:
         print(f"{delta.ratio:>7.3f}  {delta.verdict:<22} {table.title(delta.row)}")
-    groups: dict[str, list[Delta]] = {}
-    for delta in found.deltas:
-        name = delta.row["workload"] if delta.row["ours"] else "other programs"
-        groups.setdefault(name, []).append(delta)
     print()
-    for name, some in groups.items():
+    names = [
+        each.row["workload"] if each.row["ours"] else "other programs" for each in found.deltas
+    ]
+    for name in dict.fromkeys(names):
+        some = [each for each, its in zip(found.deltas, names, strict=True) if its == name]
         mean, words = geometric_mean(each.ratio for each in some), [each.verdict for each in some]
         counts = f"{words.count('slower')} slower, {words.count('faster')} faster"
         print(f"{name:<18}{mean:>7.3f} on average of {len(some)}; {counts}")

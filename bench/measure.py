@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,30 +58,33 @@ class Measurement:
 
     ``device`` is by the device's own clock, from the first command to the last one, and None where
     it has none or a run was too long for it. ``wall`` includes upload, download and Python.
+    ``facts`` are other fields of the row.
     """
 
     check: Check
-    cells: int
+    cells: int = 0
     wall: Spread | None = None
     device: Spread | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rate(self) -> float | None:
-        return self.cells / self.wall.median if self.wall and self.cells else None
+        timed = self.wall and self.cells and self.check.passed
+        return self.cells / self.wall.median if self.wall and timed else None
 
     def fields(self) -> dict[str, Any]:
         check = self.check
         found = {"judge": check.judge, "judged": check.pairs, "wrong": check.wrong}
         found |= {"first": check.first, "cells": self.cells or None}
         for name, times in (("wall", self.wall), ("clock", self.device)):
-            if times:
+            if times and check.passed:
                 found |= {name: times.median, f"{name}_min": times.minimum}
                 found |= {f"{name}_max": times.maximum}
-        if self.wall:
+        if self.wall and check.passed:
             found |= {"spread": self.wall.spread, "repeats": self.wall.repeats}
         if self.rate:
             found |= {"rate": self.rate, "unit": "cell/s"}
-        return found
+        return found | {**self.facts}
 
 
 def compare(found: npt.ArrayLike, expected: npt.ArrayLike, judge: str = "reference") -> Check:

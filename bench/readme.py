@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
 BEGIN = "<!-- made by `make readme-tables` from bench/results: do not edit -->"
 END = "<!-- end of what is made -->"
-
 TABLES = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
 """What the tables show: ``devices``, columns and their files; ``rates`` of `micro` by unit, with
 what the unit is of that of the rows; ``workloads``, with lines for ``places``, see `where`.
@@ -96,16 +95,11 @@ def _rate(row: Row) -> float:
 
 def by_device() -> Iterator[str]:
     """Yield the lines of the table that compares devices."""
+    files = DEVICES.values()
     yield head("GCUPS by wall time", *DEVICES)
     for workload, text in TABLES["workloads"].items():
-        found = [
-            [
-                row
-                for row in load(file)
-                if row["workload"] == workload and row["program"] not in OTHER
-            ]
-            for file in DEVICES.values()
-        ]
+        every = [[row for row in load(file) if row["workload"] == workload] for file in files]
+        found = [[row for row in rows if row["program"] not in OTHER] for rows in every]
         first = [rows[0] for rows in found if rows]
         large = text.format(*first[0]["sizes"], count=first[0]["count"])
         same = len({(*row["sizes"], row["count"]) for row in first}) == 1

@@ -284,19 +284,19 @@ def papers_page(files: Sequence[File]) -> str:
     """Return the page of the papers."""
     columns, papers = columns_of(files), []
     for paper in claims.papers():
-        decided = [[claims.decide(each, c.rows) for each in paper.claims] for c in columns]
+        decided = [[claims.decide(each, c.rows) for each in paper["claims"]] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
             [claim.text, claim.place, *(_decision(decided[k][n], columns[k]) for k in measured)]
-            for n, claim in enumerate(paper.claims)
+            for n, claim in enumerate(paper["claims"])
         ]
         figures = [
             (what, machine, Cell(f"{value:.4g} {unit}", value), place)
-            for what, machine, value, unit, place in paper.figures
+            for what, machine, value, unit, place in paper["figures"]
         ]
         head = ["the paper says", "place", *(columns[k].name for k in measured)]
         prints = Table("figures", ["what", "machine", "value", "place"], figures)
-        papers.append((paper, Table(paper.title, head, rows), prints))
+        papers.append((paper, Table(paper["title"], head, rows), prints))
     return page("papers.html", papers=papers)
 
 

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from bench import energy, table
 from bench.energy import PowerMeter
-from bench.measure import WARM_UP, measure
+from bench.measure import WARM_UP, Measurement, measure
 from bench.row import File, Key, key, state, tidy
-from bench.work.base import CANNOT, Case, Setup, Told, Workload, require
+from bench.work.base import CANNOT, Case, Setup, Workload, require
 
 FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and makes the data
 LEAST = 1 / 4  # of an equal share of the seconds, which every case has, whatever the others took
@@ -131,8 +131,8 @@ class Runner:
         if old and (old.get("wall") or 0.0) > longest:
             return {"skipped": "the seconds are used up"}
         work = case.start(share)
-        if isinstance(work, Told):
-            return {**(work.measured.fields() if work.measured else {}), **work.facts}
+        if isinstance(work, Measurement):
+            return work.fields()
         try:
             if not old and work.estimate and (seconds := work.estimate(longest)) > longest:
                 return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
@@ -150,7 +150,7 @@ class Runner:
     def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: PowerMeter) -> None:
         try:
             work = case.start(seconds)
-            if isinstance(work, Told) or not work.check(work.run()).passed:
+            if isinstance(work, Measurement) or not work.check(work.run()).passed:
                 return
             found = energy.measured(meter, work.run, seconds)
             work.close()

@@ -21,7 +21,7 @@ from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
 from bench.rivals import ssearch36_table, version_of, write_records
-from bench.work.base import Case, Told, Workload, named, portion, spread
+from bench.work.base import Case, Workload, named, portion, spread
 from bench.work.search import ENTRIES
 from glsw.align import Aligner
 from glsw.batch import Batch
@@ -61,14 +61,13 @@ class Line(NamedTuple):
     evalue: str
 
 
-class Significance(Workload):
+class Significance(Workload, name="significance"):
     """What blastp, blastn and ssearch36 say of their hits, and what we say of the same scores.
 
     A row is wrong if a bit score or E-value of blastp or blastn has other digits; its rate is the
     median of our E-value over theirs.
     """
 
-    name = "significance"
     proteins: Sequence[tuple[str, int, int]]  # matrix, existence and extension
     nucleotides: Sequence[tuple[int, int, int, int]]  # match, mismatch, existence and extension
 
@@ -86,7 +85,7 @@ class Significance(Workload):
 
     def _start(
         self, files: Callable[[str], Files], tool: str, scoring: Scoring, words: str, seconds: float
-    ) -> Told:
+    ) -> Measurement:
         """Compare what a program says with our statistics of the same scores, and its order."""
         if tool not in self.setup.rivals:
             raise ValueError(f"{tool} is not here")
@@ -132,7 +131,7 @@ class Significance(Workload):
             f"{max(bits_off):.2%} at most; {turned} of {neighbours} neighbours in another order"
         )
         facts = {"rate": float(np.median(ratios)), "unit": "E-value ratio", "note": note}
-        return Told(Measurement(check, 0), facts)
+        return Measurement(check, facts=facts)
 
     def _files(self, kind: str) -> Files:
         if kind == "prot":
@@ -165,7 +164,7 @@ def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[Line]:
     return [Line(q, s, int(score), bits.strip(), evalue) for q, s, score, bits, evalue in lines]
 
 
-class Calibration(Workload):
+class Calibration(Workload, name="calibration"):
     """Hits of random proteins in random proteins, counted and expected: the rate is their ratio.
 
     All hits are false; how many reach an E-value is compared with how many should: the sum, over
@@ -173,7 +172,6 @@ class Calibration(Workload):
     of that length.
     """
 
-    name = "calibration"
     scorings: Sequence[tuple[str, int, int]]
     sets: Mapping[str, Mapping[str, Any]]
     """The published constants are for the composition of Robinson, and long sequences."""
@@ -188,11 +186,11 @@ class Calibration(Workload):
             scoring = named(Scoring.blast(*words))
             yield Case("glsw", start, "false hits", scoring, grace=600.0, **fields)
 
-    def _start(self, counted: Any, words: Any, name: str, way: Any, seconds: float) -> Told:
+    def _start(self, counted: Any, words: Any, name: str, way: Any, seconds: float) -> Measurement:
         check, observed, expected = counted(words, name)
         note = f"{observed[way]} observed, {expected[way]:.4g} expected"
         facts = {"rate": observed[way] / expected[way], "unit": "observed / expected"}
-        return Told(Measurement(check, 0), {**facts, "note": note})
+        return Measurement(check, facts={**facts, "note": note})
 
     def _counted(self, words: tuple[str, int, int], which: str) -> tuple[Check, Any, Any]:
         """Return how many hits there are and should be, for each method and E-value."""
@@ -278,10 +276,8 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
     return result
 
 
-class Sensitivity(Workload):
+class Sensitivity(Workload, name="sensitivity"):
     """Domains of SCOP search each other; the rate is the share of relatives that are found."""
-
-    name = "sensitivity"
 
     def cases(self) -> Iterator[Case]:
         composition = {"composition": 2, "seg": "query", "evalue": 20}
@@ -305,14 +301,14 @@ class Sensitivity(Workload):
                 program = f"{name}, {number} round{'s' * (number > 1)}"
                 yield Case(program, start, measure[0], options=measure[1], **words)
 
-    def _start(self, found: Any, place: int, measure: tuple[str, str], seconds: float) -> Told:
+    def _start(self, found: Any, place: int, measure: Any, seconds: float) -> Measurement:
         count, note, rounds = found()
         hits, shares = rounds[place]
         if measure not in shares:
             raise ValueError("its hits have fewer errors")
         facts = {"rate": shares[measure], "unit": "share of relatives found"}
         note = f"{sum(map(len, hits.values()))} hits, {note}"
-        return Told(Measurement(Check("SCOP", count, 0), 0), {**facts, "note": note})
+        return Measurement(Check("SCOP", count, 0), facts={**facts, "note": note})
 
     def _found(self, search: Search) -> tuple[int, str, Any]:
         """Return how many queries there are, the time, and hits and shares of each round."""

@@ -52,15 +52,7 @@ class Run:
     close: Callable[[], None] = lambda: None
 
 
-@dataclass
-class Told:
-    """What a program that measures itself has found: the fields of the row."""
-
-    measured: Measurement | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-
-Start: TypeAlias = Callable[[float], Run | Told]
+Start: TypeAlias = Callable[[float], Run | Measurement]  # of what measures itself
 
 
 @dataclass(frozen=True)
@@ -159,9 +151,9 @@ class Workload(ABC):
     requires: ClassVar[Sequence[int]] = (3, 3)
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]]
 
-    def __init_subclass__(cls) -> None:
-        CLASSES[cls.name] = cls
-        for key, value in TABLE[cls.name].items():
+    def __init_subclass__(cls, name: str) -> None:
+        cls.name, CLASSES[name] = name, cls
+        for key, value in TABLE[name].items():
             setattr(cls, key, value)
 
     def __init__(self, setup: Setup) -> None:

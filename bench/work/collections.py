@@ -105,10 +105,8 @@ class Arbitrary(PairWork):
         return super().cut(cells)
 
 
-class AllPairs(Workload):
+class AllPairs(Workload, name="all-pairs"):
     """Score matrices: proteins each with each, once per pair, and of two collections."""
-
-    name = "all-pairs"
 
     def cases(self) -> Iterator[Case]:
         count = self.chosen("count")
@@ -160,10 +158,8 @@ class AllPairs(Workload):
         return Run(partial(program.matrix, *sides), some.judged(), some.cells, whole=kind.cells)
 
 
-class ManyPairs(Workload):
+class ManyPairs(Workload, name="many-pairs"):
     """Many arbitrary pairs: `score_pairs` and `align_pairs`."""
-
-    name = "many-pairs"
 
     def cases(self) -> Iterator[Case]:
         count = self.chosen("count")
@@ -195,10 +191,9 @@ class ManyPairs(Workload):
         return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
 
 
-class Near(Workload):
+class Near(Workload, name="neighbors"):
     """Near pairs of all: `neighbors` as a sparse matrix, reciprocal best hits, clusters."""
 
-    name = "neighbors"
     cutoff = 60
 
     def cases(self) -> Iterator[Case]:
@@ -296,10 +291,9 @@ class Work(Sides):
         return compare(flat, self.known, "bit_parallel") if on_all else checked
 
 
-class Edit(Workload):
+class Edit(Workload, name="edit"):
     """Edit distances of eight kinds of work."""
 
-    name = "edit"
     works: Sequence[Mapping[str, Any]]
 
     def cases(self) -> Iterator[Case]:

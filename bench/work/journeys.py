@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from bench.measure import Check, Measurement, Spread
 from bench.programs import ParasailPairs, judge
 from bench.rivals import version_of, write_records
 from bench.row import impersonal
-from bench.work.base import Case, Part, Told, Workload, rival_cases, spread
+from bench.work.base import Case, Part, Workload, rival_cases, spread
 from glsw.batch import Batch
 from glsw.engines import Reference
 from glsw.scoring.scoring import Scoring
@@ -69,7 +69,7 @@ class Source(NamedTuple):
     """Sequences of a file, pieces of others, or random ones; numbers for full and quick sizes."""
 
     file: str = ""
-    of: str = ""
+    of: Sequence[str] = ()
     records: tuple[int, int] = (1, 1)
     length: tuple[int, int] = (0, 0)
     seed: int = 0
@@ -136,12 +136,11 @@ class Inputs:
 
     def __init__(self, folder: Path, data: Path | None, quick: bool) -> None:
         self._folder, self._data, self.quick = folder, data, quick
-        self.generated: set[str] = set()
 
     def path(self, name: str) -> Path:
         path = self._folder / f"{name}.fasta"
         if not path.exists():
-            write_records(path, self._records(name))
+            write_records(path, self._made(name))
         return path
 
     def records(self, name: str) -> list[Record]:
@@ -150,35 +149,36 @@ class Inputs:
     def letters(self, name: str) -> int:
         return sum(map(len, self.records(name))) if name else 0
 
-    def _records(self, name: str) -> list[Record]:
-        if name == "genomes":
-            return [*self._also(name, "genome"), *self._also(name, "genome2")]
-        source = SOURCES[name]
-        files = sorted(self._data.rglob(source.file)) if self._data and source.file else []
-        found = list(read(files[0])) if files else self._made(name, source)
-        if name.startswith("genome") and not source.of and self.quick:
-            return [Record(found[0].id, "", found[0].letters[: source.length[1]])]
-        chosen = [each for each in found if name != "query" or len(each) == 375]
-        return chosen[: source.records[self.quick]]
+    def file(self, name: str) -> Path | None:
+        pattern = SOURCES[name].file
+        found = self._data.rglob(pattern) if self._data and pattern else ()
+        return min(found, default=None)
 
-    def _made(self, name: str, source: Source) -> list[Record]:
+    def generated(self, name: str) -> bool:
+        """Tell whether there are random sequences among them."""
+        sources = SOURCES[name].of
+        return not self.file(name) and (not sources or any(map(self.generated, sources)))
+
+    def _made(self, name: str) -> list[Record]:
+        source, protein = SOURCES[name], Scoring.blast()
         count, length, seed = source.records[self.quick], source.length[self.quick], source.seed
-        if source.of:
-            return _pieces(self._also(name, source.of), count, length, seed, name)
-        self.generated.add(name)
-        if length:
-            made = generated.dna([length], seed)
-            return _named(name, generated.relatives(made, 4) if name == "genome2" else made)
-        if not seed:
-            return _named("query", generated.queries(generated.STANDARD), Scoring.blast())
-        offsets = offsets_of(generated.swissprot_lengths(count, seed))
-        proteins = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
-        return _named(f"set{seed}p", proteins, Scoring.blast())
-
-    def _also(self, name: str, source: str) -> list[Record]:
-        """Return the records that others are made of."""
-        self.generated |= {name} if source in self.generated else set()
-        return list(read(self.path(source)))
+        if path := self.file(name):
+            found = list(read(path))
+        elif source.of:
+            found = [record for each in source.of for record in self.records(each)]
+            found = _pieces(found[0], count, length, seed, name) if length else found
+        elif length:
+            dna = generated.dna([length], seed)
+            found = _named(name, generated.relatives(dna, 4) if name == "genome2" else dna)
+        elif not seed:
+            found = _named("query", generated.queries(generated.STANDARD), protein)
+        else:
+            offsets = offsets_of(generated.swissprot_lengths(count, seed))
+            proteins = Sequences(generated.letters(int(offsets[-1]), seed), offsets)
+            found = _named(f"set{seed}p", proteins, protein)
+        if name.startswith("genome") and not source.of and self.quick:
+            return [Record(found[0].id, "", found[0].letters[:length])]
+        return [each for each in found if name != "query" or len(each) == 375][:count]
 
     def cut(self, journey: Journey, cells: float) -> Part:
         """Return pairs of about so many cells: one query, or of DNA many and one target."""
@@ -195,9 +195,8 @@ class Inputs:
         else:
             count = max(1, int(cells * len(targets) / (letters * len(query))))
             chosen = [targets[k] for k in spread(len(targets), count)]
-            batch = Batch.one_to_many(
-                encode(query.letters), [encode(each.letters) for each in chosen]
-            )
+            codes = [encode(each.letters) for each in chosen]
+            batch = Batch.one_to_many(encode(query.letters), codes)
         whole = self.letters(journey.query) * letters * journey.strands
         return Part(batch, judge(journey.scoring, batch)[1], ParasailPairs.name, whole)
 
@@ -226,13 +225,10 @@ class Inputs:
             part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
             codes = [encode(targets[k].letters) for k in part]
             strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
-            of_strands = [
-                judge(scoring, Batch.one_to_many(encode(each), codes))[1] for each in strands
-            ]
-            best = sorted(np.max(of_strands, axis=0).tolist(), reverse=True)
-            best = [
-                each for each in best[: len(mine) if not journey.top else journey.top] if each > 0
-            ]
+            batches = [Batch.one_to_many(encode(each), codes) for each in strands]
+            scores = np.max([judge(scoring, each)[1] for each in batches], axis=0)
+            best = sorted(scores.tolist(), reverse=True)[: journey.top or len(mine)]
+            best = [each for each in best if each > 0]
             got = sorted(mine.values(), reverse=True)
             spent += sum(map(len, codes)) * len(query) * journey.strands
             pairs += 1
@@ -252,9 +248,9 @@ def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> l
     return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
 
 
-def _pieces(sources: list[Record], count: int, length: int, seed: int, name: str) -> list[Record]:
+def _pieces(whole: Record, count: int, length: int, seed: int, name: str) -> list[Record]:
     """Return pieces with another letter in a hundred, every second one of reads turned."""
-    whole, random, found = sources[0], np.random.default_rng(seed), []
+    random, found = np.random.default_rng(seed), []
     for k, at in enumerate(random.integers(0, len(whole) - length + 1, count)):
         piece = np.array(list(whole.letters[at : at + length]))
         changed = random.random(length) < 0.01
@@ -265,10 +261,8 @@ def _pieces(sources: list[Record], count: int, length: int, seed: int, name: str
     return found
 
 
-class Journeys(Workload):
+class Journeys(Workload, name="journeys"):
     """Reads, primers and genes against genomes, proteomes against databases."""
-
-    name = "journeys"
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -296,7 +290,7 @@ class Journeys(Workload):
                 cut = partial(self.inputs.cut, journey)
                 yield from rival_cases(on_all_cores, cut, {}, **fields)
 
-    def _start(self, name: str, program: str, seconds: float) -> Told:
+    def _start(self, name: str, program: str, seconds: float) -> Measurement:
         """Index the target, run, check and time a command; another that fails is left out."""
         journey, ours, info = JOURNEYS[name], program == "glsw", self.device.info
         letters = self.inputs.letters(journey.query) * self.inputs.letters(journey.target)
@@ -308,8 +302,10 @@ class Journeys(Workload):
         )
         output = self.setup.folder / f"out.{program}"
         facts: dict[str, Any] = {"note": command}
-        generated = sorted(self.inputs.generated & {journey.query, journey.target})
-        facts["note"] += f"; generated: {', '.join(generated)}" if generated else ""
+        random = sorted(
+            filter(self.inputs.generated, filter(None, {journey.query, journey.target}))
+        )
+        facts["note"] += f"; generated: {', '.join(random)}" if random else ""
         times: list[float] = []
         check = Check("exit status", 1, 0)
         try:
@@ -333,8 +329,7 @@ class Journeys(Workload):
                 raise
             check = Check("exit status", 1, 1, str(error))
         cells = letters * journey.strands * PROGRAMS[program].exact
-        wall = Spread.of(times) if check.passed else None
-        return Told(Measurement(check, cells, wall), facts)
+        return Measurement(check, cells, Spread.of(times) if times else None, facts=facts)
 
     def _seconds(self, command: str, output: Path | None = None) -> float:
         """Run a command; return its seconds, or raise RuntimeError with its last words."""

@@ -17,7 +17,7 @@ import numpy as np
 from bench import micro_kernels
 from bench.measure import WARM_UP, Check, Measurement, compare, measure
 from bench.micro_kernels import SEEDS, SHADERS, Found, Kernel, block_table, texture_table, word
-from bench.work.base import Case, Setup, Told, Workload
+from bench.work.base import Case, Setup, Workload
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 
@@ -265,10 +265,9 @@ def _set(program: Any, **uniforms: int) -> None:
         program[name] = uniforms[name]
 
 
-class Micro(Workload):
+class Micro(Workload, name="micro"):
     """The rates from which `bench.roofline` says what limits an engine; judged by NumPy."""
 
-    name = "micro"
     rates: Mapping[str, Sequence[Any]]
     """Units, what the device needs, what they are; then loops, of which the fastest counts."""
 
@@ -301,7 +300,7 @@ class Micro(Workload):
 
     def _start(
         self, unit: str, needs: str, what: str, loops: list[list[Any]], seconds: float
-    ) -> Told:
+    ) -> Measurement:
         info = self.device.info
         if needs and not info.compute:
             raise ValueError("no compute shaders: they need OpenGL 4.3")
@@ -314,7 +313,7 @@ class Micro(Workload):
             loop = self._loop(*words)
             checked = loop.check(1, loop.run(1))
             if not checked.passed:  # if one of them is wrong, only that it is
-                return Told(Measurement(checked, 0), {"note": what})
+                return Measurement(checked, facts={"note": what})
             count, speed = self._enough(loop, budget)
             found.append((speed * loop.work, count, loop))
         _, count, loop = max(found, key=lambda each: each[0])
@@ -329,7 +328,7 @@ class Micro(Workload):
         if clock:
             each = clock.median / (count * loop.work)
             facts |= {"rate": each if unit == "s" else 1 / each, "spread": clock.spread}
-        return Told(measured, facts)
+        return replace(measured, facts=facts)
 
     def _enough(self, loop: Loop, budget: float) -> tuple[int, float]:
         """Return how much of something takes a suitable time, and its rate per second."""

@@ -32,10 +32,8 @@ def made(scoring: Scoring, count: int, length: int, seeds: Sequence[int] = UNREL
     return Batch.pairwise(queries, *targets or [generated.relatives(queries, 4 if dna else 20)])
 
 
-class Pairs(Workload):
+class Pairs(Workload, name="pairs"):
     """Short pairs of unrelated DNA: scores and ends, by all engines."""
-
-    name = "pairs"
 
     def cases(self) -> Iterator[Case]:
         count = self.chosen("count")
@@ -47,10 +45,9 @@ class Pairs(Workload):
         yield from work.rival_cases(self.setup.cores)
 
 
-class Aymone2022(Workload):
+class Aymone2022(Workload, name="aymone2022"):
     """Aymone 2022, Table 1: pairs of 512 x 512 with traceback on the device; other scorings."""
 
-    name = "aymone2022"
     tasks: Sequence[tuple[str, str]]  # with their ties
 
     def cases(self) -> Iterator[Case]:
@@ -67,10 +64,8 @@ class Aymone2022(Workload):
             yield from work.rival_cases(1, ("trace", "simd"))
 
 
-class FragmentTiles(Workload):
+class FragmentTiles(Workload, name="fragment-tiles"):
     """The engine fragment: cells per texel, bits of borders, texels of a quad."""
-
-    name = "fragment-tiles"
 
     def cases(self) -> Iterator[Case]:
         length = 361 if self.setup.size != "tiny" else 32
@@ -95,10 +90,9 @@ class FragmentTiles(Workload):
         return Batch.one_to_many(generated.queries([length])[0], targets)
 
 
-class Long(Workload):
+class Long(Workload, name="long"):
     """One long pair of unrelated DNA: score and end, by all engines."""
 
-    name = "long"
     scorings: Sequence[tuple[int, int, int, int]]
     tasks: Sequence[str]
     engines: Sequence[str] = ()  # by default all for long pairs
@@ -120,25 +114,20 @@ class Long(Workload):
         return Batch.of([[*generated.dna([length, length], length)]])
 
 
-class Lin2015(Long):
+class Lin2015(Long, name="lin2015"):
     """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters; alignments."""
 
-    name = "lin2015"
 
-
-class Scan2014(Long):
+class Scan2014(Long, name="scan2014"):
     """The 2014 paper, figures 8 and 9: anti-diagonals against scans of 512 to 8000 letters.
 
     The scorings are those of its figure 3; a constant gap costs 8 at every position.
     """
 
-    name = "scan2014"
 
-
-class Megabase(Workload):
+class Megabase(Workload, name="megabase"):
     """Long pairs with the engine blocked: score and ends, exact pruning, the whole alignment."""
 
-    name = "megabase"
     scoring = Scoring.match_mismatch(1, -3, 5, 2)
     genomes = ("ecoli_K12_MG1655_NC_000913.2.fna.gz", "ecoli_536_NC_008253.fna.gz")
 
@@ -162,14 +151,13 @@ class Megabase(Workload):
         return Batch.pairwise(*(generated.from_file(path, alphabet) for path in paths))
 
 
-class Traceback(Workload):
+class Traceback(Workload, name="traceback"):
     """What alignments cost in time and memory: all directions, or kept rows and computing again.
 
     The report of Aymone 2022 (section VI.ii) leaves this open. The engine `diagonal` keeps a row of
     the table every c rows, `blocked` keeps rows and columns as a memory allows.
     """
 
-    name = "traceback"
     scoring = Scoring.match_mismatch(5, -4, 11, 1)
 
     def cases(self) -> Iterator[Case]:

@@ -22,7 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bench.measure import Check, Measurement, Spread
-from bench.work.base import Case, Told, Workload
+from bench.work.base import Case, Workload
 from glsw.engines.spec import EngineSpec
 from glsw.scoring.scoring import Scoring
 from glsw.search import parallel_scan
@@ -111,10 +111,9 @@ def cluster(devices: int) -> Iterator[Any]:
                 process.wait()
 
 
-class Scaling(Workload):
+class Scaling(Workload, name="scaling"):
     """Searches by clusters of 8 to 1,000 devices that sleep as long as an H100 computes."""
 
-    name = "scaling"
     residues: Mapping[str, float]
     """Swiss-Prot 2014_01; NR of March 2021 (DIAMOND's issue 446); UniRefs, rounded."""
     queries: Mapping[str, int]
@@ -135,7 +134,7 @@ class Scaling(Workload):
                     options=f"{name}, {count} queries, {devices} devices",
                 )
 
-    def _start(self, devices: int, name: str, count: int, seconds: float) -> Told:
+    def _start(self, devices: int, name: str, count: int, seconds: float) -> Measurement:
         """Search once; the rate is the efficiency, the note has the processor time."""
         residues, asked = self.residues[name], self.queries[str(count)]
         alone = residues * asked / RATE
@@ -162,5 +161,6 @@ class Scaling(Workload):
         tasks = next(SleepingTask.made)
         note = f"one device {alone:.4g} s, part {fraction:.3g}, ideal {ideal:.4g} s, {tasks} tasks,"
         note += f" client {spent[0]:.1f} s, scheduler {spent[1]:.1f} s of processor time"
-        measured = Measurement(Check("number of results", count, 0), 0, Spread.of([took]))
-        return Told(measured, {"rate": ideal / took, "unit": "efficiency", "note": note})
+        facts = {"rate": ideal / took, "unit": "efficiency", "note": note}
+        check = Check("number of results", count, 0)
+        return Measurement(check, wall=Spread.of([took]), facts=facts)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench import generated
 from bench.measure import Measurement, compare
-from bench.work.base import Case, Entry, Told, Workload, engines_for, lanes, named, spread
+from bench.work.base import Case, Entry, Workload, engines_for, lanes, named, spread
 from bench.work.search_base import BLOSUM, Database, Made
 from glsw.engines.cpu import Cpu
 from glsw.scoring.scoring import Scoring
@@ -21,10 +21,8 @@ from glsw.sequences.encoded import Sequences
 ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
-class Search(Workload):
+class Search(Workload, name="search"):
     """One protein against a database: all engines."""
-
-    name = "search"
 
     def cases(self) -> Iterator[Case]:
         base = Database(self.setup, [375], self.chosen("count"), sample=3e7)
@@ -38,10 +36,8 @@ class Search(Workload):
         return [lanes(number) for number in (["f16"] * self.device.info.half + ["int32"])]
 
 
-class Uniform(Search):
+class Uniform(Search, name="search-uniform"):
     """20 queries against equal targets, the shorter ones where the device is slow: the peak."""
-
-    name = "search-uniform"
 
     def bases(self) -> Iterator[Database]:
         standard = generated.STANDARD[: self.chosen("standard")]
@@ -62,10 +58,8 @@ class Uniform(Search):
             yield from base.rival_cases(spread(len(base.lengths), 1), only="StringZilla")
 
 
-class Swissprot(Uniform):
+class Swissprot(Uniform, name="search-swissprot"):
     """20 queries against a database of Swiss-Prot's lengths; whole commands; several devices."""
-
-    name = "search-swissprot"
 
     def more(self, base: Database) -> Iterator[Case]:
         if base.count == self.chosen("count")[-1]:
@@ -74,10 +68,9 @@ class Swissprot(Uniform):
             yield from base.file_cases()
 
 
-class Liu2006(Workload):
+class Liu2006(Workload, name="liu2006"):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 
-    name = "liu2006"
     lengths: Sequence[int]
 
     def cases(self) -> Iterator[Case]:
@@ -88,10 +81,9 @@ class Liu2006(Workload):
         yield from base.rival_cases(some, cores=1, only=("parasail", "ssearch36"))
 
 
-class Nucleotides(Search):
+class Nucleotides(Search, name="nucleotides"):
     """DNA by match and mismatch: queries against sequences of 1000."""
 
-    name = "nucleotides"
     scoring = Scoring.match_mismatch(2, -3, 7, 2)
 
     def cases(self) -> Iterator[Case]:
@@ -105,10 +97,8 @@ class Nucleotides(Search):
         yield from base.rival_cases(spread(len(lengths), 1))
 
 
-class SearchFile(Uniform):
+class SearchFile(Uniform, name="search-file"):
     """The standard queries against the Swiss-Prot of the folder of data."""
-
-    name = "search-file"
 
     def bases(self) -> Iterator[Database]:
         yield Database(self.setup, generated.STANDARD, 52_608, make=self.real)
@@ -125,10 +115,8 @@ class SearchFile(Uniform):
         yield from base.rival_cases([3])
 
 
-class Exact(Workload):
+class Exact(Workload, name="exact"):
     """All scores of many queries with a real database equal those of a SIMD library; no times."""
-
-    name = "exact"
 
     def cases(self) -> Iterator[Case]:
         matrix = np.full((24, 24), -150)
@@ -147,14 +135,14 @@ class Exact(Workload):
                 fields: dict[str, Any] = {"number": number, "options": options, "grace": 600.0}
                 yield Case(f"lanes {number}", start, scoring=name, **fields)
 
-    def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Told:
+    def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Measurement:
         queries, targets, *_ = sequences()
         engine, cpu = lanes(number).made(scoring, self.device), Cpu(scoring)
         (found,), (expected,) = engine.scan(queries, [targets]), cpu.scan(queries, [targets])
         check = compare(found.ravel(), expected.ravel(), cpu.where)
         high = int((expected >= 2048).sum())
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"
-        return Told(Measurement(check, 0), {"note": note})
+        return Measurement(check, facts={"note": note})
 
     def _entries(self, *, dna: bool = False) -> Sequence[Sequences]:
         part = generated.from_file(self.setup.file(ENTRIES)).part(slice(2000))

@@ -23,7 +23,7 @@ from bench.programs import Scores, judge
 from bench.rivals import Cudasw4, write_fasta
 from bench.work import base
 from bench.work.alignments import PairWork, Right
-from bench.work.base import Case, Entry, Run, Setup, Told, estimated, named, portion
+from bench.work.base import Case, Entry, Run, Setup, estimated, named, portion
 from glsw.align import Aligner
 from glsw.batch import Batch
 from glsw.engines import Engine
@@ -181,15 +181,15 @@ class Database:
             wrong += [f"query {q}: {mine}, expected {wanted}"] * (mine != wanted)
         return Check("the engines", len(known), len(wrong), next(iter(wrong), None))
 
-    def _scanned(self, kind: str, queries: Sequence[int], seconds: float) -> Told:
+    def _scanned(self, kind: str, queries: Sequence[int], seconds: float) -> Measurement:
         group = tuple(queries)
         if kind not in self._scans or group in self._scans[kind][2]:  # the first or another pass
             self._scans[kind] = self.cudasw4.scans(kind), self.cudasw4.best_scores(), set()
         times, best, told = self._scans[kind]
         told.add(group)
         check = self.check_best(queries, best)
-        wall = Spread.of(times[:, group].sum(axis=1).tolist()) if check.passed else None
-        return Told(Measurement(check, self.cells(queries), wall))
+        wall = Spread.of(times[:, group].sum(axis=1).tolist())
+        return Measurement(check, self.cells(queries), wall)
 
     def file_cases(self) -> Iterator[Case]:
         fields = {**self.fields(self.everything), "grace": 300.0}
@@ -215,7 +215,7 @@ class Database:
         self.indexing = time.perf_counter() - start
         return folder
 
-    def _ours(self, seconds: float) -> Told:
+    def _ours(self, seconds: float) -> Measurement:
         folder, index = self.folder, self.setup.device.info.index
         words = ["search", str(folder / "q.fasta"), str(folder / "db.glsw"), "--format", "tsv"]
         words += f"--top {TOP} --engine lanes --no-progress --device {index}".split()
@@ -231,7 +231,7 @@ class Database:
         note = "alignments and E-values of ten hits each"
         return self._timed(search, max(seconds, 0.1), setup=self.indexing, note=note)
 
-    def _cudasw4(self, kind: str, seconds: float) -> Told:
+    def _cudasw4(self, kind: str, seconds: float) -> Measurement:
         program = self.cudasw4
 
         def command() -> list[list[int]]:
@@ -240,7 +240,7 @@ class Database:
 
         return self._timed(command, math.inf, setup=program.indexing, note="scores only")
 
-    def _timed(self, command: Callable[[], list[list[int]]], limit: float, **facts: Any) -> Told:
+    def _timed(self, command: Callable[[], Any], limit: float, **facts: Any) -> Measurement:
         """Judge and time a command up to four times; the first one warms up."""
         times: list[float] = []
         while len(times) < 4 and sum(times) < limit:
@@ -250,8 +250,8 @@ class Database:
             check = self.check_best(self.everything, best)
             if not check.passed:
                 break
-        wall = Spread.of(times[1:] or times) if check.passed else None
-        return Told(Measurement(check, self.cells(self.everything), wall), facts)
+        wall = Spread.of(times[1:] or times)
+        return Measurement(check, self.cells(self.everything), wall, facts=facts)
 
     def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the search on some devices; the output of all of them is the same."""

@@ -20,7 +20,7 @@ from bench import cpu3, generated
 from bench.machine import cores
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, compare, second_run
 from bench.work.alignments import Right, Work, cells_of
-from bench.work.base import Case, Entry, Run, Setup, Told, Workload, estimated
+from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
 from glsw.align3 import Aligner3
 from glsw.batch import Batch
 from glsw.device.device import Device, open_device
@@ -222,10 +222,9 @@ def checksums(table: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 ENGINES = ("subtable", Gpui.name, "plane")
 
 
-class Three(Workload):
+class Three(Workload, name="three"):
     """Three sequences: score and end, by all engines."""
 
-    name = "three"
     tasks: Sequence[str] = ("ends",)
 
     def cases(self) -> Iterator[Case]:
@@ -237,10 +236,9 @@ class Three(Workload):
                 yield work.code_case(task)
 
 
-class Sudo2012(Three):
+class Sudo2012(Three, name="sudo2012"):
     """Sudo et al. 2012, figures 12 and 13: tables and ends by length; two devices."""
 
-    name = "sudo2012"
     tasks = ("table", "ends")
 
     def cases(self) -> Iterator[Case]:
@@ -264,7 +262,7 @@ class Sudo2012(Three):
 
     def _same(
         self, devices: Sequence[int], name: str, task: str, work: TripleWork, seconds: float
-    ) -> Told:
+    ) -> Measurement:
         """Run an engine on devices that begin at one moment, each in a process, three times."""
         spawn, count = multiprocessing.get_context("spawn"), len(devices)
         with spawn.Manager() as manager, ProcessPoolExecutor(count, spawn) as pool:
@@ -274,9 +272,7 @@ class Sudo2012(Three):
         begins, ends = np.moveaxis(np.array(spans), -1, 0)
         check = reduce(both, (work.check(name, "conventional", outcome) for outcome in found))
         wall = Spread.of((ends.max(axis=0) - begins.min(axis=0)).tolist())
-        return Told(
-            Measurement(check, sum(runs) * work.batch.cells, wall if check.passed else None)
-        )
+        return Measurement(check, sum(runs) * work.batch.cells, wall)
 
     def _shared(self, devices: Sequence[int], work: TripleWork, seconds: float) -> Run:
         """Return the scores of a batch, several times over, shared out among devices."""
@@ -318,10 +314,8 @@ def _race(
     return count, spans, outcome
 
 
-class ThreeLarge(Workload):
+class ThreeLarge(Workload, name="three-large"):
     """Beyond the paper: large tables, alignments, all triples of 24 channels, other scorings."""
-
-    name = "three-large"
 
     def cases(self) -> Iterator[Case]:
         n, word = self.chosen("length")

@@ -17,7 +17,7 @@ from bench import run as bench_run
 from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
-from bench.work.base import Case, Run, Told, Workload
+from bench.work.base import Case, Run, Workload
 from bench.work.journeys import JOURNEYS, Inputs
 from glsw.engines import Diagonal, Reference
 
@@ -131,10 +131,10 @@ def test_measure_judges_every_timed_run():
 # the runner
 
 
-class Fake(Workload):
+class Fake(Workload, name="search"):
     """Works of which a test says what comes out."""
 
-    name, text, weight = "search", "fake", 1.0
+    text, weight = "fake", 1.0
     made: tuple[Case, ...] = ()
 
     def cases(self):
@@ -145,7 +145,7 @@ def case(name, result=1, expected=1, **words):
     def start(seconds):
         if isinstance(result, BaseException):
             raise result
-        if isinstance(result, Told):
+        if isinstance(result, Measurement):
             return result
         run = partial(np.array, [result])
         return Run(run, lambda found: compare(found, [expected]), 10, **words)
@@ -176,7 +176,7 @@ def test_wrong_results_have_no_time(fake, capsys):
 
 
 def test_what_cannot_be_done_is_told(fake):
-    told = Told(Measurement(Check("j", 1, 0), 0), {"rate": 0.9, "unit": "share"})
+    told = Measurement(Check("j", 1, 0), facts={"rate": 0.9, "unit": "share"})
     status, file = fake(
         *(case("no", ValueError("too old\nor new")), case("told", told)),
         case("long", estimate=lambda limit: 99.0),
@@ -318,8 +318,8 @@ def test_claims_name_what_is_measured(device, tmp_path):
     everything = {name: name for name in ("parasail", "ssearch36", "Biopython")}
     setup = Setup(device, "full", None, everything, None, [0, 1], 1, tmp_path)
     for paper in claims.papers():
-        assert set(paper.workloads) <= set(WORKLOADS)
-        for claim in paper.claims:
+        assert set(paper["workloads"]) <= set(WORKLOADS)
+        for claim in paper["claims"]:
             for side in (claim.left, claim.right):
                 cases = WORKLOADS[side["workload"]](setup).cases()
                 fields = ({"workload": side["workload"], **each.fields()} for each in cases)

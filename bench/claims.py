@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,15 +16,19 @@ SAME = ("workload", "scoring", "sizes", "count", "device", "cpu")
 
 @dataclass(frozen=True)
 class Claim:
-    """One side is so many times as fast as another, in our words."""
+    """One side is so many times as fast as another, in our words.
+
+    ``rows`` are fields of both sides; ``program`` may be a list: one of these.
+    """
 
     text: str
     place: str
-    left: Mapping[str, Any]  # fields of the rows; ``program`` may be a list: one of these
+    left: Mapping[str, Any]
     right: Mapping[str, Any]
     least: float  # the ratio of the rates that the claim needs
     best: bool = False  # the largest ratio decides ("up to"), not each of them
     clock: bool = False  # the device's own clock counts where there is one
+    rows: Mapping[str, Any] = field(default_factory=dict)
 
 
 def papers() -> list[dict[str, Any]]:
@@ -35,8 +39,9 @@ def papers() -> list[dict[str, Any]]:
     """
     files = Path(__file__).with_name("papers").glob("*.json")
     found = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-    made = [paper | {"claims": [Claim(**each) for each in paper["claims"]]} for paper in found]
-    return sorted(made, key=lambda paper: (paper["name"][-4:], paper["name"]))
+    for paper in found:
+        paper["claims"] = [Claim(**each) for each in paper["claims"]]
+    return sorted(found, key=lambda paper: (paper["name"][-4:], paper["name"]))
 
 
 class Ratio(NamedTuple):
@@ -82,14 +87,15 @@ def matches(row: Row, fields: Mapping[str, Any]) -> bool:
 def decide(claim: Claim, rows: Iterable[Row]) -> Decision:
     """Return what the rows of one device say of a claim."""
     timed = [row for row in rows if state(row) == "timed"]
-    same = [name for name in SAME if name not in claim.left or name not in claim.right]
+    sides = {**claim.rows, **claim.left}, {**claim.rows, **claim.right}
+    same = [name for name in SAME if not all(name in side for side in sides)]
 
     def shared(row: Row) -> str:
         return str([row.get(name) for name in same])
 
-    rights = {shared(row): row for row in timed if matches(row, claim.right)}
+    rights = {shared(row): row for row in timed if matches(row, sides[1])}
     found: dict[str, Ratio] = {}
-    for row in (each for each in timed if matches(each, claim.left)):
+    for row in (each for each in timed if matches(each, sides[0])):
         name = shared(row)
         left, right = (rate_of(each, clock=claim.clock) for each in (row, rights.get(name, {})))
         if left and right:

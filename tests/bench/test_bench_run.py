@@ -320,7 +320,7 @@ def test_claims_name_what_is_measured(device, tmp_path):
     for paper in claims.papers():
         assert set(paper["workloads"]) <= set(WORKLOADS)
         for claim in paper["claims"]:
-            for side in (claim.left, claim.right):
+            for side in ({**claim.rows, **each} for each in (claim.left, claim.right)):
                 cases = WORKLOADS[side["workload"]](setup).cases()
                 fields = ({"workload": side["workload"], **each.fields()} for each in cases)
                 assert any(claims.matches(each, side) for each in fields) or _absent(side), side

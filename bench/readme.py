@@ -26,7 +26,7 @@ what the unit is of that of the rows; ``workloads``, with lines for ``places``, 
 
 ``headlines``, what an H100 does: the text, our rows and how they are shown, the rows of other
 programs. ``rows`` are fields that all of them have. Of rows whose ``options`` are null, single
-queries, the sum is shown.
+queries, the sum is shown. ``journeys`` are whole commands, by the options of their rows.
 """
 
 DEVICES: Mapping[str, str] = TABLES["devices"]
@@ -57,8 +57,12 @@ def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
     yield "| what | GCUPS, H100 | other programs on that machine |\n|---|---|---|"
     for each in TABLES["headlines"]:
+        for name, text in each.get("journeys", {}).items():
+            for row in _found({"workload": "journeys", "program": "glsw", "options": name}):
+                time = f"{gcups(_rate(row))} ({seconds(seconds_of(row))})"
+                yield line(f"`glsw search`, the whole command: {text}", time, "")
         shown = []
-        for form, fields in each["ours"]:
+        for form, fields in each.get("ours", ()):
             found = _found(each["rows"] | fields)
             if not found:
                 continue

@@ -53,8 +53,6 @@ class Ratio(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What rows say of a claim."""
-
     claim: Claim
     ratios: list[Ratio]
 

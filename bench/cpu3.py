@@ -23,9 +23,7 @@ COMPILER = ("cc", "-O3")  # and what a shared library needs
 Int32 = npt.NDArray[np.int32]
 
 
-class _Problem(ctypes.Structure):
-    """As in cpu3.c."""
-
+class _Problem(ctypes.Structure):  # as in cpu3.c
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("a", "b", "c", "matrix")),
         *((name, ctypes.c_int32) for name in ("l", "m", "n", "letters", "identity")),

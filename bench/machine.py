@@ -1,21 +1,54 @@
-"""The machine of a run: its device, its graphics cards, its processor, its software, the commit."""
+"""The machine of a run: its device, cards, processor, software and commit, and its energy.
+
+Energy is what the vendor's tool or the kernel tells of a card or of the processor. NVIDIA:
+``nvidia-smi``, which prints the watts of the card about 20 times a second; AMD, Intel and whatever
+has sensors in Linux (``hwmon``): joules, else watts of the card; software renderers and programs of
+the CPU: joules of all processor packages (RAPL, the ``powercap`` of Linux), which often only the
+administrator may read. Joules include what the idle device takes.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import math
 import os
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 import glsw
+from glsw.device.device import Device
+from glsw.device.egl import egl_devices
 
 ROOT = Path(__file__).parents[1]
 _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "stringzilla")
+INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
+SYS = Path("/sys")
+Sample: TypeAlias = tuple[float, float]  # seconds and watts
+
+SENSOR = """\
+import sys, time
+while True:
+    print(time.time(), int(open(sys.argv[1]).read()) / 1e6, sep=", ", flush=True)
+    time.sleep(0.05)
+"""
+QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+_FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
+_EGL_CUDA_DEVICE = 0x323A  # of EGL_NV_device_cuda
 
 
 def cards() -> list[dict[str, Any]]:
@@ -107,3 +140,213 @@ def slug(renderer: str) -> str:
         name = re.split(r"[(/]", name)[0]
     words = re.findall(r"[a-z0-9]+", re.sub(r"\(LLVM.*", "", name).lower())
     return "-".join(words) or "device"
+
+
+class Used(NamedTuple):
+    joules: float
+    seconds: float
+
+
+class PowerMeter(Protocol):
+    """What tells energy: ``used`` does the work, and returns None if that is not told."""
+
+    tool: str
+
+    def used(self, work: Callable[[], None]) -> Used | None: ...
+
+
+@dataclass
+class Counter:
+    """Files in which microjoules are counted, and the highest value after which each is 0 again.
+
+    The value is infinite where it is not known: then nothing is told of such a time.
+    """
+
+    tool: str
+    files: Sequence[tuple[Path, float]]
+
+    def read(self) -> list[int] | None:
+        try:
+            return [int(path.read_text()) for path, _ in self.files]
+        except (OSError, ValueError):
+            return None
+
+    def used(self, work: Callable[[], None]) -> Used | None:
+        start, before = time.perf_counter(), self.read()
+        work()
+        seconds, after = time.perf_counter() - start, self.read()
+        if before is None or after is None:
+            return None
+        counted = zip(before, after, self.files, strict=True)
+        told = sum((last - first) % (most + 1) for first, last, (_, most) in counted)
+        return Used(told / 1e6, seconds) if math.isfinite(told) else None
+
+
+def rapl() -> Counter | None:
+    """Return the counters of the processor packages, None where they cannot be read."""
+    files: list[tuple[Path, float]] = []
+    for zone in sorted((SYS / "class/powercap").glob("intel-rapl:*")):
+        with suppress(OSError, ValueError):
+            if (zone / "name").read_text().startswith("package"):
+                most = int((zone / "max_energy_range_uj").read_text())
+                files.append((zone / "energy_uj", most))
+    counter = Counter("RAPL", files)
+    return counter if counter.read() else None
+
+
+def hwmon(drm: str) -> PowerMeter | None:
+    """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
+    folder = SYS / "class/drm" / Path(drm).name / "device/hwmon"
+    for sensor in sorted(folder.glob("hwmon*")) if drm else ():
+        counter = Counter("hwmon", [(sensor / "energy1_input", math.inf)])
+        if counter.read():
+            return counter
+        for name in ("power1_average", "power1_input"):
+            with suppress(OSError, ValueError):
+                int((sensor / name).read_text())
+                return Sampler("hwmon", [sys.executable, "-c", SENSOR, str(sensor / name)])
+    return None
+
+
+@dataclass
+class Sampler:
+    """Watts of a card; ``words`` are a command that prints a time and watts, line by line."""
+
+    tool: str
+    words: Sequence[str]
+
+    def used(self, work: Callable[[], None]) -> Used | None:
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
+            path = Path(folder, "samples")
+            with path.open("w") as told, subprocess.Popen(self.words, stdout=told, **QUIET) as tool:
+                try:
+                    samples_until(0.0, path, tool)
+                    start = time.time()
+                    work()
+                    end = time.time()
+                    samples = samples_until(end, path, tool)
+                finally:
+                    tool.terminate()
+        energy = joules(samples, start, end)
+        return None if energy is None else Used(energy, end - start)
+
+
+def samples_until(least: float, path: Path, tool: subprocess.Popen[bytes]) -> list[Sample]:
+    """Wait for a sample that is as late as this; return all that the tool has printed."""
+    limit = time.monotonic() + PATIENCE
+    while True:
+        lines = path.read_text().splitlines(keepends=True)
+        found = [sample for sample in map(sample_of, lines) if sample]
+        late = time.monotonic() > limit or tool.poll() is not None
+        if late or (found and found[-1][0] >= least):
+            return found
+        time.sleep(INTERVAL / 10)
+
+
+def sample_of(line: str) -> Sample | None:
+    """Read seconds, or a date of nvidia-smi, and watts of a whole line; None from another."""
+    stamp, _, watts = line.partition(", ")
+    if not line.endswith("\n"):
+        return None
+    try:
+        date = datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S.%f") if "/" in stamp else None
+        return date.timestamp() if date else float(stamp), float(watts)
+    except ValueError:
+        return None
+
+
+def joules(samples: Sequence[Sample], start: float, end: float) -> float | None:
+    """Return the energy of a time, watts changing evenly; None with fewer than two samples."""
+    seconds, watts = np.array(samples, float).reshape(-1, 2).T
+    if np.count_nonzero((seconds >= start) & (seconds <= end)) < 2:
+        return None
+    at = np.concatenate([[start], seconds[(seconds > start) & (seconds < end)], [end]])
+    return float(np.trapezoid(np.interp(at, seconds, watts), at))
+
+
+def meter_for(device: Device | None) -> PowerMeter | None:
+    """Return what tells the energy of a device, of the processor without one; None if nothing."""
+    if device is None or device.info.software:
+        return rapl()
+    info, listed = device.info, egl_devices()
+    drm = listed[info.index].path if info.index < len(listed) else ""
+    known = "nvidia" in f"{info.name} {info.vendor}".casefold()
+    return (nvidia(info.name, drm, info.index) if known else None) or hwmon(drm)
+
+
+class Card(NamedTuple):
+    address: str
+    name: str
+    watts: str
+
+
+def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
+    """Return what samples a card; None if there is no tool, or it tells no power of it."""
+    for field in _FIELDS:
+        told = nvidia_smi("pci.bus_id", "name", field)
+        card = chosen([Card(*each) for each in told], renderer, drm, index)
+        if card and card.watts.replace(".", "").isdigit():
+            words = ["nvidia-smi", "-i", card.address, f"--query-gpu=timestamp,{field}"]
+            words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
+            return Sampler("nvidia-smi", words)
+    return None
+
+
+def chosen(cards: Sequence[Card], renderer: str, drm: str, index: int) -> Card | None:
+    """Return the card of a renderer, None if that cannot be told.
+
+    Of several it is the one with the PCI address of EGL's device; where EGL names no file of the
+    device, the one with its CUDA number, if all cards are of the same kind (others CUDA sorts by
+    speed), else the only one with the renderer's name.
+    """
+    if len(cards) < 2:
+        return next(iter(cards), None)
+    address = (SYS / "class/drm" / Path(drm).name / "device").resolve().name if drm else ""
+    if ":" in address:  # such as 0000:65:00.0
+        same = [card for card in cards if card.address.casefold().endswith(address)]
+        return same[0] if same else None
+    if len({card.name for card in cards}) == 1:
+        number = cuda_number(index)
+        return cards[number] if number is not None and number < len(cards) else None
+    named = [card for card in cards if card.name in renderer]
+    return named[0] if len(named) == 1 else None
+
+
+def cuda_number(index: int) -> int | None:
+    """Return the CUDA number of EGL's device of that index, None if it has none."""
+    pointer, number = ctypes.c_void_p, ctypes.c_int32
+    try:
+        find = ctypes.CFUNCTYPE(pointer, ctypes.c_char_p)(
+            ("eglGetProcAddress", ctypes.CDLL("libEGL.so.1"))
+        )
+    except OSError:
+        return None
+    query, attribute = find(b"eglQueryDevicesEXT"), find(b"eglQueryDeviceAttribEXT")
+    if not query or not attribute:
+        return None
+    handles, count, value = (pointer * 64)(), number(), ctypes.c_ssize_t()
+    devices = ctypes.CFUNCTYPE(ctypes.c_uint, number, pointer, pointer)(query)
+    if not devices(64, ctypes.addressof(handles), ctypes.addressof(count)) or index >= count.value:
+        return None
+    read = ctypes.CFUNCTYPE(ctypes.c_uint, pointer, number, pointer)(attribute)
+    told = read(handles[index], _EGL_CUDA_DEVICE, ctypes.addressof(value))
+    return value.value if told else None
+
+
+def energy(meter: PowerMeter, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:
+    """Rest, then run for about that long; return fields of a row, None if no energy was told."""
+    idle = meter.used(lambda: time.sleep(seconds / 2))
+    runs = 0
+
+    def work() -> None:
+        nonlocal runs
+        start = time.perf_counter()
+        while not runs or time.perf_counter() - start < seconds:
+            run()
+            runs += 1
+
+    busy = meter.used(work)
+    if busy is None:
+        return None
+    found = {"joules": busy.joules / runs, "watts": busy.joules / busy.seconds, "meter": meter.tool}
+    return found | {"idle_watts": idle and idle.joules / idle.seconds}

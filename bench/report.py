@@ -34,6 +34,10 @@ class Column(NamedTuple):
     def rows(self) -> list[Row]:
         return list(self.file.rows.values())
 
+    @property
+    def commits(self) -> list[str]:
+        return sorted({(row.get("commit") or "unknown")[:9] for row in self.rows})
+
     def place(self, row: Row) -> str:
         return f"{self.mark}-{name_of(row)}"
 
@@ -176,31 +180,7 @@ def every_row(columns: Sequence[Column]) -> Table:
     return Table("every row", head, lines, *(column.place(row) for column, row in rows))
 
 
-def machines(columns: Sequence[Column]) -> Table:
-    """Return the devices as a table."""
-    rows = []
-    for column in columns:
-        header, device = column.file.header, column.file.header["device"] or {}
-        commits = {(row.get("commit") or "unknown")[:9] for row in column.rows}
-        dot = Markup('<span class="dot" style="background:{}"></span>{}')
-        rows.append(
-            [
-                dot.format(column.colour, column.name),
-                device.get("renderer", "-"),
-                f"{device.get('gl', '-')}, {device.get('driver', '-')}",
-                f"{header['cpu']}, {header['cores']} cores",
-                Cell(str(len(column.rows)), len(column.rows)),
-                ", ".join(sorted(commits)),
-                column.file.path.name,
-            ]
-        )
-    head = ["device", "renderer", "OpenGL, driver", "processor", "rows", "commits", "file"]
-    return Table("devices", head, rows)
-
-
 class Bar(NamedTuple):
-    """A bar of the picture."""
-
     rate: float
     label: str
     place: str
@@ -271,9 +251,8 @@ def results_page(files: Sequence[File]) -> str:
     columns = columns_of(files)
     return page(
         "report.html",
-        names=", ".join(column.name for column in columns),
+        columns=columns,
         **picture(columns),
-        machines=machines(columns),
         workloads=[*by_workload(columns)],
         limits=rooflines(columns),
         rows=every_row(columns),

@@ -235,8 +235,6 @@ TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
 
 
 class Ceiling(NamedTuple):
-    """What one resource allows."""
-
     resource: str
     cells_per_second: float
     reason: str

@@ -6,7 +6,7 @@ import argparse
 import platform
 import tempfile
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from itertools import chain
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from bench import Parser, at_least, machine, rivals, table
-from bench.energy import meter_for
 from bench.generated import dna
 from bench.measure import second_run
 from bench.row import LICENCE, SCHEMA, File, state
@@ -74,12 +73,12 @@ def header(device: Device, size: str) -> dict[str, Any]:
     }
 
 
-def common(device: Device, commit: str | None) -> dict[str, Any]:
+def common(header: Mapping[str, Any], commit: str | None) -> dict[str, Any]:
     """Return the fields that all rows of a run have."""
     return {
-        "device": device.info.name,
-        "driver": device.info.version_string.partition(" ")[2],
-        "cpu": f"{machine.cpu_model()}, {machine.cores()} cores",
+        "device": header["device"]["renderer"],
+        "driver": header["device"]["driver"],
+        "cpu": f"{header['cpu']}, {header['cores']} cores",
         "commit": commit or machine.git("rev-parse", "HEAD"),
         "dirty": machine.dirty(commit),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -108,10 +107,8 @@ def _indices(text: str) -> list[int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="python -m bench run",
-        description="Measure a device, row by row; the same command goes on after an interruption.",
-    )
+    about = "Measure a device, row by row; the same command goes on after an interruption."
+    parser = Parser(prog="python -m bench run", description=about)
     add = parser.add_argument
     known = partial(_known, WORKLOADS)
     add("names", nargs="*", type=known, metavar="WORKLOAD", help="default: a suite")
@@ -152,8 +149,7 @@ def main(argv: Sequence[str]) -> int:
     path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
     old = File.read(path) if path.exists() and not arguments.fresh else None
     size = arguments.size or (old.header["size"] if old else size_for(device))
-    suite = [name for name, kind in WORKLOADS.items() if kind.weight]
-    names = [*chain(*arguments.names)] or suite
+    names = [*chain(*arguments.names)] or [name for name in WORKLOADS if WORKLOADS[name].weight]
     default = SECONDS["software" if device.info.software else "hardware"]
     seconds = arguments.budget or (SECONDS["full"] if size == "full" else default)
     if old and (there := old.header["device"]) and there["renderer"] != device.info.name:
@@ -161,13 +157,10 @@ def main(argv: Sequence[str]) -> int:
     file = File(path, header(device, size), old.rows if old else {})
     file.write()
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
-        setup = Setup(
-            *(device, size, arguments.engines, found, arguments.data, arguments.devices),
-            machine.cores(),
-            Path(folder),
-        )
-        meter = meter_for(device) if not device.info.software or arguments.energy else None
-        runner = Runner(setup, file, common(device, arguments.commit), meter)
+        others = arguments.engines, found, arguments.data, arguments.devices
+        setup = Setup(device, size, *others, machine.cores(), Path(folder))
+        meter = machine.meter_for(device) if not device.info.software or arguments.energy else None
+        runner = Runner(setup, file, common(file.header, arguments.commit), meter)
         say(f"{device.info.name}, sizes {size}, to {path}")
         if absent := [name for name in rivals.NAMES if name not in found]:
             say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")

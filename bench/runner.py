@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, TypeAlias
 
-from bench import energy, table
-from bench.energy import PowerMeter
+from bench import machine, table
+from bench.machine import PowerMeter
 from bench.measure import WARM_UP, Measurement, measure
 from bench.row import File, Key, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
@@ -33,7 +33,6 @@ OVERTIME, GRACE = 4.0, 20.0
 
 UNABLE = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
 """What our cases may raise; another program may fail as it likes."""
-
 
 Todo: TypeAlias = tuple[Case, dict[str, Any]]  # a case, and the row that it will be
 
@@ -93,14 +92,14 @@ class Runner:
         self._width = table.width_of(row for _, row in cases)
         print(f"\n{work.name}: {work.text.format(*(cases[0][0].sizes or (0,)), count=count)}")
         print(table.heading(self._width), flush=True)
-        rated: list[Todo] = []
+        rated: dict[float, Todo] = {}
         for k, (case, fields) in enumerate(cases):
             equal = max(0.0, end - time.perf_counter()) / (len(cases) - k)
             row = self._case(work, case, fields, max(least, equal, 0.02), number)
             if case.metered and row.get("rate") and row.get("unit") == "cell/s":
-                rated.append((case, row))
+                rated[row["rate"]] = case, row
         if metered and rated:
-            self._energy(*max(rated, key=lambda each: each[1]["rate"]), seconds, metered)
+            self._energy(*rated[max(rated)], seconds, metered)
 
     def _case(
         self, work: Workload, case: Case, row: dict[str, Any], share: float, number: int
@@ -152,7 +151,7 @@ class Runner:
             work = case.start(seconds)
             if isinstance(work, Measurement) or not work.check(work.run()).passed:
                 return
-            found = energy.measured(meter, work.run, seconds)
+            found = machine.energy(meter, work.run, seconds)
             work.close()
         except CANNOT:
             return

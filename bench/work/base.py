@@ -87,8 +87,6 @@ class Case:
 
 @dataclass(frozen=True)
 class Setup:
-    """Where a suite runs."""
-
     device: Device
     size: str  # of `SIZES`
     engines: Sequence[str] | None  # those that were asked for

@@ -6,18 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from bench import energy
+from bench import machine
 
 
 def test_joules():
     flat = [(0.1 * k, 50.0) for k in range(21)]
-    assert energy.joules(flat, 0.35, 1.35) == pytest.approx(50)
+    assert machine.joules(flat, 0.35, 1.35) == pytest.approx(50)
     ramp = [(0.1 * k, 100.0 * k) for k in range(11)]
-    assert energy.joules(ramp, 0.0, 1.0) == pytest.approx(500)
-    assert energy.joules(ramp, 0.25, 0.75) == pytest.approx(250)
-    assert energy.joules(flat, 1.81, 2.5) == pytest.approx(0.69 * 50)  # the last one holds
+    assert machine.joules(ramp, 0.0, 1.0) == pytest.approx(500)
+    assert machine.joules(ramp, 0.25, 0.75) == pytest.approx(250)
+    assert machine.joules(flat, 1.81, 2.5) == pytest.approx(0.69 * 50)  # the last one holds
     for few in ([], [(0.5, 1.0)], [(-1.0, 1.0), (0.5, 1.0), (2.0, 1.0)]):
-        assert energy.joules(few, 0.0, 1.0) is None
+        assert machine.joules(few, 0.0, 1.0) is None
 
 
 class Steady:
@@ -32,30 +32,30 @@ class Steady:
         start = time.perf_counter()
         work()
         seconds = time.perf_counter() - start
-        return energy.Used(100 * seconds, seconds) if self.told else None
+        return machine.Used(100 * seconds, seconds) if self.told else None
 
 
 def test_energy_of_runs(monkeypatch):
     runs, now = [], [0.0]
-    monkeypatch.setattr(energy.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(machine.time, "perf_counter", lambda: now[0])
 
     def wait(seconds):
         now[0] += seconds
 
-    monkeypatch.setattr(energy.time, "sleep", wait)
+    monkeypatch.setattr(machine.time, "sleep", wait)
 
     def work():
         runs.append(wait(0.125))
 
-    found = energy.measured(Steady(), work, 1.0)
+    found = machine.energy(Steady(), work, 1.0)
     assert (found["watts"], found["idle_watts"]) == (pytest.approx(100), pytest.approx(100))
     assert len(runs) == 8
     assert found["joules"] == pytest.approx(100 / 8)
-    assert energy.measured(Steady(told=False), work, 0) is None
+    assert machine.energy(Steady(told=False), work, 0) is None
 
 
 def test_energy_of_the_fastest(bench, monkeypatch, capsys):
-    monkeypatch.setattr("bench.run.meter_for", lambda device: Steady())
+    monkeypatch.setattr("bench.machine.meter_for", lambda device: Steady())
     status, file = bench("pairs", "--engines", "diagonal,fragment", "--energy")
     assert status == 0
     timed = [row for row in file.rows.values() if row["ours"]]
@@ -111,14 +111,14 @@ def measured(meter, seconds):
         def work(runs=runs):
             runs.append(time.sleep(0.05))
 
-        found = energy.measured(meter, work, seconds)
+        found = machine.energy(meter, work, seconds)
         if found and found["idle_watts"]:
             return found, len(runs)
     raise AssertionError("no samples")
 
 
 def test_nvidia_smi(card):
-    meter = energy.meter_for(card())
+    meter = machine.meter_for(card())
     assert meter.tool == "nvidia-smi"
     found, runs = measured(meter, 0.4)
     assert found["watts"] == found["idle_watts"] == pytest.approx(250)
@@ -129,25 +129,25 @@ def test_nvidia_smi(card):
 
 def test_nvidia_smi_of_an_older_driver(card):
     there = card(refused="power.draw.instant")
-    assert energy.nvidia(there.info.name, "", 99).words[3] == "--query-gpu=timestamp,power.draw"
-    assert energy.nvidia(card(refused="power").info.name, "", 99) is None
+    assert machine.nvidia(there.info.name, "", 99).words[3] == "--query-gpu=timestamp,power.draw"
+    assert machine.nvidia(card(refused="power").info.name, "", 99) is None
 
 
 def test_nvidia_smi_without_watts(card, monkeypatch):
-    monkeypatch.setattr(energy, "PATIENCE", 0.5)
-    meter = energy.meter_for(card(silent=True))
-    assert energy.measured(meter, lambda: None, 0.01) is None
+    monkeypatch.setattr(machine, "PATIENCE", 0.5)
+    meter = machine.meter_for(card(silent=True))
+    assert machine.energy(meter, lambda: None, 0.01) is None
 
 
 def test_no_nvidia_smi(card, monkeypatch, tmp_path):
     there = card()
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert energy.meter_for(there) is None
+    assert machine.meter_for(there) is None
 
 
 @pytest.fixture
 def sys_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(energy, "SYS", tmp_path)
+    monkeypatch.setattr(machine, "SYS", tmp_path)
 
     def put(path, text):
         file = tmp_path / path
@@ -160,26 +160,26 @@ def sys_folder(tmp_path, monkeypatch):
 
 def test_which_card(sys_folder, tmp_path, monkeypatch):
     x, y, other = (
-        energy.Card(f"00000000:{address}:00.0", f"NVIDIA {name}", "70")
+        machine.Card(f"00000000:{address}:00.0", f"NVIDIA {name}", "70")
         for address, name in (("65", "X"), ("B3", "X"), ("C0", "Y"))
     )
-    assert energy.chosen([x], "what", "", 5) == x
+    assert machine.chosen([x], "what", "", 5) == x
     for card, address in ((3, "65"), (4, "b3"), (5, "66")):
         folder = tmp_path / f"class/drm/card{card}"
         sys_folder(f"devices/pci0000:60/0000:{address}:00.0/vendor", "0x10de")
         folder.mkdir(parents=True)
         (folder / "device").symlink_to(tmp_path / f"devices/pci0000:60/0000:{address}:00.0")
-    found = [energy.chosen([x, y], "NVIDIA X", f"/dev/dri/card{card}", 0) for card in (3, 4, 5)]
+    found = [machine.chosen([x, y], "NVIDIA X", f"/dev/dri/card{card}", 0) for card in (3, 4, 5)]
     assert found == [x, y, None]
-    monkeypatch.setattr(energy, "cuda_number", lambda index: {7: 1}.get(index))
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", "", 7) == y
-    assert energy.chosen([x, y], "NVIDIA X/PCIe", "", 8) is None
-    assert energy.chosen([x, y, other], "NVIDIA Y/PCIe", "", 7) == other
-    assert energy.chosen([x, y, other], "NVIDIA X/PCIe", "", 7) is None
+    monkeypatch.setattr(machine, "cuda_number", lambda index: {7: 1}.get(index))
+    assert machine.chosen([x, y], "NVIDIA X/PCIe", "", 7) == y
+    assert machine.chosen([x, y], "NVIDIA X/PCIe", "", 8) is None
+    assert machine.chosen([x, y, other], "NVIDIA Y/PCIe", "", 7) == other
+    assert machine.chosen([x, y, other], "NVIDIA X/PCIe", "", 7) is None
 
 
 def test_rapl(sys_folder, device, monkeypatch):
-    assert energy.rapl() is None
+    assert machine.rapl() is None
     counters = []
     for k, name in enumerate(("package-0", "package-1", "psys")):
         zone = f"class/powercap/intel-rapl:{k}"
@@ -193,11 +193,11 @@ def test_rapl(sys_folder, device, monkeypatch):
         counters[1].write_text("262144000000\n")
         counters[2].write_text("0\n")
 
-    power_meter = energy.rapl()
+    power_meter = machine.rapl()
     assert power_meter.used(work).joules == pytest.approx(2 + 1)
-    assert energy.meter_for(None).tool == "RAPL"
+    assert machine.meter_for(None).tool == "RAPL"
     if device.info.software:
-        assert energy.meter_for(device).tool == "RAPL"
+        assert machine.meter_for(device).tool == "RAPL"
     counters[0].write_text("unreadable")
     assert power_meter.used(work) is None
     counters[0].write_text("0")
@@ -208,23 +208,23 @@ def test_rapl(sys_folder, device, monkeypatch):
     with pytest.raises(ValueError, match="of the engine"):
         power_meter.used(failing)
     counters[0].unlink()
-    assert energy.rapl() is None
+    assert machine.rapl() is None
 
 
 def test_sensors_of_a_card(sys_folder, monkeypatch):
     card = "class/drm/card0/device/hwmon/hwmon4"
     info = SimpleNamespace(index=0, name="AMD Radeon", vendor="AMD", software=False)
-    monkeypatch.setattr(energy, "egl_devices", lambda: [SimpleNamespace(path="/dev/dri/card0")])
+    monkeypatch.setattr(machine, "egl_devices", lambda: [SimpleNamespace(path="/dev/dri/card0")])
     amd = SimpleNamespace(info=info)
-    assert energy.meter_for(amd) is None
+    assert machine.meter_for(amd) is None
     power = sys_folder(f"{card}/power1_average", "35000000")
-    found, _ = measured(energy.meter_for(amd), 0.3)
+    found, _ = measured(machine.meter_for(amd), 0.3)
     assert found["watts"] == pytest.approx(35)
     assert found["meter"] == "hwmon"
     power.unlink()
     counter = sys_folder(f"{card}/energy1_input", "1000000")
-    meter = energy.meter_for(amd)
-    found = energy.measured(meter, lambda: counter.write_text("8000000"), 0)
+    meter = machine.meter_for(amd)
+    found = machine.energy(meter, lambda: counter.write_text("8000000"), 0)
     assert found["joules"] == pytest.approx(7)
     assert found["idle_watts"] == 0
-    assert energy.hwmon("") is None
+    assert machine.hwmon("") is None

@@ -9,7 +9,6 @@ from bench import (
     at_least,
     compare,
     cpu3,
-    energy,
     generated,
     machine,
     measure,
@@ -145,10 +144,10 @@ def test_engine_of_auto():
 
 def test_lines_of_tools():
     for line in ("2026/11/21 10:45:20.250, [N/A]\n", "2026/11/21 10:45:20.250, 7", "\n"):
-        assert energy.sample_of(line) is None
-    one, other = (energy.sample_of(f"2026/11/21 10:45:20.{ms}, 71.30\n") for ms in (250, 300))
+        assert machine.sample_of(line) is None
+    one, other = (machine.sample_of(f"2026/11/21 10:45:20.{ms}, 71.30\n") for ms in (250, 300))
     assert (round(other[0] - one[0], 3), other[1]) == (0.05, 71.3)
-    assert energy.sample_of("1795.25, 35.0\n") == (1795.25, 35.0)
+    assert machine.sample_of("1795.25, 35.0\n") == (1795.25, 35.0)
     said = "Processing query 0 ... Done. Scan time: 0.0123 s, 4000 GCUPS"
     assert rivals.parse_scans(said) == [0.0123]
 

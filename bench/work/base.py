@@ -139,8 +139,8 @@ class Workload(ABC):
 
     Its name is the one on the command line and in rows; workloads.json has the rest: what it is in
     about ten words, and for a stranger who looks at the picture of a report; its share of the
-    seconds of a suite (0: only if it is asked for), the OpenGL that it needs, and its sizes by
-    class of sizes.
+    seconds of a suite (0: only if it is asked for), the OpenGL that it needs, its sizes by class of
+    sizes, or which other workload it is like.
     """
 
     name: ClassVar[str]

@@ -91,7 +91,7 @@ class FragmentTiles(Workload, name="fragment-tiles"):
 
 
 class Long(Workload, name="long"):
-    """One long pair of unrelated DNA: score and end, by all engines."""
+    """One long pair of unrelated DNA: score and end, by all engines; so are those of two papers."""
 
     scorings: Sequence[tuple[int, int, int, int]]
     tasks: Sequence[str]
@@ -112,17 +112,6 @@ class Long(Workload, name="long"):
 
     def _made(self, length: int) -> Batch:
         return Batch.of([[*generated.dna([length, length], length)]])
-
-
-class Lin2015(Long, name="lin2015"):
-    """Lin, Zhong and Lin 2015: the row scan of one pair of 200 to 10^6 letters; alignments."""
-
-
-class Scan2014(Long, name="scan2014"):
-    """The 2014 paper, figures 8 and 9: anti-diagonals against scans of 512 to 8000 letters.
-
-    The scorings are those of its figure 3; a constant gap costs 8 at every position.
-    """
 
 
 class Megabase(Workload, name="megabase"):

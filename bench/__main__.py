@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from glsw.device.device import DeviceError
-from glsw.device.shader import ShaderError
+from glsw import DeviceError, ShaderError
 
 USAGE = """\
 python -m bench run [WORKLOAD ...]    measure this device: rows in one file

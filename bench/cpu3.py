@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -14,12 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bench import machine
-from glsw.batch import Batch
-from glsw.scoring.three import Scoring3
+from glsw import Batch, Scoring3
 
-NAME = "C code"
-COMPILER = ("cc", "-O3")  # and what a shared library needs
-
+NAME, COMPILER = "C code", ("cc", "-O3")  # and what a shared library needs
 Int32 = npt.NDArray[np.int32]
 
 
@@ -47,11 +43,8 @@ def best(scoring: Scoring3, triples: Batch, *, threads: int = 1) -> Int32:
     """Return score and i, j, k from 1 of each triple, shape (N, 4). Errors: see `refused`."""
     found = np.zeros((len(triples), 4), np.int32)
     each = map(triples.__getitem__, range(len(triples)))
-    if threads == 1:
-        list(map(partial(_fill, scoring), each, found))
-    else:  # the library is called without Python's lock
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(partial(_fill, scoring), each, found))
+    with ThreadPoolExecutor(threads) as pool:  # the library is called without Python's lock
+        list(pool.map(partial(_fill, scoring), each, found))
     return found
 
 
@@ -93,15 +86,12 @@ def _fill(scoring: Scoring3, triple: Any, cell: Int32 | None, cells: Int32 | Non
 @cache
 def _built() -> tuple[Any, str | None]:
     """Return the library, or None and why there is none."""
-    path = shutil.which(COMPILER[0])
-    if path is None:
-        return None, f"no C compiler here: {COMPILER[0]} is not found"
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         made, source = Path(folder) / "cpu3.so", Path(__file__).with_name("cpu3.c")
         try:
-            machine.run([path, *COMPILER[1:], "-shared", "-fPIC", "-o", str(made), str(source)])
+            machine.run([*COMPILER, "-shared", "-fPIC", "-o", str(made), str(source)])
         except (OSError, RuntimeError) as error:
-            return None, str(error)
+            return None, f"no C code: {error}"
         library = ctypes.CDLL(str(made))  # stays loaded when the file is gone
     pointer, number = ctypes.c_void_p, ctypes.c_int32
     library.cpu3_linear.argtypes = [pointer, pointer, number, number, pointer]

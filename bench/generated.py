@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import PROTEIN, Alphabet
+from glsw import PROTEIN, Alphabet, read
 from glsw.sequences.encoded import Sequences, offsets_of
-from glsw.sequences.records import read
 
 _DATA = json.loads(Path(__file__).with_name("swissprot.json").read_text(encoding="utf-8"))
 COMPOSITION: Mapping[str, float] = _DATA["composition"]

@@ -14,7 +14,6 @@ Found = npt.NDArray[np.uint32]
 
 SHADERS = Path(__file__).with_name("shaders")
 """Folder of the shaders of micro; they include files of glsw as well."""
-
 SEEDS = 64  # invocations differ in their last six bits only, see results.glsl
 COSTS, COSTS3 = {"gap_open": 12, "gap_extend": 2}, {"opens": 9, "extends": 2}
 SCORES = {"match": 5, "mismatch": -4}

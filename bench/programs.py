@@ -22,9 +22,8 @@ import numpy.typing as npt
 from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
-from glsw.batch import Batch
+from glsw import Batch, Scoring
 from glsw.engines import Reference
-from glsw.scoring.scoring import Scoring
 
 try:
     import parasail

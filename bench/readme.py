@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import Parser, roofline
-from bench.claims import matches
+from bench.compare import matches
 from bench.report import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
@@ -28,7 +28,6 @@ what the unit is of that of the rows; ``workloads``, with lines for ``places``, 
 programs. ``rows`` are fields that all of them have. Of rows whose ``options`` are null, single
 queries, the sum is shown. ``journeys`` are whole commands, by the options of their rows.
 """
-
 DEVICES: Mapping[str, str] = TABLES["devices"]
 OTHER = ("auto", "cpu")  # of glsw, no engine of its own, or none of OpenGL
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}

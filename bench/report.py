@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import Parser, claims, roofline, table
+from bench import Parser, compare, roofline, table
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
 from bench.work import WORKLOADS
 from bench.work.base import TABLE
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3fbf", "#7a7a00")
 """Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
-
 OTHERS, GREY = 4, "#9a9a9a"  # how many other programs the picture shows, and their colour
 
 
@@ -262,8 +261,8 @@ def results_page(files: Sequence[File]) -> str:
 def papers_page(files: Sequence[File]) -> str:
     """Return the page of the papers."""
     columns, papers = columns_of(files), []
-    for paper in claims.papers():
-        decided = [[claims.decide(each, c.rows) for each in paper["claims"]] for c in columns]
+    for paper in compare.papers():
+        decided = [[compare.decide(each, c.rows) for each in paper["claims"]] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
             [claim.text, claim.place, *(_decision(decided[k][n], columns[k]) for k in measured)]
@@ -279,7 +278,7 @@ def papers_page(files: Sequence[File]) -> str:
     return page("papers.html", papers=papers)
 
 
-def _decision(found: claims.Decision, column: Column) -> Cell:
+def _decision(found: compare.Decision, column: Column) -> Cell:
     """Return what the rows of a device say of a claim, linked to them."""
     by, shown = f" ({found.by})" if found.ratios else "", Markup('<span class="{}">{}</span>{}')
     shown = shown.format(found.verdict.replace(" ", "-"), found.verdict, by)

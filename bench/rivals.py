@@ -25,11 +25,7 @@ import numpy.typing as npt
 from bench import programs
 from bench.machine import run
 from bench.programs import Competitor, Method, Ready, Scores, is_blosum62
-from glsw.batch import Batch
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record
+from glsw import DNA, PROTEIN, Alphabet, Batch, Record, Scoring, Sequences
 
 MODULES = {"parasail": "parasail", "pyopal": "pyopal", "Biopython": "Bio", "edlib": "edlib"}
 MODULES |= {"StringZilla": "stringzillas"}

@@ -1,10 +1,8 @@
 """What limits an engine on a device, and how near it comes: from rows of `micro` and of engines.
 
-A ceiling is what an engine could reach at most if only one thing limited it: the operations of the
-recurrence, the bytes that a cell moves, the dispatches or draws that a table needs. `TRAFFIC` has
-what each engine needs, counted in its shader and its Python. Counted is what cannot be avoided: a
-value that several invocations of a dispatch read counts once, and a fast cache counts as memory. So
-the ceilings lie above what is possible, and the lowest one says what to look at first.
+A ceiling is what an engine could reach if only one thing limited it, see bench/README.md: the
+operations of the recurrence, the bytes that a cell moves, the dispatches or draws that a table
+needs. `TRAFFIC` has what each engine needs at least, counted in its shader and its Python.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ KEY = (
 """Fields that say which measurement a row is; the others say what came out."""
 POINT = ("task", "options", "rate", "note")
 """Fields of the points of a curve: untimed rows that have all others in common are one line."""
-
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[object, ...]
 

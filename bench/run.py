@@ -20,11 +20,10 @@ from bench.row import LICENCE, SCHEMA, File, state
 from bench.runner import Runner, say
 from bench.work import WORKLOADS
 from bench.work.base import SIZES, Setup
-from glsw.batch import Batch
+from glsw import Batch, Scoring
 from glsw.device.device import Device, SoftwareRendererWarning, open_device
 from glsw.engines import ENGINES, Auto
 from glsw.engines.three import ENGINES3
-from glsw.scoring.scoring import Scoring
 
 SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}  # of a suite, by default
 INTERRUPTED = 130  # the exit status

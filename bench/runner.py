@@ -27,13 +27,11 @@ ENERGY = 2.0  # seconds of runs whose energy is measured, at most
 
 PATIENCE, SHORT = 1.5, 0.6
 """A case is left out if a run takes this multiple of its share, and more than these seconds."""
-
 OVERTIME, GRACE = 4.0, 20.0
 """A case is stopped after this multiple of its share and a grace in seconds; of full sizes four."""
 
 UNABLE = (*CANNOT, OSError, RuntimeError, ImportError, subprocess.SubprocessError)
 """What our cases may raise; another program may fail as it likes."""
-
 Todo: TypeAlias = tuple[Case, dict[str, Any]]  # a case, and the row that it will be
 
 

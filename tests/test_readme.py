@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from bench import readme
-from bench.claims import matches
+from bench.compare import matches
 
 README = Path(readme.ROOT, "README.md")
 

@@ -23,31 +23,24 @@ from bench.programs import judge
 from bench.rivals import ssearch36_table, version_of, write_records
 from bench.work.base import Case, Workload, named, portion, spread
 from bench.work.search import ENTRIES
-from glsw.align import Aligner
-from glsw.batch import Batch
+from glsw import Aligner, Batch, Record, Scoring, Sequences, read
 from glsw.engines import ENGINES
 from glsw.iteration import INCLUSION, rounds
 from glsw.output.blast import bits_text, evalue_text
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record, read
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""
-
 Hits: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
 """Of each query the targets and their E-values, the best first."""
 
 Search: TypeAlias = Callable[[Path, list[Record]], Sequence[Hits]]
 """Returns the hits of each round, given a folder with the targets in ``db``, and the queries."""
-
 ERRORS = (*(digit * 10.0**power for power in range(-3, 1) for digit in (1, 2, 5)), 10.0)
 FIRST = [(task, "first error") for task in ("family", "superfamily")]
 CURVE = [("pairs", f"{errors:g} errors per query") for errors in ERRORS]
 """Errors per query; tasks and options of rows of ``sensitivity``."""
-
 _ROUNDS, _EVALUE = 3, 100
 
 
@@ -279,27 +272,23 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
 class Sensitivity(Workload, name="sensitivity"):
     """Domains of SCOP search each other; the rate is the share of relatives that are found."""
 
+    programs: Mapping[str, tuple[str, Any, Sequence[int]]]
+    """How each is asked its version, its words or options, the rounds that count."""
+
     def cases(self) -> Iterator[Case]:
-        composition = {"composition": 2, "seg": "query", "evalue": 20}
-        jackhmmer = f"jackhmmer -N {_ROUNDS} --incE {INCLUSION}"
-        programs: dict[str, tuple[str, Search, Sequence[int]]] = {
-            "glsw": ("", partial(self._glsw, {}), (1, 2, 3)),
-            "glsw positional gaps": ("", partial(self._glsw, {"gaps": "positional"}), (2, 3)),
-            "glsw composition": ("", partial(self._glsw, composition), (1, 2, 3)),
-            "blastp": ("-version", partial(self._blast, "blastp"), (1,)),
-            "ssearch36": ("-h", self._ssearch36, (1,)),
-            "psiblast": ("-version", partial(self._blast, "psiblast"), (2, 3)),
-            "phmmer": ("-h", partial(self._hmmer, "phmmer"), (1,)),
-            "jackhmmer": ("-h", partial(self._hmmer, jackhmmer), (_ROUNDS,)),
-        }
-        for name, (asks, search, numbers) in programs.items():
-            found = cache(partial(self._found, search))
-            words: dict[str, Any] = {"ours": not asks, "grace": 1e4}
-            words["version"] = version_of(name, asks) if asks else None
+        searches: dict[str, Any] = {"glsw": self._glsw, "ssearch36": self._ssearch36}
+        searches |= {"blastp": self._blast, "psiblast": self._blast}
+        searches |= {"phmmer": self._hmmer, "jackhmmer": self._hmmer}
+        for name, (asks, words, numbers) in self.programs.items():
+            if isinstance(words, str):
+                words = words.format(rounds=_ROUNDS, inclusion=INCLUSION)
+            found = cache(partial(self._found, partial(searches[name.split()[0]], words)))
+            fields: dict[str, Any] = {"ours": not asks, "grace": 1e4}
+            fields["version"] = version_of(name, asks) if asks else None
             for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
                 start = partial(self._start, found, place - len(numbers), measure)
                 program = f"{name}, {number} round{'s' * (number > 1)}"
-                yield Case(program, start, measure[0], options=measure[1], **words)
+                yield Case(program, start, measure[0], options=measure[1], **fields)
 
     def _start(self, found: Any, place: int, measure: Any, seconds: float) -> Measurement:
         count, note, rounds = found()
@@ -333,13 +322,11 @@ class Sensitivity(Workload, name="sensitivity"):
             parts = list(pool.map(work, [queries[k::count] for k in range(count)]))
         return [dict(ChainMap(*some)) for some in zip(*parts, strict=True)]
 
-    def _blast(self, program: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
+    def _blast(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
         """Return the hits of each round of psiblast, or of the one of blastp."""
         run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
-        words = f"{program} -query q -db db -max_target_seqs 5000 -evalue {_EVALUE}"
+        words = f"{command} -query q -db db -max_target_seqs 5000 -evalue {_EVALUE}"
         words += f" -num_threads {self.setup.cores}"
-        if program == "psiblast":
-            words += f" -num_iterations {_ROUNDS} -inclusion_ethresh {INCLUSION}"
         found: list[dict[str, Sequence[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
         for query in queries:
             write_records(folder / "q", [query])
@@ -350,7 +337,7 @@ class Sensitivity(Workload, name="sensitivity"):
                 hits.update(_best(parts[min(number, len(parts) - 1)].splitlines()))
         return found
 
-    def _ssearch36(self, folder: Path, queries: list[Record]) -> Sequence[Hits]:
+    def _ssearch36(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
         rows = ssearch36_table(folder, queries, _EVALUE, self.setup.cores)
         return [_best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in rows)]
 

@@ -21,18 +21,16 @@ from bench.measure import Check, both, compare
 from bench.programs import Method, ParasailPairs, Scores
 from bench.work import base
 from bench.work.base import Case, Entry, Part, Run, Setup, estimated, named, portion
-from glsw.batch import Batch
+from glsw import Batch, Scoring3
 from glsw.engines import Blocked, Reference
 from glsw.paths import Ends, Paths
 from glsw.rows import best_end
-from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import ranges
 from glsw.traceback import trace
 
 Cells: TypeAlias = npt.NDArray[np.int32]
 Right: TypeAlias = "tuple[str, npt.NDArray[Any], Cells]"
 """Who judges, which pairs or triples, and the score and end of each, shape (N, k + 1)."""
-
 BY_REFERENCE, BY_TRACE, BY_PARASAIL, BY_BLOCKED = 2e6, 1e7, 2e10, 2e12
 """Cells up to which each of these judges; beyond, the first result judges the later ones."""
 

@@ -19,16 +19,12 @@ import numpy as np
 
 from bench.measure import Check, Measurement, compare, measure, second_run
 from bench.programs import Competitor, Scores
-from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError
-from glsw.device.shader import ShaderError
+from glsw import Batch, Device, DeviceError, Scoring3, ShaderError
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.three import Engine3, engine3_of
-from glsw.scoring.three import Scoring3
 
 PROBE, TRIAL = 2**20, 1e7
 """Cells up to which nothing is too long; that another program always does, to tell its speed."""
-
 CANNOT = (ValueError, DeviceError, ShaderError, MemoryError)
 """What an engine raises when it cannot do some work."""
 

@@ -17,14 +17,12 @@ from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
 from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
-from glsw.align import Aligner
+from glsw import Aligner, Batch, Sequences
 from glsw.all_pairs import score_matrix
-from glsw.batch import Batch
 from glsw.engines import Auto
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
 from glsw.scoring.unit_costs import unit_costs
-from glsw.sequences.encoded import Sequences
 from glsw.sequences.items import code_alphabet
 
 SAMPLE = 3e7  # cells that are judged
@@ -58,9 +56,6 @@ class Sides:
     def cells(self) -> int:
         m, n = (side.lengths for side in self.sides)
         return int(m.sum()) * int(n.sum()) if self.each else int(m @ n)
-
-    def batch(self) -> Batch:
-        return Batch.pairwise(*self.sides)
 
     def fields(self, scoring: str, count: int, options: str) -> dict[str, Any]:
         """Return the fields of rows; the sizes are the mean lengths."""
@@ -171,7 +166,8 @@ class ManyPairs(Workload, name="many-pairs"):
                 start = partial(self._start, kind, name)
                 yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
-                work = Arbitrary(self.setup, BLOSUM, kind.batch, **fields)
+                make = partial(lambda kind: Batch.pairwise(*kind.sides), kind)
+                work = Arbitrary(self.setup, BLOSUM, make, **fields)
                 yield from work.rival_cases(self.setup.cores)
 
     def _start(self, kind: Sides, name: str, seconds: float) -> Run:

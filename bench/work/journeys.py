@@ -24,16 +24,13 @@ from bench.programs import ParasailPairs, judge
 from bench.rivals import version_of, write_records
 from bench.row import impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
-from glsw.batch import Batch
+from glsw import Batch, Record, Scoring, read
 from glsw.engines import Reference
-from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.nucleic import complement_of
-from glsw.sequences.records import Record, read
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
-
 LIMIT, REPEATS = 300.0, 3  # seconds after which a command is stopped; times that it is timed
 
 _LIBRARIES = {"pyopal", "parasail"}  # they compute the cells of a journey alone

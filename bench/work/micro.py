@@ -18,8 +18,8 @@ from bench import micro_kernels
 from bench.measure import WARM_UP, Check, Measurement, compare, measure
 from bench.micro_kernels import SEEDS, SHADERS, Found, Kernel, block_table, texture_table, word
 from bench.work.base import Case, Setup, Workload
+from glsw import Device, DeviceError
 from glsw.device import shader
-from glsw.device.device import Device, DeviceError
 
 CHAINS = 16  # numbers that an invocation computes at once
 _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall meanwhile

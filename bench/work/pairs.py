@@ -12,9 +12,8 @@ import numpy as np
 from bench import generated
 from bench.work.alignments import PairWork
 from bench.work.base import Case, Entry, Workload, engines_for
-from glsw.batch import Batch
+from glsw import Batch, Scoring
 from glsw.engines.gl import ROWS
-from glsw.scoring.scoring import Scoring
 
 LENGTH = 512
 UNRELATED, RELATED = (LENGTH, LENGTH + 1), (LENGTH,)  # seeds of the sequences of pairs

@@ -23,13 +23,12 @@ import numpy as np
 
 from bench.measure import Check, Measurement, Spread
 from bench.work.base import Case, Workload
+from glsw import Scoring, Sequences
 from glsw.engines.spec import EngineSpec
-from glsw.scoring.scoring import Scoring
 from glsw.search import parallel_scan
 from glsw.search.dask_workers import DaskWorkers
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult
-from glsw.sequences.encoded import Sequences
 
 _TARGETS = 2**20  # that a database is cut at
 _WORKERS_PER_PROCESS = 250
@@ -45,7 +44,6 @@ _QUIET = {
 
 RATE, UPLOAD, OPENING, TASK = 3.5e12, 5e9, 2.0, 0.01
 """What a device and a task cost: cells per second, bytes per second, seconds, seconds."""
-
 _opened = threading.local()
 
 

@@ -13,10 +13,8 @@ from bench import generated
 from bench.measure import Measurement, compare
 from bench.work.base import Case, Entry, Workload, engines_for, lanes, named, spread
 from bench.work.search_base import BLOSUM, Database, Made
+from glsw import PROTEIN, Scoring, Sequences
 from glsw.engines.cpu import Cpu
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import PROTEIN
-from glsw.sequences.encoded import Sequences
 
 ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 

@@ -24,18 +24,14 @@ from bench.rivals import Cudasw4, write_fasta
 from bench.work import base
 from bench.work.alignments import PairWork, Right
 from bench.work.base import Case, Entry, Run, Setup, estimated, named, portion
-from glsw.align import Aligner
-from glsw.batch import Batch
+from glsw import Aligner, Batch, Scoring, Sequences
 from glsw.engines import Engine
 from glsw.output import FORMATS
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
 GLSW = sys.executable, "-m", "glsw"
 MEAN, TOP = 361, Cudasw4.best
 """Letters of a target with Swiss-Prot's lengths; hits of a query that whole commands list."""
-
 Made: TypeAlias = tuple[Sequences, Sequences, Any]
 """Queries, targets, and the indices of targets that are like a query."""
 

@@ -21,16 +21,10 @@ from bench.machine import cores
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, compare, second_run
 from bench.work.alignments import Right, Work, cells_of
 from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
-from glsw.align3 import Aligner3
-from glsw.batch import Batch
+from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
 from glsw.device.device import Device, open_device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
 from glsw.engines.three.tiles import TileShape
-from glsw.paths import Ends
-from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
-from glsw.sequences.alphabet import PROTEIN
-from glsw.sequences.encoded import Sequences
 from glsw.series import readers, sax
 
 LETTERS, TRIPLES = 8, 2024  # different ones in words of a recording; triples of 24 channels

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import __main__, claims, row, runner, table
+from bench import __main__, row, runner, table
 from bench import run as bench_run
+from bench.compare import Claim, decide, matches, papers
 from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
@@ -317,13 +318,13 @@ def test_claims_name_what_is_measured(device, tmp_path):
 
     everything = {name: name for name in ("parasail", "ssearch36", "Biopython")}
     setup = Setup(device, "full", None, everything, None, [0, 1], 1, tmp_path)
-    for paper in claims.papers():
+    for paper in papers():
         assert set(paper["workloads"]) <= set(WORKLOADS)
         for claim in paper["claims"]:
             for side in ({**claim.rows, **each} for each in (claim.left, claim.right)):
                 cases = WORKLOADS[side["workload"]](setup).cases()
                 fields = ({"workload": side["workload"], **each.fields()} for each in cases)
-                assert any(claims.matches(each, side) for each in fields) or _absent(side), side
+                assert any(matches(each, side) for each in fields) or _absent(side), side
 
 
 def _absent(side):
@@ -343,10 +344,10 @@ def test_decisions():
         *((1.0, False, "holds"), (2.0, False, "holds in part"), (2.0, True, "holds")),
         *((4.0, False, "does not hold"), (4.0, True, "does not hold")),
     ):
-        claim = claims.Claim("", "", {"program": "a"}, {"program": "b"}, least, best)
-        assert claims.decide(claim, rows).verdict == verdict
-    assert claims.decide(claim, rows).by == "1.5 to 3 times"
-    assert claims.decide(claim, []).verdict == "not measured"
+        claim = Claim("", "", {"program": "a"}, {"program": "b"}, least, best)
+        assert decide(claim, rows).verdict == verdict
+    assert decide(claim, rows).by == "1.5 to 3 times"
+    assert decide(claim, []).verdict == "not measured"
 
 
 KILLED = """

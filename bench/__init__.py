@@ -1,7 +1,5 @@
 """Benchmarks, run from the checkout, see README.md; here what the command lines have in common."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn

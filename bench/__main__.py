@@ -1,7 +1,5 @@
 """The benchmarks' command line: `USAGE` says what there is."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

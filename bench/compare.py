@@ -5,8 +5,6 @@ bench/README.md says what is marked, and what is named instead since the host ex
 programs are never marked: how much they changed tells what the host did.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The CPU of Sudo et al. 2012: cpu3.c, built with ``cc -O3``, on one core, without sub-tables."""
 
-from __future__ import annotations
-
 import ctypes
 import tempfile
 from concurrent.futures import ThreadPoolExecutor

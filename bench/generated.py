@@ -1,7 +1,5 @@
 """Sequences from seeds, the same on every machine: proteins like Swiss-Prot, DNA, relatives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial

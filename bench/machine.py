@@ -7,8 +7,6 @@ the CPU: joules of all processor packages (RAPL, the ``powercap`` of Linux), whi
 administrator may read. Joules include what the idle device takes.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

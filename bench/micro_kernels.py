@@ -1,7 +1,5 @@
 """Loops of shaders for `bench.work.micro`, and what NumPy says that they must find."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other programs that compute scores in memory: parasail, pyopal, Biopython and StringZilla."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import pickle

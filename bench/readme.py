@@ -1,7 +1,5 @@
 """``bench readme``: tables of README.md and of other pages, and a picture, from bench/results."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence

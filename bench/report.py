@@ -1,7 +1,5 @@
 """``bench report``: rows of any number of devices as two pages, of results and of five papers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain

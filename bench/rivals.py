@@ -4,8 +4,6 @@
 CUDASW++4.0 read files, and list their best scores.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

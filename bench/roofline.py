@@ -5,8 +5,6 @@ operations of the recurrence, the bytes that a cell moves, the dispatches or dra
 needs. `TRAFFIC` has what each engine needs at least, counted in its shader and its Python.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

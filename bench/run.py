@@ -1,7 +1,5 @@
 """``bench run``: the command line that measures a device, and the class of sizes that suits it."""
 
-from __future__ import annotations
-
 import argparse
 import platform
 import tempfile

@@ -1,7 +1,5 @@
 """Measures workloads on a device, row by row, within a time, in passes; goes on where it was."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import subprocess

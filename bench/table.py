@@ -1,7 +1,5 @@
 """Rows as text: the columns that ``bench run``, ``bench show`` and ``bench report`` have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The workloads, by the names that ``bench run`` takes: the classes in these modules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """What searches find and say of it: E-values beside those of others, false hits, relatives."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections import ChainMap

@@ -1,7 +1,5 @@
 """Whole command lines as users run them, beside other programs (see bench/README.md)."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

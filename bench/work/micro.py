@@ -3,8 +3,6 @@
 Loops and copies are run on the device, and compared with what NumPy says of them.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Pairs: many short ones, one long one, their alignments, and layouts of engines; three papers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Searches by simulated clusters: glsw's cutting and merging, workers of Dask that sleep."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Database search: scores of proteins (or DNA) with many targets, by engines and other programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Three sequences: words of a recording and proteins, engines on them, and who judges these."""
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import re

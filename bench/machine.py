@@ -36,7 +36,6 @@ _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "s
 INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
 SYS = Path("/sys")
 Sample: TypeAlias = tuple[float, float]  # seconds and watts
-
 SENSOR = """\
 import sys, time
 while True:
@@ -44,7 +43,6 @@ while True:
     time.sleep(0.05)
 """
 QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-
 _FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
 _EGL_CUDA_DEVICE = 0x323A  # of EGL_NV_device_cuda
 

@@ -17,7 +17,6 @@ WARM_UP = 1.0  # seconds of work before hardware is timed: an idle card clocks l
 ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
 FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
 SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest
-
 Result = TypeVar("Result")
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 Found = npt.NDArray[np.uint32]
-
 SHADERS = Path(__file__).with_name("shaders")
 """Folder of the shaders of micro; they include files of glsw as well."""
 SEEDS = 64  # invocations differ in their last six bits only, see results.glsl

@@ -27,7 +27,6 @@ programs. ``rows`` are fields that all of them have. Of rows whose ``options`` a
 queries, the sum is shown. ``journeys`` are whole commands, by the options of their rows.
 """
 DEVICES: Mapping[str, str] = TABLES["devices"]
-OTHER = ("auto", "cpu")  # of glsw, no engine of its own, or none of OpenGL
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
 
 
@@ -100,7 +99,8 @@ def by_device() -> Iterator[str]:
     yield head("GCUPS by wall time", *DEVICES)
     for workload, text in TABLES["workloads"].items():
         every = [[row for row in load(file) if row["workload"] == workload] for file in files]
-        found = [[row for row in rows if row["program"] not in OTHER] for rows in every]
+        # Of glsw not `auto`, no engine of its own, and not `cpu`, none of OpenGL.
+        found = [[row for row in rows if row["program"] not in ("auto", "cpu")] for rows in every]
         first = [rows[0] for rows in found if rows]
         large = text.format(*first[0]["sizes"], count=first[0]["count"])
         same = len({(*row["sizes"], row["count"]) for row in first}) == 1

@@ -27,7 +27,6 @@ POINT = ("task", "options", "rate", "note")
 """Fields of the points of a curve: untimed rows that have all others in common are one line."""
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[object, ...]
-
 _HOME = r"(/home/|/Users/|[A-Z]:\\+Users\\+|/root(?=/|$))[\w.-]*"
 _COMMON = {"root", "user", "admin", "ubuntu", "runner", "localhost"}
 

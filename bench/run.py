@@ -25,7 +25,6 @@ from glsw.engines.three import ENGINES3
 
 SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}  # of a suite, by default
 INTERRUPTED = 130  # the exit status
-
 RATES = ((1e7, "small"), (5e9, "medium"), (1e11, "large"))
 """Cells per second of `auto` with pairs, from which on a class of sizes is used."""
 

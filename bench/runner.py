@@ -22,7 +22,6 @@ FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and
 LEAST = 1 / 4  # of an equal share of the seconds, which every case has, whatever the others took
 WARM = 3.0  # seconds after which the clocks of an idle card have to be raised again
 ENERGY = 2.0  # seconds of runs whose energy is measured, at most
-
 PATIENCE, SHORT = 1.5, 0.6
 """A case is left out if a run takes this multiple of its share, and more than these seconds."""
 OVERTIME, GRACE = 4.0, 20.0

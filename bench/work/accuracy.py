@@ -33,8 +33,6 @@ Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 Hits: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
 """Of each query the targets and their E-values, the best first."""
 
-Search: TypeAlias = Callable[[Path, list[Record]], Sequence[Hits]]
-"""Returns the hits of each round, given a folder with the targets in ``db``, and the queries."""
 ERRORS = (*(digit * 10.0**power for power in range(-3, 1) for digit in (1, 2, 5)), 10.0)
 FIRST = [(task, "first error") for task in ("family", "superfamily")]
 CURVE = [("pairs", f"{errors:g} errors per query") for errors in ERRORS]
@@ -297,8 +295,11 @@ class Sensitivity(Workload, name="sensitivity"):
         note = f"{sum(map(len, hits.values()))} hits, {note}"
         return Measurement(Check("SCOP", count, 0), facts={**facts, "note": note})
 
-    def _found(self, search: Search) -> tuple[int, str, Any]:
-        """Return how many queries there are, the time, and hits and shares of each round."""
+    def _found(self, search: Callable[..., Sequence[Hits]]) -> tuple[int, str, Any]:
+        """Return how many queries there are, the time, and hits and shares of each round.
+
+        ``search`` returns hits by round, given a folder with the targets in ``db``, and queries.
+        """
         records = list(read(self.setup.file("scop20_half.fasta.gz")))
         classes = {each.id: each.description.split()[0] for each in records}
         few = [records[k] for k in spread(len(records), self.chosen("queries"))]

@@ -30,8 +30,6 @@ from glsw.sequences.nucleic import complement_of
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
 LIMIT, REPEATS = 300.0, 3  # seconds after which a command is stopped; times that it is timed
-
-_LIBRARIES = {"pyopal", "parasail"}  # they compute the cells of a journey alone
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
@@ -267,7 +265,8 @@ class Journeys(Workload, name="journeys"):
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
         others = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
-        libraries = {name: self.setup.rivals[name] for name in _LIBRARIES & {*self.setup.rivals}}
+        alone = {"pyopal", "parasail"} & {*self.setup.rivals}  # they compute the cells alone
+        libraries = {name: self.setup.rivals[name] for name in alone}
         for name, journey in JOURNEYS.items():
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
             start = partial(self._start, name, "glsw")

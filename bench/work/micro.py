@@ -19,9 +19,7 @@ from bench.work.base import Case, Setup, Workload
 from glsw import Device, DeviceError
 from glsw.device import shader
 
-CHAINS = 16  # numbers that an invocation computes at once
 _WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall meanwhile
-
 PLACES = 4096  # places in which invocations add up what they find, see results.glsl
 JUDGE = "NumPy"
 _MOST_GROUPS = 65535
@@ -285,7 +283,7 @@ class Micro(Workload, name="micro"):
     def _loop(self, name: str, *words: Any) -> Loop:
         """Return a loop: of a kernel, of copies, or of commands."""
         size, device = self.size, self.device
-        kernels: dict[str, tuple[int, ...]] = {"chains": (CHAINS, size.rounds)}
+        kernels: dict[str, tuple[int, ...]] = {"chains": (16, size.rounds)}  # numbers at once
         kernels |= {"shared": (size.workgroup, size.rounds), "recurrence": (size.turns,)}
         kernels |= {"uniform_block": (size.rounds,), "texture": (size.rounds,)}
         kernels |= {"recurrence3": (size.turns,)}

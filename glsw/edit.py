@@ -14,12 +14,12 @@ import numpy.typing as npt
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError, open_device
+from glsw.device.info import COMPUTE
 from glsw.edit_workers import by_workers, each_by_workers
 from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.choose import engine_of
-from glsw.engines.gl import COMPUTE
 from glsw.engines.spec import EngineSpec
 from glsw.scoring.unit_costs import unit_costs
 from glsw.search.pool import AnyExecutor, Devices, EnginePool

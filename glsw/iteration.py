@@ -16,7 +16,7 @@ from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
-from glsw.search.options import SearchOptions
+from glsw.search.options import DEFAULT_EVALUE, INCLUSION, SearchOptions
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.verbs import AlignerSearchOptions
@@ -24,8 +24,6 @@ from glsw.verbs import AlignerSearchOptions
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-INCLUSION = 1e-3
-DEFAULT_EVALUE = 10.0
 _MAX_EVALUE = 1e6
 
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.distances import Distance, rule_of
 from glsw.engines.base import Progress
-from glsw.near_pairs import near_pairs, scipy_sparse
 from glsw.pair_collections import PairCollections
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.pool import AnyExecutor
@@ -17,6 +15,8 @@ from glsw.sequences.collections import ManySequences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from glsw.distances import Distance
 
 
 class BestHits(NamedTuple):
@@ -113,6 +113,8 @@ class Neighbors(PairCollections):
         >>> Aligner(engine="reference").clusters(["HEAG", "PAWH", "HEAA"], cutoff=17)
         array([0, 1, 0])
         """
+        from glsw.near_pairs import scipy_sparse
+
         sparse = scipy_sparse()
         found = self._near(sequences, None, cutoff, None, distance, min_score, progress, executor)
         found.data = np.ones(found.nnz, np.int8)  # distances of 0 are edges too
@@ -134,6 +136,9 @@ class Neighbors(PairCollections):
         *,
         reciprocal: bool = False,
     ) -> csr_array:
+        from glsw.distances import rule_of
+        from glsw.near_pairs import near_pairs, scipy_sparse
+
         check_one_track(self.scoring, "a matrix of neighbors")
         scipy_sparse()  # an error before anything is computed
         if k is not None and k < 1:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw import all_pairs, many_pairs
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.inputs import InputEncoder
-from glsw.many_pairs import Index
 from glsw.profiles.profile import Profile
 from glsw.results import PairAlignments
 from glsw.scoring.scoring import Scoring
@@ -22,6 +20,8 @@ from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from glsw.many_pairs import Index
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
@@ -78,6 +78,8 @@ class PairCollections(PoolUser):
                [17, 44, 22],
                [17, 22, 22]], dtype=int32)
         """
+        from glsw.all_pairs import score_matrix
+
         aligner, given = self._for(queries)
         if targets is None and aligner is not self:
             raise ValueError("profiles are compared with targets, not with each other")
@@ -85,7 +87,7 @@ class PairCollections(PoolUser):
         with aligner.engine.turn:
             workers = aligner._pool.workers(executor)
             options: Any = {"workers": workers, "progress": progress, "out": out}
-            return all_pairs.score_matrix(aligner.engine, *sides, **options)
+            return score_matrix(aligner.engine, *sides, **options)
 
     def _for(self, queries: Any) -> tuple[Self, Any]:
         """Return the aligner that computes queries, and these."""
@@ -150,10 +152,12 @@ class PairCollections(PoolUser):
         >>> aligner.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
         array([17, 22], dtype=int32)
         """
+        from glsw.many_pairs import score_pairs
+
         _, batch = self._many(queries, targets, pairs)
         with self.engine.turn:
             workers = self._pool.workers(executor)
-            scores = many_pairs.score_pairs(self.engine, batch, workers, progress)
+            scores = score_pairs(self.engine, batch, workers, progress)
         return self.scoring.in_matrix_units(scores)
 
     def align_pairs(
@@ -178,18 +182,22 @@ class PairCollections(PoolUser):
         >>> found.alignment(1).shape
         (2, 4)
         """
+        from glsw.many_pairs import align_pairs
+
         check_one_track(self.scoring, "align_pairs")
         sides, batch = self._many(queries, targets, pairs)
         with self.engine.turn:
             workers = self._pool.workers(executor)
-            found = many_pairs.align_pairs(self.engine, batch, self.ties, workers, progress)
+            found = align_pairs(self.engine, batch, self.ties, workers, progress)
         return PairAlignments(self.scoring, *sides, batch.index, *found)
 
     def _many(
         self, queries: ManySequences, targets: ManySequences | None, pairs: Index | None
     ) -> tuple[tuple[Collection, Collection], Batch]:
+        from glsw.many_pairs import index_of
+
         sides = self._inputs.collections(queries, targets)
         if targets is None and pairs is None:
             raise TypeError("targets, or pairs of the queries, expected")
         both = sides[0].sequences, sides[1].sequences
-        return sides, Batch(both, many_pairs.index_of(pairs, *map(len, both)))
+        return sides, Batch(both, index_of(pairs, *map(len, both)))

@@ -7,24 +7,27 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets
 from glsw.cli.messages import say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
-from glsw.iteration import DEFAULT_EVALUE, INCLUSION, Round, rounds
 from glsw.profiles.files import FORMATS
 from glsw.profiles.gaps import Gaps
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
+from glsw.search.options import DEFAULT_EVALUE, INCLUSION
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
 from glsw.statistics import Unavailable
+
+if TYPE_CHECKING:
+    from glsw.iteration import Round
 
 
 def add_profiles(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +91,8 @@ def iterated(
     options: dict[str, Any],
 ) -> Iterator[SearchResult]:
     """Yield the result of the last round of each query, and write the profiles of all rounds."""
+    from glsw.iteration import rounds
+
     database = aligner.database(targets)
     gaps = _gaps(arguments)
     inclusion = INCLUSION if arguments.inclusion is None else arguments.inclusion

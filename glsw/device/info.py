@@ -9,6 +9,9 @@ import moderngl
 
 from glsw.device.context import read_integer
 
+COMPUTE = (4, 3)
+"""The OpenGL version that has compute shaders."""
+
 _GL_SUBGROUP_SIZE = 0x9532
 
 _SOFTWARE = re.compile(

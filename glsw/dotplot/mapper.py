@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from glsw.align import Aligner
 from glsw.device.device import Device, open_device
+from glsw.device.info import COMPUTE
 from glsw.dotplot.axis import Axis, Segment
 from glsw.engines.base import Progress
-from glsw.engines.gl import COMPUTE
 from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track

@@ -1,34 +1,90 @@
-"""Engines by name: each visits the cells in its own order; all give the same results."""
+"""Engines by name: each visits the cells in its own order; all give the same results.
+
+The module of an engine is imported when the engine is first used.
+"""
 
 from __future__ import annotations
 
-from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
-from glsw.engines.bit_parallel import BitParallel
-from glsw.engines.blocked import Blocked
-from glsw.engines.choose import Auto, engine_of
-from glsw.engines.cpu import Cpu
-from glsw.engines.diagonal import Diagonal
-from glsw.engines.fragment import Fragment
-from glsw.engines.lanes.engine import Lanes
-from glsw.engines.reference import Reference
-from glsw.engines.scan import Scan
-from glsw.engines.wavefront import Wavefront
+import importlib
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
 
-ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine
-    for engine in (
-        Auto,
-        Reference,
-        Cpu,
-        Lanes,
-        Fragment,
-        Diagonal,
-        Blocked,
-        Scan,
-        Wavefront,
-        BitParallel,
-    )
+from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
+
+if TYPE_CHECKING:
+    from glsw.engines.bit_parallel import BitParallel
+    from glsw.engines.blocked import Blocked
+    from glsw.engines.choose import Auto, engine_of
+    from glsw.engines.cpu import Cpu
+    from glsw.engines.diagonal import Diagonal
+    from glsw.engines.fragment import Fragment
+    from glsw.engines.lanes.engine import Lanes
+    from glsw.engines.reference import Reference
+    from glsw.engines.scan import Scan
+    from glsw.engines.wavefront import Wavefront
+
+_HOME = {
+    "Auto": "choose",
+    "Reference": "reference",
+    "Cpu": "cpu",
+    "Lanes": "lanes.engine",
+    "Fragment": "fragment",
+    "Diagonal": "diagonal",
+    "Blocked": "blocked",
+    "Scan": "scan",
+    "Wavefront": "wavefront",
+    "BitParallel": "bit_parallel",
+    "engine_of": "choose",
 }
+
+
+class _Engines(MutableMapping[str, type[Engine]]):
+    """Engines by their names."""
+
+    def __init__(self, kinds: dict[str, str]) -> None:
+        self._kinds: dict[str, str | type[Engine]] = dict(kinds)
+
+    def __getitem__(self, name: str) -> type[Engine]:
+        kind = self._kinds[name]
+        if isinstance(kind, str):
+            kind = self._kinds[name] = __getattr__(kind)
+        return kind
+
+    def __setitem__(self, name: str, kind: type[Engine]) -> None:
+        self._kinds[name] = kind
+
+    def __delitem__(self, name: str) -> None:
+        del self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+ENGINES: MutableMapping[str, type[Engine]] = _Engines(
+    {
+        "auto": "Auto",
+        "reference": "Reference",
+        "cpu": "Cpu",
+        "lanes": "Lanes",
+        "fragment": "Fragment",
+        "diagonal": "Diagonal",
+        "blocked": "Blocked",
+        "scan": "Scan",
+        "wavefront": "Wavefront",
+        "bit_parallel": "BitParallel",
+    }
+)
 
 __all__ = [
     "ENGINES",

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.bit_planes import (
     BITS,
@@ -24,7 +25,7 @@ from glsw.engines.bit_planes import (
     in_whole_words,
     slots_of,
 )
-from glsw.engines.gl import COMPUTE, MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
+from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring

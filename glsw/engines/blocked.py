@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
-from glsw.engines.gl import COMPUTE, ROWS, Binding
+from glsw.engines.gl import ROWS, Binding
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding

@@ -12,19 +12,12 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
+from glsw.engines import ENGINES
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
-from glsw.engines.bit_parallel import BitParallel
-from glsw.engines.blocked import Blocked
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single
-from glsw.engines.diagonal import Diagonal
-from glsw.engines.fragment import Fragment
-from glsw.engines.gl import COMPUTE
-from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.pairs import computes_own_queries
-from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
-from glsw.engines.scan import Scan
 from glsw.engines.scanning import ScanningRouter
 from glsw.engines.windowed import Windowed, cuts
 from glsw.engines.windows import WindowScores
@@ -35,9 +28,7 @@ from glsw.sequences.encoded import Sequences
 
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
-_KINDS: dict[str, type[Engine]] = {
-    kind.name: kind for kind in (Diagonal, Blocked, Scan, Fragment, Lanes)
-}
+_DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = Windowed.name
 
 
@@ -72,7 +63,8 @@ class Auto(ScanningRouter):
         An engine that computes all scores, except those of masked pairs and of pairs that it
         leaves; the results carry its name.
     scanner : type of Engine
-        The engine for queries with many targets, unless ``scores_by`` is given.
+        The engine for queries with many targets, unless ``scores_by`` is given; ``lanes`` unless
+        given.
     **options
         Of the engine ``scores_by``.
     """
@@ -96,7 +88,7 @@ class Auto(ScanningRouter):
         *,
         memory: int | None = None,
         scores_by: type[Engine] | None = None,
-        scanner: type[Engine] = Lanes,
+        scanner: type[Engine] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(scoring, device)
@@ -116,9 +108,11 @@ class Auto(ScanningRouter):
             self._engines[scores_by] = scores_by(scoring, device, **options)
             self._engines[scores_by].rest = self._rest
         elif self._compute and has_unit_costs(scoring):
-            self._scanner, self._scans_all = BitParallel, True
-        elif self.device.info.version >= (scanner.capabilities.requires or (0, 0)):
-            self._scanner = scanner if scanner.capabilities.takes(scoring) else None
+            self._scanner, self._scans_all = ENGINES["bit_parallel"], True
+        else:
+            scanner = scanner or ENGINES[_LANES]
+            able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
+            self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
 
     @property
     def label(self) -> str:
@@ -137,13 +131,14 @@ class Auto(ScanningRouter):
         """Raise ValueError if a score could leave int32, or no engine takes a sequence."""
         super().check(batch)
         if not self._compute:
-            self._engine(Fragment).check(batch)
+            self._engine(ENGINES[_FRAGMENT]).check(batch)
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the device computes such pairs with masks."""
         longest = int(batch.target_lengths.max(initial=0))
-        fits = self._compute and self._engine(Diagonal).largest_buffer(1, longest) < 2**62
-        return fits or self._cuts(batch)
+        if self._keeps_tables(batch) or self._cuts(batch):
+            return True
+        return self._compute and self._engine(ENGINES[_DIAGONAL]).largest_buffer(1, longest) < 2**62
 
     def keep_windows(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
@@ -198,8 +193,8 @@ class Auto(ScanningRouter):
         if kind not in self._engines:
             made = self._made(kind)
             for other in self._engines.values():
-                if isinstance(made, (Diagonal, Blocked)) and isinstance(other, (Diagonal, Blocked)):
-                    made.share_buffers(other)
+                if {kind.name, other.name} == {_DIAGONAL, _BLOCKED}:
+                    made.share_buffers(other)  # type: ignore[attr-defined]
             self._engines[kind] = made
         return self._engines[kind]
 
@@ -217,13 +212,15 @@ class Auto(ScanningRouter):
 
     def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the scores of pairs that another engine leaves."""
+        from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+
         n = batch.target_lengths
         large = (batch.query_lengths * n >= LARGE_REST) | (n > MAX_TARGET_LENGTH)
         found = np.zeros(len(batch), np.int32)
-        for kind, chosen in ((Blocked, large), (Diagonal, ~large)):
+        for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                found[chosen] = self._use(kind).best(pairs, False, progress).score
+                found[chosen] = self._use(ENGINES[name]).best(pairs, False, progress).score
         return found
 
     def _choices(
@@ -231,7 +228,7 @@ class Auto(ScanningRouter):
     ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each."""
         if not self._compute:
-            return [(self._use(Fragment), np.arange(len(batch)))]
+            return [(self._use(ENGINES[_FRAGMENT]), np.arange(len(batch)))]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in of_similar_size(batch):
             some = _some(batch, pairs)
@@ -246,7 +243,7 @@ class Auto(ScanningRouter):
 
     def _type(self, name: str) -> type[Engine]:
         scanner = self._scanner
-        return scanner if scanner and name == scanner.name else _KINDS[name]
+        return scanner if scanner and name == scanner.name else ENGINES[name]
 
     def _cheapest(self, batch: Batch, *, ends: bool, align: bool) -> str:
         """Return the engine that costs least for pairs of about one size."""
@@ -254,17 +251,17 @@ class Auto(ScanningRouter):
         windows = [_WINDOWS] if self._cuts(batch) else []
         if self._scanner and self._scans_all and not ends and batch.masks is None:
             return [*windows, self._scanner.name][0]
-        names = [*windows, Diagonal.name]
+        names = [*windows, _DIAGONAL]
         if batch.masks is None:
-            names.append(Blocked.name)
-            if not align and Scan.capabilities.takes(self.scoring):
-                names.append(Scan.name)
+            names.append(_BLOCKED)
+            if not align and ENGINES[_SCAN].capabilities.takes(self.scoring):
+                names.append(_SCAN)
             if not align and self.device.info.software:
-                names.append(Fragment.name)
+                names.append(_FRAGMENT)
         tables = align or ends or batch.masks is not None
         if tables:
             names += [Cpu.name] * self._keeps_tables(batch)
-        elif self._scanner and (self._scanner is not Lanes or n <= MAX_TARGET_LENGTH):
+        elif self._scanner and self._takes_length(n):
             names.append(self._scanner.name)
         if len(names) == 1:
             return names[0]
@@ -277,8 +274,11 @@ class Auto(ScanningRouter):
         elif computes_single(shape.pairs, queries) or not self.scoring.local:
             keys[Cpu.name] = SINGLE_PAIRS
         software, profiles = self.device.info.software, self.scoring.positional
-        if computes_own_queries(shape.pairs, queries) and not (software or profiles):
-            keys[Lanes.name] = OWN_QUERIES
+        if not (software or profiles):
+            from glsw.engines.lanes.pairs import computes_own_queries
+
+            if computes_own_queries(shape.pairs, queries):
+                keys[_LANES] = OWN_QUERIES
         names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
@@ -287,6 +287,14 @@ class Auto(ScanningRouter):
             ):
                 return name
         return names[0]  # it says what it lacks
+
+    def _takes_length(self, n: int) -> bool:
+        """Tell whether the scanner takes targets of this length."""
+        if not self._scanner or self._scanner.name != _LANES:
+            return True
+        from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+
+        return n <= MAX_TARGET_LENGTH
 
     def _keeps_tables(self, batch: Batch) -> bool:
         """Tell whether the processor aligns such pairs by tables."""

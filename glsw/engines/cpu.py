@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -336,6 +336,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+@cache
 def _processor() -> str:
     """Return the name of the processor."""
     import platform

@@ -5,13 +5,13 @@ A residue is forbidden for another one by letters of its own for both.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.parasail_calls import Matrix
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import distinct
 
@@ -39,15 +39,13 @@ class Matrices:
 
     Parameters
     ----------
-    library : module
-        parasail.
     scores : ndarray of int64, shape (letters, letters)
         Of letters of the query with those of the target; `NEVER` where they are forbidden.
     """
 
-    def __init__(self, library: Any, scores: npt.NDArray[np.int64]) -> None:
-        self._library, self.scores = library, scores
-        self._made: dict[tuple[int, int, bool], Any] = {}
+    def __init__(self, scores: npt.NDArray[np.int64]) -> None:
+        self.scores = scores
+        self._made: dict[tuple[int, int, bool], Matrix] = {}
 
     @cached_property
     def listed(self) -> list[list[int]]:
@@ -56,23 +54,18 @@ class Matrices:
         listed: list[list[int]] = self.scores[np.ix_(codes, codes)].tolist()
         return listed
 
-    def matrix(self, bits: int = 32, factor: int = 1, *, swapped: bool = False) -> Any:
+    def matrix(self, bits: int = 32, factor: int = 1, *, swapped: bool = False) -> Matrix:
         """Return the library's matrix; with a factor, all scores times it, and 2 more."""
         key = bits, factor, swapped
         if key not in self._made:
             self._made[key] = self._new(*key)
         return self._made[key]
 
-    def _new(self, bits: int, factor: int, swapped: bool) -> Any:
+    def _new(self, bits: int, factor: int, swapped: bool) -> Matrix:
         scores = self.scores if factor == 1 else self.scores * factor + 2
         never = _NEVER_16 if bits == 16 else NEVER
         scores = np.where(self.scores == NEVER, never, scores)
-        size, highest, lowest = len(scores), int(scores.max()), int(scores.min())
-        made = self._library.matrix_create(LETTERS[:size], highest, lowest, case_sensitive=True)
-        values = np.zeros((made.size, made.size), np.intc)  # its rows are of the second sequence
-        values[:size, :size] = scores if swapped else scores.T
-        ctypes.memmove(made.pointer[0].user_matrix, values.ctypes.data, values.nbytes)
-        return made
+        return Matrix(LETTERS[: len(scores)], scores.T if swapped else scores)
 
 
 class Texts(NamedTuple):
@@ -95,18 +88,15 @@ class Lettering:
 
     Parameters
     ----------
-    library : module
-        parasail.
     scoring : Scoring
     """
 
-    def __init__(self, library: Any, scoring: Scoring) -> None:
-        self._library = library
+    def __init__(self, scoring: Scoring) -> None:
         self._scores = scoring.matrix.astype(np.int64)
         scores = np.tile(self._scores, (2, 2))  # a second letter for each, for a forbidden pair
         scores[len(self._scores) :, len(self._scores) :] = NEVER
-        self.plain = Matrices(library, self._scores)
-        self._twice = Matrices(library, scores)
+        self.plain = Matrices(self._scores)
+        self._twice = Matrices(scores)
 
     def texts(self, query: Codes, target: Codes, forbidden: Places | None = None) -> Texts:
         """Return a pair, of which some pairs of residues may be forbidden."""
@@ -141,4 +131,4 @@ class Lettering:
         scores = self._scores[np.ix_(*like)]
         letters = [np.searchsorted(*each) for each in zip(own, forbidden, strict=True)]
         scores[first + letters[0], first + letters[1]] = NEVER
-        return Matrices(self._library, scores)
+        return Matrices(scores)

@@ -30,12 +30,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
 from glsw.engines.cpu_tables import Walked, best_cell, path_to
+from glsw.engines.parasail_calls import Best, best, table
 from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.scoring.scoring import Scoring
@@ -61,19 +62,19 @@ class LocalPaths:
 
     Parameters
     ----------
-    library : module
-        parasail.
     scoring : Scoring
         A local one without positions; opening a gap costs something.
     """
 
-    def __init__(self, library: Any, scoring: Scoring) -> None:
-        self._library, self._scoring = library, scoring
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
         self._costs = scoring.gap_open, scoring.gap_extend
-        self._lettering = Lettering(library, scoring)
+        self._lettering = Lettering(scoring)
         self._room = threading.Semaphore(_LARGE_AT_ONCE)
         # The library's striped functions are wrong where opening costs no more than extending.
         self._striped = scoring.gap_open > scoring.gap_extend
+        self._method = "sw_striped" if self._striped else "sw_scan"
+        self._highest = np.maximum(scoring.matrix.max(axis=1), 0).astype(np.int64)
         self._largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
 
     def best(self, query: Codes, target: Codes, mask: Mask | None = None) -> Walked | None:
@@ -116,15 +117,20 @@ class LocalPaths:
 
     def _path(self, texts: Texts, *, ends_last: bool = False) -> Walked:
         """Return the best alignment by a table, the last cell of which may be its end."""
-        m, n = len(texts.query), len(texts.target)
-        with self._room if m * n > _LARGE_TABLE else nullcontext():
-            result = self._run(texts, kind="table_") if m * n else None
-            if result is None or not result.score:
+        query, target, matrices = texts
+        m, n = len(query), len(target)
+        if not m or not n:
+            return (0, 0, 0), np.empty(0, np.uint32)
+        of_pair = query, target, self._costs, matrices.matrix()
+        with (
+            self._room if m * n > _LARGE_TABLE else nullcontext(),
+            table("sw_table_scan_32", *of_pair) as (score, cells),
+        ):
+            if not score:
                 return (0, 0, 0), np.empty(0, np.uint32)
-            table, score = result.score_table, int(result.score)
-            end = (m, n) if ends_last else best_cell(table, score)
-            pair, scores = (texts.query, texts.target), texts.matrices.listed
-            return (score, *end), path_to(table, end, pair, scores, self._scoring.deletion)
+            end = (m, n) if ends_last else best_cell(cells, score)
+            costs = self._scoring.deletion
+            return (score, *end), path_to(cells, end, (query, target), matrices.listed, costs)
 
     def _region(
         self, query: Codes, target: Codes, forbidden: Places, texts: Texts
@@ -134,17 +140,20 @@ class LocalPaths:
         found = self._run(texts, bits)
         if bits == 16 and found.score >= _LARGEST_16:
             bits, found = 32, self._run(texts)
-        score = int(found.score)
+        score = found.score
         if not score:
             return _Region((0, 0), (0, 0))
+        span = self._longest_span(query, score)
         begins: list[tuple[int, int]] = []
         ends: list[tuple[int, int]] = []
         while found.score == score:
-            i, j = found.end_query + 1, found.end_ref + 1
-            back = texts._replace(query=texts.query[:i][::-1], target=texts.target[:j][::-1])
+            _, i, j = found
+            ends_there = texts.query[:i], texts.target[max(0, j - span) : j]
+            back = texts._replace(query=ends_there[0][::-1], target=ends_there[1][::-1])
             last = self._run(back, bits)
-            row, column = i - 1 - last.end_query, j - 1 - last.end_ref
-            rest = texts._replace(query=texts.query[row:], target=texts.target[column:])
+            row, column = i - last.i, j - last.j
+            following = texts.target[column : column + span]
+            rest = texts._replace(query=texts.query[row:], target=following)
             end = self._longest(rest, score)
             if len(begins) == _MOST_BEGINS or last.score != score or end is None:
                 return None
@@ -159,6 +168,13 @@ class LocalPaths:
         rows, columns = zip(*(b for b in begins if b[0] < end[0] and b[1] < end[1]), strict=True)
         return _Region((min(rows), min(columns)), end)
 
+    def _longest_span(self, query: Codes, score: int) -> int:
+        """Return how many columns an alignment with a score has at most, as in `windows`."""
+        room = int(self._highest[query].sum()) - score - self._costs[0]
+        if not self._costs[1]:
+            return 2**62
+        return len(query) + (1 + room // self._costs[1] if room >= 0 else 0)
+
     def _longest(self, texts: Texts, score: int) -> tuple[int, int] | None:
         """Return the end of the longest of the best alignments, which all begin at the corner.
 
@@ -170,16 +186,14 @@ class LocalPaths:
         if not self._costs[1] or factor * max(score, self._largest * reach) > _LARGEST_LONG:
             return None
         # The library finds the first column; where the sequences are exchanged, the first row.
-        align = getattr(self._library, f"sw_{'striped' if self._striped else 'scan'}_32")
-        costs = (factor * each - 1 for each in self._costs)
+        costs = factor * self._costs[0] - 1, factor * self._costs[1] - 1
         matrix = texts.matrices.matrix(32, factor, swapped=True)
-        found = align(texts.target, texts.query, *costs, matrix)
-        return found.end_ref + 1, found.end_query + 1
+        found = best(f"{self._method}_32", texts.target, texts.query, costs, matrix)
+        return found.j, found.i
 
-    def _run(self, texts: Texts, bits: int = 32, kind: str = "") -> Any:
-        method = "striped" if self._striped and not kind else "scan"
-        align = getattr(self._library, f"sw_{kind}{method}_{bits}")
-        return align(texts.query, texts.target, *self._costs, texts.matrices.matrix(bits))
+    def _run(self, texts: Texts, bits: int = 32) -> Best:
+        matrix = texts.matrices.matrix(bits)
+        return best(f"{self._method}_{bits}", texts.query, texts.target, self._costs, matrix)
 
 
 def _spread(places: Places, count: int) -> Places:

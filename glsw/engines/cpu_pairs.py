@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines import parasail_calls
 from glsw.engines.cpu_letters import Lettering, text_of
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.cpu_tables import Walked
@@ -56,27 +55,15 @@ class SinglePairs:
     @property
     def version(self) -> str:
         """The version of the library."""
-        known = getattr(sys.modules.get("parasail"), "__version__", None)
-        if known is None:
-            from importlib.metadata import version
-
-            known = version("parasail")
-        return str(known)
+        return parasail_calls.version()
 
     @cached_property
-    def _library(self) -> Any:
-        """The library; to import it takes 50 ms."""
-        import parasail
-
-        return parasail
-
-    @cached_property
-    def _matrix(self) -> Any:
-        return Lettering(self._library, self._scoring).plain.matrix()
+    def _matrix(self) -> parasail_calls.Matrix:
+        return Lettering(self._scoring).plain.matrix()
 
     @cached_property
     def _local(self) -> LocalPaths:
-        return LocalPaths(self._library, self._scoring)
+        return LocalPaths(self._scoring)
 
     def takes(self, batch: Batch) -> bool:
         """Tell whether all numbers stay far from 2**31, where the library gives up."""
@@ -94,13 +81,14 @@ class SinglePairs:
                 return some, BestCells.of(*cells.reshape(-1, 3).T)
 
             return self._begin(best, pool, batch, pairs, threads)
-        texts, _ = (_Texts.of(batch.queries), _Texts.of(batch.targets)), self._matrix
+        texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
+        rest = self._costs, self._matrix
 
         def scored(some: _Pairs) -> tuple[_Pairs, BestCells]:
-            align = getattr(self._library, self._function)
             scores = np.empty(len(some), np.int64)
             for k, (q, t) in enumerate(batch.index[some].tolist()):
-                scores[k] = align(texts[0][q], texts[1][t], *self._costs, self._matrix).score
+                found = parasail_calls.best(self._function, texts[0][q], texts[1][t], *rest)
+                scores[k] = found.score
             scores += self._scoring.score_offset(*batch.lengths[some].T)
             return some, BestCells.of(scores, 0 * scores, 0 * scores)
 
@@ -190,12 +178,9 @@ class _Texts:
         return self._letters[self._offsets[k] : self._offsets[k + 1]]
 
 
+is_installed = cache(parasail_calls.is_installed)
+
+
 def takes(scoring: Scoring) -> bool:
     """Return whether the library is installed and computes scores in the mode of a scoring."""
     return is_installed() and function_of(scoring) != ""
-
-
-@cache
-def is_installed() -> bool:
-    """Return whether the library is installed."""
-    return importlib.util.find_spec("parasail") is not None

@@ -61,8 +61,6 @@ MAX_PAIRS_PER_DISPATCH = 65535
 """Work groups along an axis that OpenGL promises."""
 MAX_ROUNDS = 60_000
 """Rounds of loops of an invocation on software renderers: llvmpipe ends all loops after 65535."""
-COMPUTE = (4, 3)
-"""The OpenGL version that has compute shaders."""
 ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
 STEP = 2

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines import gl
 from glsw.engines.base import Capabilities, Progress, Ties
 from glsw.engines.gl import (
-    COMPUTE,
     MAX_PAIRS_PER_DISPATCH,
     MAX_ROUNDS,
     Binding,

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress
-from glsw.engines.lanes.engine import Lanes
 from glsw.engines.tiles import Passing, Tile
 from glsw.sequences.encoded import Sequences
 
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
+_LANES = "lanes"
 TaskT = TypeVar("TaskT", bound="tuple[Sequences, Sequences] | Tile")
 
 
@@ -102,11 +102,14 @@ class ScanningRouter(Engine):
 
     def _lanes_alone(self, batch: Batch) -> Engine | None:
         """Return engine ``lanes`` if it computes all pairs of a batch together."""
-        if self.device.info.software or self._scanner is not Lanes or batch.masks is not None:
+        scanner = self._scanner
+        if self.device.info.software or scanner is None or batch.masks is not None:
+            return None
+        if scanner.name != _LANES:
             return None
         self.check(batch)
         choices = self._choices(batch, ends=False, align=False)
-        return choices[0][0] if [isinstance(each, Lanes) for each, _ in choices] == [True] else None
+        return choices[0][0] if [each.name for each, _ in choices] == [_LANES] else None
 
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None

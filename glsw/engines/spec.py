@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
+from glsw.device.info import COMPUTE
 from glsw.device.rank import device_of_rank
-from glsw.engines import ENGINES, Auto, Capabilities, Engine, cpu, engine_of
-from glsw.engines.gl import COMPUTE
+from glsw.engines import ENGINES, Capabilities, Engine, cpu
+from glsw.engines.choose import Auto, engine_of
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 

@@ -15,7 +15,6 @@ from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.pool import AnyExecutor, EnginePool
 from glsw.search.ranking import Ranking
-from glsw.search.rescoring import rescored
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
 from glsw.sequences.database import Database
@@ -65,6 +64,8 @@ class PreparedSearch:
             limits = self.limits.first_stage
             hit_lists = select_hits(some, ready, self.database, limits, engine.scoring)
             if self.limits.composition:
+                from glsw.search.rescoring import rescored
+
                 hit_lists = rescored(engine, hit_lists, self.database, self.limits, self.ties)
             limits = self.limits.second_stage
             yield from search_results(engine, hit_lists, self.database, limits, self.ties)

@@ -11,6 +11,11 @@ from glsw.sequences.query import Strand
 from glsw.statistics import Method
 from glsw.statistics.composition import Composition
 
+INCLUSION = 1e-3
+"""The E-value up to which the hits of a round make the next profile of an iterated search."""
+DEFAULT_EVALUE = 10.0
+"""The E-value up to which an iterated search lists hits."""
+
 
 class SearchOptions(TypedDict, total=False):
     """The options of `Aligner.search`, see `glsw.search`."""

@@ -17,8 +17,6 @@ from glsw.device.device import Device, devices
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
-from glsw.search.dask_workers import DaskWorkers, dask_client
-from glsw.search.remote import RemoteExecutor
 from glsw.search.workers import DeviceProcess, UserExecutor, Worker, Workers, info_of
 
 if TYPE_CHECKING:
@@ -232,6 +230,9 @@ def _close(processes: Sequence[DeviceProcess]) -> None:
 def workers_of(executor: AnyExecutor, spec: EngineSpec) -> Workers:
     """Return the workers of an executor, or of a Dask cluster."""
     from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+    from glsw.search.dask_workers import DaskWorkers, dask_client
+    from glsw.search.remote import RemoteExecutor
 
     if of_dask := dask_client(executor):
         return DaskWorkers(*of_dask, spec)

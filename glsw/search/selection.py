@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, least_score
-from glsw.search.own_matrices import OwnScores
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
@@ -21,6 +20,9 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
+
+if TYPE_CHECKING:
+    from glsw.search.own_matrices import OwnScores
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 
@@ -99,7 +101,7 @@ class HitLists:
             np.concatenate([each.contexts for each in parts]),
             np.concatenate([each.bits for each in parts]),
             np.concatenate([each.evalues for each in parts]),
-            OwnScores.concatenated(own) if own else None,
+            own[0].concatenated(own) if own else None,
         )
 
 

@@ -208,7 +208,7 @@ def test_it_runs_without_a_device():
 def test_the_processor_has_a_name(monkeypatch, tmp_path):
     assert module._processor()
     monkeypatch.setattr(module, "Path", lambda _: tmp_path / "missing")
-    assert module._processor()
+    assert module._processor.__wrapped__()
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch):

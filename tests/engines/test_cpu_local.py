@@ -2,7 +2,6 @@
 
 import cases
 import numpy as np
-import parasail
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,7 +78,7 @@ def test_further_alignments_are_those_of_numpy(scoring, seed, begins, forbidden,
         patched.setattr(cpu_local, "_MOST_BEGINS", begins)
         patched.setattr(cpu_local, "_MOST_FORBIDDEN", forbidden)
         patched.setattr(cpu_local, "_MOST_AGAIN", 1 + forbidden // 4)
-        paths, mask = LocalPaths(parasail, scoring), Mask.nothing(len(query))
+        paths, mask = LocalPaths(scoring), Mask.nothing(len(query))
         for _ in range(3):
             score, found = judged(paths, scoring, query, target, mask)
             if not score:
@@ -94,15 +93,14 @@ def test_the_table_has_what_lies_between_begin_and_end(monkeypatch):
     query, filler = rng.integers(0, 3, 300).astype(np.uint8), np.full(400, 3, np.uint8)
     piece = query[100:160]
     target = np.concatenate([filler, piece, filler, piece, filler])
-    tables = []
-    run = LocalPaths._run
+    tables, table = [], cpu_local.table
 
-    def counted(self, texts, bits=32, kind=""):
-        tables.extend([len(texts.query) * len(texts.target)] if kind else [])
-        return run(self, texts, bits, kind)
+    def counted(name, query, target, *rest):
+        tables.append(len(query) * len(target))
+        return table(name, query, target, *rest)
 
-    monkeypatch.setattr(LocalPaths, "_run", counted)
-    paths = LocalPaths(parasail, scoring)
+    monkeypatch.setattr(cpu_local, "table", counted)
+    paths = LocalPaths(scoring)
     score, found = judged(paths, scoring, query, target)
     assert score == 120
     assert found.tolist() == [[860, 920], [100, 160]]
@@ -123,7 +121,7 @@ def test_a_mask_with_too_many_pairs_goes_to_numpy(monkeypatch):
     same = np.random.default_rng(3).integers(0, 4, 400).astype(np.uint8)
     every = np.arange(400)
     mask = Mask.of(every, every, 400)
-    paths = LocalPaths(parasail, scoring)
+    paths = LocalPaths(scoring)
     monkeypatch.setattr(cpu_local, "_MOST_AGAIN", 400)
     assert paths.best(same, same, mask) is None
     engine = Cpu(scoring, threads=1)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
-from glsw.engines.gl import COMPUTE, SUBSTITUTION
+from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat

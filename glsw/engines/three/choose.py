@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
-from glsw.engines.gl import COMPUTE
 from glsw.engines.three.base import Engine3
 from glsw.engines.three.subtable import Subtable
 from glsw.paths import BestCells, Paths

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
-    COMPUTE,
     MAX_PAIRS_PER_DISPATCH,
     SUBSTITUTION,
     Binding,

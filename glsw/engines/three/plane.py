@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
+from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, ignore
-from glsw.engines.gl import COMPUTE
 from glsw.engines.three import gl
 from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
 from glsw.paths import BestCells

@@ -10,7 +10,7 @@ for _name in _MODULES.split():
     import_module(f"{__name__}.{_name}")
 for _name, _words in TABLE.items():
     if "like" in _words:
-        type(_name, (CLASSES[_words["like"]],), {"__module__": __name__}, name=_name)
+        type(_name, (CLASSES[_words["like"]],), {"__module__": __name__}, called=_name)
 
 WORKLOADS: Mapping[str, type[Workload]] = {name: CLASSES[name] for name in TABLE}
 """In the order in which a suite runs them; those of weight 0 run only if they are asked for."""

@@ -51,7 +51,7 @@ class Line(NamedTuple):
     evalue: str
 
 
-class Significance(Workload, name="significance"):
+class Significance(Workload, called="significance"):
     """What blastp, blastn and ssearch36 say of their hits, and what we say of the same scores.
 
     A row is wrong if a bit score or E-value of blastp or blastn has other digits; its rate is the
@@ -154,7 +154,7 @@ def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[Line]:
     return [Line(q, s, int(score), bits.strip(), evalue) for q, s, score, bits, evalue in lines]
 
 
-class Calibration(Workload, name="calibration"):
+class Calibration(Workload, called="calibration"):
     """Hits of random proteins in random proteins, counted and expected: the rate is their ratio.
 
     All hits are false; how many reach an E-value is compared with how many should: the sum, over
@@ -266,7 +266,7 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
     return result
 
 
-class Sensitivity(Workload, name="sensitivity"):
+class Sensitivity(Workload, called="sensitivity"):
     """Domains of SCOP search each other; the rate is the share of relatives that are found."""
 
     programs: Mapping[str, tuple[str, Any, Sequence[int]]]

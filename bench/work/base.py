@@ -145,9 +145,9 @@ class Workload(ABC):
     requires: ClassVar[Sequence[int]] = (3, 3)
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]]
 
-    def __init_subclass__(cls, name: str) -> None:
-        cls.name, CLASSES[name] = name, cls
-        for key, value in TABLE[name].items():
+    def __init_subclass__(cls, called: str) -> None:
+        cls.name, CLASSES[called] = called, cls
+        for key, value in TABLE[called].items():
             setattr(cls, key, value)
 
     def __init__(self, setup: Setup) -> None:

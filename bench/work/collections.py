@@ -100,7 +100,7 @@ class Arbitrary(PairWork):
         return super().cut(cells)
 
 
-class AllPairs(Workload, name="all-pairs"):
+class AllPairs(Workload, called="all-pairs"):
     """Score matrices: proteins each with each, once per pair, and of two collections."""
 
     def cases(self) -> Iterator[Case]:
@@ -153,7 +153,7 @@ class AllPairs(Workload, name="all-pairs"):
         return Run(partial(program.matrix, *sides), some.judged(), some.cells, whole=kind.cells)
 
 
-class ManyPairs(Workload, name="many-pairs"):
+class ManyPairs(Workload, called="many-pairs"):
     """Many arbitrary pairs: `score_pairs` and `align_pairs`."""
 
     def cases(self) -> Iterator[Case]:
@@ -187,7 +187,7 @@ class ManyPairs(Workload, name="many-pairs"):
         return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
 
 
-class Near(Workload, name="neighbors"):
+class Near(Workload, called="neighbors"):
     """Near pairs of all: `neighbors` as a sparse matrix, reciprocal best hits, clusters."""
 
     cutoff = 60
@@ -287,7 +287,7 @@ class Work(Sides):
         return compare(flat, self.known, "bit_parallel") if on_all else checked
 
 
-class Edit(Workload, name="edit"):
+class Edit(Workload, called="edit"):
     """Edit distances of eight kinds of work."""
 
     works: Sequence[Mapping[str, Any]]

@@ -254,7 +254,7 @@ def _pieces(whole: Record, count: int, length: int, seed: int, name: str) -> lis
     return found
 
 
-class Journeys(Workload, name="journeys"):
+class Journeys(Workload, called="journeys"):
     """Reads, primers and genes against genomes, proteomes against databases."""
 
     @cached_property

@@ -261,7 +261,7 @@ def _set(program: Any, **uniforms: int) -> None:
         program[name] = uniforms[name]
 
 
-class Micro(Workload, name="micro"):
+class Micro(Workload, called="micro"):
     """The rates from which `bench.roofline` says what limits an engine; judged by NumPy."""
 
     rates: Mapping[str, Sequence[Any]]

@@ -29,7 +29,7 @@ def made(scoring: Scoring, count: int, length: int, seeds: Sequence[int] = UNREL
     return Batch.pairwise(queries, *targets or [generated.relatives(queries, 4 if dna else 20)])
 
 
-class Pairs(Workload, name="pairs"):
+class Pairs(Workload, called="pairs"):
     """Short pairs of unrelated DNA: scores and ends, by all engines."""
 
     def cases(self) -> Iterator[Case]:
@@ -42,7 +42,7 @@ class Pairs(Workload, name="pairs"):
         yield from work.rival_cases(self.setup.cores)
 
 
-class Aymone2022(Workload, name="aymone2022"):
+class Aymone2022(Workload, called="aymone2022"):
     """Aymone 2022, Table 1: pairs of 512 x 512 with traceback on the device; other scorings."""
 
     tasks: Sequence[tuple[str, str]]  # with their ties
@@ -61,7 +61,7 @@ class Aymone2022(Workload, name="aymone2022"):
             yield from work.rival_cases(1, ("trace", "simd"))
 
 
-class FragmentTiles(Workload, name="fragment-tiles"):
+class FragmentTiles(Workload, called="fragment-tiles"):
     """The engine fragment: cells per texel, bits of borders, texels of a quad."""
 
     def cases(self) -> Iterator[Case]:
@@ -87,7 +87,7 @@ class FragmentTiles(Workload, name="fragment-tiles"):
         return Batch.one_to_many(generated.queries([length])[0], targets)
 
 
-class Long(Workload, name="long"):
+class Long(Workload, called="long"):
     """One long pair of unrelated DNA: score and end, by all engines; so are those of two papers."""
 
     scorings: Sequence[tuple[int, int, int, int]]
@@ -111,7 +111,7 @@ class Long(Workload, name="long"):
         return Batch.of([[*generated.dna([length, length], length)]])
 
 
-class Megabase(Workload, name="megabase"):
+class Megabase(Workload, called="megabase"):
     """Long pairs with the engine blocked: score and ends, exact pruning, the whole alignment."""
 
     scoring = Scoring.match_mismatch(1, -3, 5, 2)
@@ -137,7 +137,7 @@ class Megabase(Workload, name="megabase"):
         return Batch.pairwise(*(generated.from_file(path, alphabet) for path in paths))
 
 
-class Traceback(Workload, name="traceback"):
+class Traceback(Workload, called="traceback"):
     """What alignments cost in time and memory: all directions, or kept rows and computing again.
 
     The report of Aymone 2022 (section VI.ii) leaves this open. The engine `diagonal` keeps a row of

@@ -107,7 +107,7 @@ def cluster(devices: int) -> Iterator[Any]:
                 process.wait()
 
 
-class Scaling(Workload, name="scaling"):
+class Scaling(Workload, called="scaling"):
     """Searches by clusters of 8 to 1,000 devices that sleep as long as an H100 computes."""
 
     residues: Mapping[str, float]

@@ -17,7 +17,7 @@ from glsw.engines.cpu import Cpu
 ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
 
-class Search(Workload, name="search"):
+class Search(Workload, called="search"):
     """One protein against a database: all engines."""
 
     def cases(self) -> Iterator[Case]:
@@ -32,7 +32,7 @@ class Search(Workload, name="search"):
         return [lanes(number) for number in (["f16"] * self.device.info.half + ["int32"])]
 
 
-class Uniform(Search, name="search-uniform"):
+class Uniform(Search, called="search-uniform"):
     """20 queries against equal targets, the shorter ones where the device is slow: the peak."""
 
     def bases(self) -> Iterator[Database]:
@@ -54,7 +54,7 @@ class Uniform(Search, name="search-uniform"):
             yield from base.rival_cases(spread(len(base.lengths), 1), only="StringZilla")
 
 
-class Swissprot(Uniform, name="search-swissprot"):
+class Swissprot(Uniform, called="search-swissprot"):
     """20 queries against a database of Swiss-Prot's lengths; whole commands; several devices."""
 
     def more(self, base: Database) -> Iterator[Case]:
@@ -64,7 +64,7 @@ class Swissprot(Uniform, name="search-swissprot"):
             yield from base.file_cases()
 
 
-class Liu2006(Workload, name="liu2006"):
+class Liu2006(Workload, called="liu2006"):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 
     lengths: Sequence[int]
@@ -77,7 +77,7 @@ class Liu2006(Workload, name="liu2006"):
         yield from base.rival_cases(some, cores=1, only=("parasail", "ssearch36"))
 
 
-class Nucleotides(Search, name="nucleotides"):
+class Nucleotides(Search, called="nucleotides"):
     """DNA by match and mismatch: queries against sequences of 1000."""
 
     scoring = Scoring.match_mismatch(2, -3, 7, 2)
@@ -93,7 +93,7 @@ class Nucleotides(Search, name="nucleotides"):
         yield from base.rival_cases(spread(len(lengths), 1))
 
 
-class SearchFile(Uniform, name="search-file"):
+class SearchFile(Uniform, called="search-file"):
     """The standard queries against the Swiss-Prot of the folder of data."""
 
     def bases(self) -> Iterator[Database]:
@@ -111,7 +111,7 @@ class SearchFile(Uniform, name="search-file"):
         yield from base.rival_cases([3])
 
 
-class Exact(Workload, name="exact"):
+class Exact(Workload, called="exact"):
     """All scores of many queries with a real database equal those of a SIMD library; no times."""
 
     def cases(self) -> Iterator[Case]:

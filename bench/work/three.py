@@ -214,7 +214,7 @@ def checksums(table: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 ENGINES = ("subtable", Gpui.name, "plane")
 
 
-class Three(Workload, name="three"):
+class Three(Workload, called="three"):
     """Three sequences: score and end, by all engines."""
 
     tasks: Sequence[str] = ("ends",)
@@ -228,7 +228,7 @@ class Three(Workload, name="three"):
                 yield work.code_case(task)
 
 
-class Sudo2012(Three, name="sudo2012"):
+class Sudo2012(Three, called="sudo2012"):
     """Sudo et al. 2012, figures 12 and 13: tables and ends by length; two devices."""
 
     tasks = ("table", "ends")
@@ -306,7 +306,7 @@ def _race(
     return count, spans, outcome
 
 
-class ThreeLarge(Workload, name="three-large"):
+class ThreeLarge(Workload, called="three-large"):
     """Beyond the paper: large tables, alignments, all triples of 24 channels, other scorings."""
 
     def cases(self) -> Iterator[Case]:

@@ -132,7 +132,7 @@ def test_measure_judges_every_timed_run():
 # the runner
 
 
-class Fake(Workload, name="search"):
+class Fake(Workload, called="search"):
     """Works of which a test says what comes out."""
 
     text, weight = "fake", 1.0

@@ -97,6 +97,8 @@ class LocalPaths:
         forbidden = _spread(places, _MOST_FORBIDDEN)
         while self._lettering.can_forbid(forbidden):
             found = self._best(query, target, forbidden)
+            if forbidden.shape == places.shape:
+                return found
             used = _common(places, _aligned(found))
             if not used.shape[1]:
                 return found

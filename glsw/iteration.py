@@ -12,10 +12,12 @@ from glsw.align import Aligner
 from glsw.inputs import OneQuery, Targets
 from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.members import Members
+from glsw.profiles.mixture import Model
 from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
+from glsw.search.bias import corrected
 from glsw.search.options import DEFAULT_EVALUE, INCLUSION, SearchOptions
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
@@ -67,6 +69,7 @@ def iterate(
     iterations: int = 3,
     inclusion: float = INCLUSION,
     gaps: Gaps = "fixed",
+    model: Model = "blast",
     **options: Unpack[AlignerSearchOptions],
 ) -> list[Round]:
     """Search, make a profile of the significant hits, and search with it, until nothing is new.
@@ -89,6 +92,10 @@ def iterate(
     gaps : {"fixed", "positional"}
         "positional": profiles have gap costs by position, from the gaps of their members, as in
         `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
+    model : {"blast", "mixture"}
+        "mixture": profiles have scores of a Dirichlet mixture, as in `Profile.from_alignment`, and
+        bits and E-values of their hits are corrected for biased compositions, see
+        `glsw.search.bias.corrected`. Not with ``composition``.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
         members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
@@ -120,7 +127,9 @@ def iterate(
     with aligner:
         record = aligner.one(first)
         targets = aligner.database(database)
-        every = rounds(aligner, record, targets, iterations, inclusion, gaps=gaps, **of_search)
+        every = rounds(
+            aligner, record, targets, iterations, inclusion, gaps=gaps, model=model, **of_search
+        )
         return list(every)
 
 
@@ -132,6 +141,7 @@ def rounds(
     inclusion: float,
     *,
     gaps: Gaps = "fixed",
+    model: Model = "blast",
     **options: Any,
 ) -> Iterator[Round]:
     """Yield the rounds of `iterate`, each when it is computed."""
@@ -147,22 +157,27 @@ def rounds(
         raise ValueError("an iterated search needs E-values, which local alignments have")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
         raise ValueError("an iterated search of DNA is of one strand: plus or minus")
+    if model == "mixture" and options.get("composition"):
+        raise ValueError("model 'mixture' has a correction for compositions of its own")
+    by_evalue = model == "mixture" and options.get("order") == "evalue"
     top, evalue = options.pop("top", 10), options.pop("evalue", None)
     evalue = DEFAULT_EVALUE if evalue is None else evalue
     searched: Record | Profile = query
     profile = _profile(aligner, query)
     check_gaps(gaps)
-    members = Members(profile, gaps)
+    members = Members(profile, gaps, model)
     seen: set[int] = set()
     for number in range(1, iterations + 1):
         result: SearchResult = aligner.search(
             searched, database, top=None, evalue=max(evalue, inclusion), **options
         )
+        if model == "mixture" and number > 1:
+            result = corrected(result, profile, database)
         found, names, alignments = _members(result, inclusion, database)
         new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
         seen.update(found)
         built = members.profile(alignments) or profile
-        result = _shown(result, query, evalue, top)
+        result = _shown(result, query, evalue, top, by_evalue)
         yield Round(number, profile, result, names, new, built)
         if not new:
             return
@@ -203,13 +218,19 @@ def _members(
     return numbers, names, alignments
 
 
-def _shown(result: SearchResult, query: Record, evalue: float, top: int | None) -> SearchResult:
+def _shown(
+    result: SearchResult, query: Record, evalue: float, top: int | None, by_evalue: bool
+) -> SearchResult:
     """Return the result of a query as given, with the hits within the limits."""
     listed = result.listed
     if len(listed):
         first = np.array(listed.bounds[:-1], np.int64)
-        within = np.flatnonzero(listed.table.evalues[first] <= evalue)[:top]
-        if len(within) == len(listed) or np.array_equal(within, np.arange(len(within))):
+        evalues = listed.table.evalues[first]
+        within = np.flatnonzero(evalues <= evalue)
+        if by_evalue:
+            within = within[np.argsort(evalues[within], kind="stable")]
+        within = within[:top]
+        if np.array_equal(within, np.arange(len(within))):
             listed = Hits(listed.bounds[: len(within) + 1], listed.table)
         else:
             kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets
@@ -16,6 +16,7 @@ from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
 from glsw.profiles.files import FORMATS
 from glsw.profiles.gaps import Gaps
+from glsw.profiles.mixture import Model
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
 from glsw.results import SearchResult
@@ -65,12 +66,21 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         help="gap costs by position: with --iterations from the gaps of the members, with "
         "--profile from those of an alignment or the transitions of a HMMER3 model",
     )
+    group.add_argument(
+        "--profile-model",
+        choices=get_args(Model),
+        default="blast",
+        help="with --iterations, how profiles are made: blast: as PSI-BLAST's; mixture: of a "
+        "Dirichlet mixture, E-values corrected for biased compositions (%(default)s)",
+    )
 
 
 def check_iterations(arguments: argparse.Namespace) -> None:
     """Raise ValueError for options that iterations need, or that exclude them."""
     if arguments.positional_gaps and arguments.iterations is None and not arguments.profile:
         raise ValueError("--positional-gaps is for --iterations and --profile")
+    if arguments.profile_model != "blast" and arguments.iterations is None:
+        raise ValueError("--profile-model is for --iterations, which is not given")
     if arguments.iterations is None:
         for word in ("inclusion", "profiles"):
             if getattr(arguments, word) is not None:
@@ -104,7 +114,10 @@ def iterated(
         counts = []
         try:
             for last in rounds(
-                aligner, query, database, arguments.iterations, inclusion, gaps=gaps, **options
+                *(aligner, query, database, arguments.iterations, inclusion),
+                gaps=gaps,
+                model=arguments.profile_model,
+                **options,
             ):
                 counts.append(str(len(last.members)))
                 if folder:

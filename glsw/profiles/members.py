@@ -12,10 +12,10 @@ from glsw.profiles.alignment import (
     OUTSIDE,
     letter_numbers,
     position_gaps,
-    position_scores,
 )
 from glsw.profiles.gaps import Gaps
 from glsw.profiles.letters import Letters
+from glsw.profiles.mixture import Model, scores_of
 from glsw.profiles.profile import Profile
 
 _Int64 = npt.NDArray[np.int64]
@@ -35,11 +35,12 @@ class Members:
     query : Profile
         Its letters are the first row of every profile.
     gaps : {"fixed", "positional"}
+    model : {"blast", "mixture"}
         As for `Profile.from_alignment`.
     """
 
-    def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
-        self._query, self._gaps = query, gaps
+    def __init__(self, query: Profile, gaps: Gaps = "fixed", model: Model = "blast") -> None:
+        self._query, self._gaps, self._scores = query, gaps, scores_of(model)
         self._made = Letters(query.scoring)
         self._parts: dict[int, tuple[int, int]] = {}
 
@@ -60,7 +61,7 @@ class Members:
         for number, coordinates, codes in members:
             bounds = int(coordinates[0, 0]), int(coordinates[0, -1])
             start, stop = self._parts.setdefault(number, bounds)
-            at, residues = _aligned(coordinates)
+            at, residues = aligned(coordinates)
             if not len(at):
                 continue
             row = np.full(len(own), OUTSIDE, np.int8)
@@ -76,7 +77,7 @@ class Members:
             insertions.append(inserted & (row != OUTSIDE))
         if len(rows) == 1:
             return None
-        scores = position_scores(np.stack(rows), self._made, letters)
+        scores = self._scores(np.stack(rows), self._made, letters)
         query = self._query
         complete = self._made.complete(scores, letters)
         made = Profile(complete, letters, query.scoring, query.id, query.description)
@@ -85,10 +86,10 @@ class Members:
         return made.with_gaps(position_gaps(np.stack(rows), np.stack(insertions), self._made))
 
 
-def _aligned(coordinates: _Int64) -> tuple[_Int64, _Int64]:
+def aligned(coordinates: _Int64) -> tuple[_Int64, _Int64]:
     """Return the residues of query and target that are aligned with each other.
 
-    >>> at, residues = _aligned(np.array([[1, 3, 3, 5], [3, 5, 6, 8]]))
+    >>> at, residues = aligned(np.array([[1, 3, 3, 5], [3, 5, 6, 8]]))
     >>> at.tolist(), residues.tolist()
     ([3, 4, 6, 7], [1, 2, 3, 4])
     """

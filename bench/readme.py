@@ -162,10 +162,11 @@ def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> N
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.add_subplot()
     names = [*dict.fromkeys(program.partition(",")[0] for program in shares)]
+    colours = *COLOURS, "#333333"  # a program more than devices of a report
     for program, found in shares.items():
         name, _, rounds = program.partition(", ")
         points = [(x, 100 * found[y]) for x, y in zip(ERRORS, CURVE, strict=True) if y in found]
-        words: Any = {"linewidth": 2, "label": program, "color": COLOURS[names.index(name)]}
+        words: Any = {"linewidth": 2, "label": program, "color": colours[names.index(name)]}
         axes.plot(*zip(*points, strict=True), _LINES[rounds], **words)
     axes.set(xscale="log", xlim=(ERRORS[0], ERRORS[-1]), ylim=(0, None))
     axes.set_xlabel("errors (pairs of different folds) per query")

@@ -12,13 +12,12 @@ from glsw.align import Aligner
 from glsw.inputs import OneQuery, Targets
 from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.members import Members
-from glsw.profiles.mixture import Model
 from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
-from glsw.search.bias import corrected
-from glsw.search.options import DEFAULT_EVALUE, INCLUSION, SearchOptions
+from glsw.search.options import DEFAULT_EVALUE, SearchOptions, inclusion_of
+from glsw.search.summed import CANDIDATES, summed
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.verbs import AlignerSearchOptions
@@ -67,9 +66,9 @@ def iterate(
     database: Targets,
     *,
     iterations: int = 3,
-    inclusion: float = INCLUSION,
+    inclusion: float | None = None,
     gaps: Gaps = "fixed",
-    model: Model = "blast",
+    sums: bool = False,
     **options: Unpack[AlignerSearchOptions],
 ) -> list[Round]:
     """Search, make a profile of the significant hits, and search with it, until nothing is new.
@@ -87,15 +86,16 @@ def iterate(
     database : Database, path or list of sequences
     iterations : int
         The most rounds.
-    inclusion : float
-        The largest E-value of members.
+    inclusion : float, optional
+        The largest E-value of members: 0.001 unless given, with ``sums`` 0.005.
     gaps : {"fixed", "positional"}
         "positional": profiles have gap costs by position, from the gaps of their members, as in
         `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
-    model : {"blast", "mixture"}
-        "mixture": profiles have scores of a Dirichlet mixture, as in `Profile.from_alignment`, and
-        bits and E-values of their hits are corrected for biased compositions, see
-        `glsw.search.bias.corrected`. Not with ``composition``.
+    sums : bool
+        Whether bits and E-values are those of the sum over all alignments of a hit, corrected for
+        biased compositions, see `glsw.search.summed.summed`; hits are in the order of E-values.
+        Members and hits are chosen among the targets whose best alignment has an E-value of at most
+        100. For proteins; not with ``composition``.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
         members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
@@ -127,9 +127,8 @@ def iterate(
     with aligner:
         record = aligner.one(first)
         targets = aligner.database(database)
-        every = rounds(
-            aligner, record, targets, iterations, inclusion, gaps=gaps, model=model, **of_search
-        )
+        limits = iterations, inclusion_of(inclusion, sums)
+        every = rounds(aligner, record, targets, *limits, gaps=gaps, sums=sums, **of_search)
         return list(every)
 
 
@@ -141,7 +140,7 @@ def rounds(
     inclusion: float,
     *,
     gaps: Gaps = "fixed",
-    model: Model = "blast",
+    sums: bool = False,
     **options: Any,
 ) -> Iterator[Round]:
     """Yield the rounds of `iterate`, each when it is computed."""
@@ -157,27 +156,27 @@ def rounds(
         raise ValueError("an iterated search needs E-values, which local alignments have")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
         raise ValueError("an iterated search of DNA is of one strand: plus or minus")
-    if model == "mixture" and options.get("composition"):
-        raise ValueError("model 'mixture' has a correction for compositions of its own")
-    by_evalue = model == "mixture" and options.get("order") == "evalue"
+    if sums and options.get("composition"):
+        raise ValueError("sums have a correction for compositions of their own")
     top, evalue = options.pop("top", 10), options.pop("evalue", None)
     evalue = DEFAULT_EVALUE if evalue is None else evalue
     searched: Record | Profile = query
     profile = _profile(aligner, query)
     check_gaps(gaps)
-    members = Members(profile, gaps, model)
+    widest = max(evalue, inclusion, CANDIDATES if sums else 0)
+    members = Members(profile, gaps)
     seen: set[int] = set()
     for number in range(1, iterations + 1):
         result: SearchResult = aligner.search(
-            searched, database, top=None, evalue=max(evalue, inclusion), **options
+            searched, database, top=None, evalue=widest, **options
         )
-        if model == "mixture" and number > 1:
-            result = corrected(result, profile, database)
+        if sums:
+            result = summed(result, profile, database)
         found, names, alignments = _members(result, inclusion, database)
         new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
         seen.update(found)
         built = members.profile(alignments) or profile
-        result = _shown(result, query, evalue, top, by_evalue)
+        result = _shown(result, query, evalue, top, sums)
         yield Round(number, profile, result, names, new, built)
         if not new:
             return

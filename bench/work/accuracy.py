@@ -25,7 +25,7 @@ from glsw import Aligner, Batch, Record, Scoring, Sequences, read
 from glsw.engines import ENGINES
 from glsw.iteration import rounds
 from glsw.output.blast import bits_text, evalue_text
-from glsw.search.options import INCLUSION
+from glsw.search.options import INCLUSION, inclusion_of
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
 
@@ -279,7 +279,9 @@ class Sensitivity(Workload, called="sensitivity"):
         for name, (asks, words, numbers) in self.programs.items():
             if isinstance(words, str):
                 words = words.format(rounds=_ROUNDS, inclusion=INCLUSION)
-            found = cache(partial(self._found, partial(searches[name.split()[0]], words)))
+            found = cache(
+                partial(self._found, partial(searches[name.replace(",", "").split()[0]], words))
+            )
             fields: dict[str, Any] = {"ours": not asks, "grace": 1e4}
             fields["version"] = version_of(name, asks) if asks else None
             for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
@@ -361,7 +363,8 @@ def _rounds(
         targets = aligner.database(database)
         for query in map(aligner.one, queries):
             hits: list[tuple[str, float]] = []
-            some = rounds(aligner, query, targets, _ROUNDS, INCLUSION, **words)
+            limits = _ROUNDS, inclusion_of(None, "sums" in words)
+            some = rounds(aligner, query, targets, *limits, **words)
             for each, kept in zip_longest(some, found):
                 if each:
                     hits = [(hit.target.id, float(hit.evalue or 0)) for hit in each.result]

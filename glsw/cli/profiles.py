@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets
@@ -16,12 +16,11 @@ from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
 from glsw.profiles.files import FORMATS
 from glsw.profiles.gaps import Gaps
-from glsw.profiles.mixture import Model
 from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.search.options import DEFAULT_EVALUE, INCLUSION
+from glsw.search.options import DEFAULT_EVALUE, INCLUSION, SUMS_INCLUSION, inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
@@ -51,8 +50,8 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         "--inclusion",
         metavar="E",
         type=number,
-        help=f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}); "
-        f"--evalue is {DEFAULT_EVALUE:g} unless given",
+        help=f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}, "
+        f"with --sums {SUMS_INCLUSION:g}); --evalue is {DEFAULT_EVALUE:g} unless given",
     )
     group.add_argument(
         "--profiles",
@@ -67,11 +66,10 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         "--profile from those of an alignment or the transitions of a HMMER3 model",
     )
     group.add_argument(
-        "--profile-model",
-        choices=get_args(Model),
-        default="blast",
-        help="with --iterations, how profiles are made: blast: as PSI-BLAST's; mixture: of a "
-        "Dirichlet mixture, E-values corrected for biased compositions (%(default)s)",
+        "--sums",
+        action="store_true",
+        help="with --iterations, E-values of the sum over all alignments of a hit, corrected for "
+        "biased compositions: finds more distant relatives (proteins); hits are ordered by them",
     )
 
 
@@ -79,11 +77,9 @@ def check_iterations(arguments: argparse.Namespace) -> None:
     """Raise ValueError for options that iterations need, or that exclude them."""
     if arguments.positional_gaps and arguments.iterations is None and not arguments.profile:
         raise ValueError("--positional-gaps is for --iterations and --profile")
-    if arguments.profile_model != "blast" and arguments.iterations is None:
-        raise ValueError("--profile-model is for --iterations, which is not given")
     if arguments.iterations is None:
-        for word in ("inclusion", "profiles"):
-            if getattr(arguments, word) is not None:
+        for word in ("inclusion", "profiles", "sums"):
+            if getattr(arguments, word) not in (None, False):
                 raise ValueError(f"--{word} is for --iterations, which is not given")
         return
     if arguments.iterations < 1:
@@ -105,7 +101,7 @@ def iterated(
 
     database = aligner.database(targets)
     gaps = _gaps(arguments)
-    inclusion = INCLUSION if arguments.inclusion is None else arguments.inclusion
+    inclusion = inclusion_of(arguments.inclusion, arguments.sums)
     folder = arguments.profiles and Path(arguments.profiles)
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +112,7 @@ def iterated(
             for last in rounds(
                 *(aligner, query, database, arguments.iterations, inclusion),
                 gaps=gaps,
-                model=arguments.profile_model,
+                sums=arguments.sums,
                 **options,
             ):
                 counts.append(str(len(last.members)))

@@ -49,7 +49,7 @@ _SETTINGS = (
     "iterations",
     "inclusion",
     "positional_gaps",
-    "profile_model",
+    "sums",
 )
 """The options that decide what is written, beside those of the scoring."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -64,17 +64,12 @@ def rows_of(alignment: Any) -> list[tuple[str, str]]:
 
 
 def scores_of_alignment(
-    rows: list[tuple[str, str]],
-    query: int | None,
-    scoring: Scoring,
-    made_by: Callable[[_Int8, Letters, str], npt.NDArray[np.int32]],
-    gaps: Gaps = "fixed",
+    rows: list[tuple[str, str]], query: int | None, scoring: Scoring, gaps: Gaps = "fixed"
 ) -> tuple[npt.NDArray[np.int32], str, PositionalGaps | None]:
     """Return the scores of an alignment, shape (m, A), the m letters of its query, and gap costs.
 
     Positions are the columns where row ``query`` has residues; with None those where at least half
-    of the rows have some, and the letters are the most frequent ones there. ``made_by`` is
-    `position_scores`, or another way to make scores of its parameters.
+    of the rows have some, and the letters are the most frequent ones there.
     """
     made = Letters(scoring)
     letters = [row for _, row in rows]
@@ -102,7 +97,7 @@ def scores_of_alignment(
         for column in between[(behind[between] >= 0) & (behind[between] < len(kept) - 1)].tolist():
             inserted[:, behind[column]] |= residues[:, column]
         costs = position_gaps(codes[:, kept], inserted, made)
-    return made.complete(made_by(codes[:, kept], made, own), own), own, costs
+    return made.complete(position_scores(codes[:, kept], made, own), own), own, costs
 
 
 def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np.int32]:
@@ -130,7 +125,7 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
         Those of the query, whose scores are taken where a column has no unambiguous letter.
     """
     scoring = made.scoring
-    kept = codes[different_rows(codes)]
+    kept = codes[_different(codes)]
     alphabet = scoring.alphabet
     own = alphabet.encode(letters, unknown=alphabet.wildcard)
     plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, made.codes)]
@@ -148,7 +143,7 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
             beta = _pseudocounts(observed, alpha, made)
             ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
             units[column] = made.in_units(ratios)
-    return rescaled(units, made)
+    return _rescaled(units, made)
 
 
 def position_gaps(
@@ -168,7 +163,7 @@ def position_gaps(
         Whether a row has letters behind a position that are at none.
     made : Letters
     """
-    some = different_rows(codes)
+    some = _different(codes)
     kept = codes[some]
     if len(kept) == 1:
         return None
@@ -224,7 +219,7 @@ def _codes(row: str, name: str, made: Letters) -> _Int8:
     return found
 
 
-def different_rows(codes: _Int8) -> npt.NDArray[np.intp]:
+def _different(codes: _Int8) -> npt.NDArray[np.intp]:
     """Return the numbers of the rows that are not nearly identical to one before.
 
     Most pairs of rows differ too often in a few columns already; others are compared as a whole.
@@ -282,7 +277,7 @@ def _pseudocounts(observed: _Float, alpha: float, made: Letters) -> float:
     return float(_PSEUDOCOUNTS * part / (1 - part))
 
 
-def rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
+def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
     """Return scores as integers whose lambda without gaps is that of the matrix."""
     chances = np.tile(made.frequencies / len(units), len(units))
 

@@ -12,10 +12,10 @@ from glsw.profiles.alignment import (
     OUTSIDE,
     letter_numbers,
     position_gaps,
+    position_scores,
 )
 from glsw.profiles.gaps import Gaps
 from glsw.profiles.letters import Letters
-from glsw.profiles.mixture import Model, scores_of
 from glsw.profiles.profile import Profile
 
 _Int64 = npt.NDArray[np.int64]
@@ -35,12 +35,11 @@ class Members:
     query : Profile
         Its letters are the first row of every profile.
     gaps : {"fixed", "positional"}
-    model : {"blast", "mixture"}
         As for `Profile.from_alignment`.
     """
 
-    def __init__(self, query: Profile, gaps: Gaps = "fixed", model: Model = "blast") -> None:
-        self._query, self._gaps, self._scores = query, gaps, scores_of(model)
+    def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
+        self._query, self._gaps = query, gaps
         self._made = Letters(query.scoring)
         self._parts: dict[int, tuple[int, int]] = {}
 
@@ -77,7 +76,7 @@ class Members:
             insertions.append(inserted & (row != OUTSIDE))
         if len(rows) == 1:
             return None
-        scores = self._scores(np.stack(rows), self._made, letters)
+        scores = position_scores(np.stack(rows), self._made, letters)
         query = self._query
         complete = self._made.complete(scores, letters)
         made = Profile(complete, letters, query.scoring, query.id, query.description)

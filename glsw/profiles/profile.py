@@ -15,7 +15,6 @@ from glsw.profiles.alignment import rows_of, scores_of_alignment
 from glsw.profiles.files import read_profile
 from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.letters import Parts
-from glsw.profiles.mixture import Model, scores_of
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import PositionalGaps
 from glsw.scoring.scoring import Scoring
@@ -165,7 +164,6 @@ class Profile:
         query: int | None = 0,
         id: str | None = None,  # noqa: A002
         gaps: Gaps = "fixed",
-        model: Model = "blast",
     ) -> Profile:
         """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
 
@@ -187,9 +185,6 @@ class Profile:
         gaps : {"fixed", "positional"}
             "positional": gaps cost less where rows of the alignment open some, and more where they
             do not, see `glsw.profiles.gaps.gaps_from_frequencies`.
-        model : {"blast", "mixture"}
-            "mixture": scores of amino acids from a Dirichlet mixture, see
-            `glsw.profiles.mixture.mixture_scores`.
 
         Raises
         ------
@@ -202,7 +197,7 @@ class Profile:
             raise ValueError(f"an alignment of single letters, not of {scoring.alphabet.name}")
         check_gaps(gaps)
         rows = rows_of(alignment)
-        scores, letters, costs = scores_of_alignment(rows, query, scoring, scores_of(model), gaps)
+        scores, letters, costs = scores_of_alignment(rows, query, scoring, gaps)
         name = id if id is not None else "profile" if query is None else rows[query][0]
         return cls(scores, letters, scoring, name).with_gaps(costs)
 

@@ -11,8 +11,9 @@ from glsw.sequences.query import Strand
 from glsw.statistics import Method
 from glsw.statistics.composition import Composition
 
-INCLUSION = 1e-3
-"""The E-value up to which the hits of a round make the next profile of an iterated search."""
+INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
+"""The E-value up to which the hits of a round make the next profile of an iterated search, of best
+alignments and of sums."""
 DEFAULT_EVALUE = 10.0
 """The E-value up to which an iterated search lists hits."""
 
@@ -32,3 +33,9 @@ class SearchOptions(TypedDict, total=False):
     progress: Progress | None
     executor: AnyExecutor | None
     skip: int
+
+
+def inclusion_of(given: float | None, sums: bool) -> float:
+    """Return the E-value of members that is asked for, or the usual one."""
+    usual = SUMS_INCLUSION if sums else INCLUSION
+    return usual if given is None else given

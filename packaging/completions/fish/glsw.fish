@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profile-model --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -73,10 +73,10 @@ complete -c glsw -n '_shtab_glsw_using search' -l mode -xka "local global semigl
 complete -c glsw -n '_shtab_glsw_using search' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
 complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file of a profile, whose scores depend on the position: what glsw has written, PSI-BLAST'"'"'s ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment (Stockholm, Clustal, FASTA with gaps); --matrix, --gapopen and --gapextend if the file names none, or instead of its own'
 complete -c glsw -n '_shtab_glsw_using search' -l iterations -x -d 'search up to N times: each round with a profile of the query and the significant hits of the round before, until nothing is new; the results are those of the last round'
-complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001); --evalue is 10 unless given'
+complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001, with --sums 0.005); --evalue is 10 unless given'
 complete -c glsw -n '_shtab_glsw_using search' -l profiles -xka "(__fish_complete_directories)" -d 'with --iterations, write the profile that each round makes to a file in this folder'
 complete -c glsw -n '_shtab_glsw_using search' -l positional-gaps -d 'gap costs by position: with --iterations from the gaps of the members, with --profile from those of an alignment or the transitions of a HMMER3 model'
-complete -c glsw -n '_shtab_glsw_using search' -l profile-model -xka "blast mixture" -d 'with --iterations, how profiles are made: blast: as PSI-BLAST'"'"'s; mixture: of a Dirichlet mixture, E-values corrected for biased compositions (blast)'
+complete -c glsw -n '_shtab_glsw_using search' -l sums -d 'with --iterations, E-values of the sum over all alignments of a hit, corrected for biased compositions: finds more distant relatives (proteins); hits are ordered by them'
 complete -c glsw -n '_shtab_glsw_using search' -l second-track -xka "(__fish_complete_path (commandline -ct))" -d 'the second letters of the queries, of the same names and lengths in the same order: FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using search' -l second-matrix -xka "(__fish_complete_path (commandline -ct))" -d 'the scores of second letters, with --second-track: a file in NCBI'"'"'s format, or the name of a matrix'
 complete -c glsw -n '_shtab_glsw_using search' -l weight -x -d 'what the scores of second letters are multiplied by; each is rounded then (1)'

@@ -162,7 +162,7 @@ def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> N
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.add_subplot()
     names = [*dict.fromkeys(program.partition(",")[0] for program in shares)]
-    colours = *COLOURS, "#333333"  # a program more than devices of a report
+    colours = *COLOURS, "#333333", "#aaaaaa"  # programs are more than devices of a report
     for program, found in shares.items():
         name, _, rounds = program.partition(", ")
         points = [(x, 100 * found[y]) for x, y in zip(ERRORS, CURVE, strict=True) if y in found]

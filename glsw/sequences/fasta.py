@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences.fastq import records
 from glsw.sequences.titles import WHITE, Titles, joined_offsets, offsets_of
 
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
@@ -171,16 +172,14 @@ def _fasta(stream: io.BufferedReader) -> Iterator[bytes]:
 
 
 def _fastq(stream: io.BufferedReader, file: str) -> Iterator[bytes]:
-    from Bio.SeqIO.QualityIO import FastqGeneralIterator
-
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
-    records = FastqGeneralIterator(text)
+    found = records(text)
     reason = None
     try:
         while reason is None:
             lines: list[str] = []
             try:
-                for title, letters, _ in islice(records, _FASTQ_RECORDS):
+                for title, letters in islice(found, _FASTQ_RECORDS):
                     lines += ">", title, "\n ", letters, "\n"  # no line of letters begins with >
             except ValueError as error:
                 reason = " ".join(str(error).split()).rstrip(".")

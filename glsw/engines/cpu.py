@@ -118,6 +118,11 @@ class Cpu(Engine):
         return True
 
     @property
+    def cells_at_once(self) -> int:
+        """Cells that `scan` should compute before it yields: half a second with two threads."""
+        return 2**32
+
+    @property
     def targets_at_once(self) -> int:
         """Targets of one query of a `scan` that keep it busy."""
         return LANES * self.threads

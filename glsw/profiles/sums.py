@@ -19,6 +19,7 @@ _GAP, _FURTHER = 0.04, 0.6
 it goes on. Chosen on a third of the queries of docs/SENSITIVITY.md."""
 _SAMPLES, _LENGTH, _TAIL, _SEED = 256, 100, 10, 0
 _CELLS = 2**14  # of an anti-diagonal of all targets of a batch: a processor's cache has room
+_ALIKE = 1.6  # of lengths in a batch
 _MOST = 1e250  # of the odds that end in one cell, so that sums are finite
 
 
@@ -76,9 +77,12 @@ class Sums:
         lengths = np.array([len(each) for each in targets], np.int64)
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
-        step = max(1, _CELLS // len(self._odds))
-        for start in range(0, len(order), step):
-            some = order[start : start + step]
+        start = 0
+        while start < len(order):
+            shortest = int(lengths[order[start]])
+            some = order[start : start + max(1, _CELLS // min(shortest, len(self._odds)))]
+            some = some[lengths[some] <= _ALIKE * shortest]
+            start += len(some)
             # Codes backwards, so that those of an anti-diagonal are in the order of positions.
             codes = np.full((int(lengths[some[-1]]), len(some)), self._odds.shape[1] - 1, np.intp)
             for k, number in enumerate(some.tolist()):

@@ -19,8 +19,9 @@ _GAP, _FURTHER = 0.04, 0.6
 it goes on. Chosen on a third of the queries of docs/SENSITIVITY.md."""
 _SAMPLES, _LENGTH, _TAIL, _SEED = 256, 100, 10, 0
 _CELLS = 2**14  # of an anti-diagonal of all targets of a batch: a processor's cache has room
+_POSITIONS = 2**20  # of all targets of a batch together, which bounds the memory
 _ALIKE = 1.6  # of lengths in a batch
-_MOST = 1e250  # of the odds that end in one cell, so that sums are finite
+_LEAST, _MOST = 1e-250, 1e250  # of odds, so that sums and their logarithms are finite
 
 
 class Sums:
@@ -58,7 +59,8 @@ class Sums:
         made = Letters(profile.scoring)
         rows, letters = profile.scores.shape
         self._odds = np.zeros((rows, letters + 1))  # none past the end of a target
-        self._odds[:, :letters] = np.exp(made.lambda_ * profile.scores)
+        limits = math.log(_LEAST), math.log(_MOST)
+        self._odds[:, :letters] = np.exp(np.clip(made.lambda_ * profile.scores, *limits))
         raw = np.random.PCG64(_SEED).random_raw((_SAMPLES, _LENGTH))  # same in every version
         chances = np.cumsum(made.frequencies) / made.frequencies.sum()
         samples = made.codes[np.searchsorted(chances, raw / 2.0**64, side="right")]
@@ -77,17 +79,18 @@ class Sums:
         lengths = np.array([len(each) for each in targets], np.int64)
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
-        start = 0
+        start, size = 0, len(self._odds)
         while start < len(order):
             shortest = int(lengths[order[start]])
-            some = order[start : start + max(1, _CELLS // min(shortest, len(self._odds)))]
+            most = min(_CELLS // min(shortest, size), _POSITIONS // size)
+            some = order[start : start + max(1, most)]
             some = some[lengths[some] <= _ALIKE * shortest]
             start += len(some)
             # Codes backwards, so that those of an anti-diagonal are in the order of positions.
             codes = np.full((int(lengths[some[-1]]), len(some)), self._odds.shape[1] - 1, np.intp)
             for k, number in enumerate(some.tolist()):
                 codes[-lengths[number] :, k] = targets[number][::-1]
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", over="ignore"):
                 found[some] = np.log(self._of_batch(codes))
         return found
 

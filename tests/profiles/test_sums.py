@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -15,6 +17,7 @@ from test_profiles import mutated, some
 import glsw
 from glsw import Profile, Record, Scoring
 from glsw.cli import main
+from glsw.profiles import sums
 from glsw.profiles.letters import Letters
 from glsw.profiles.sums import Sums
 
@@ -76,19 +79,44 @@ def table_of(profile: Profile, target: np.ndarray) -> float:
 def test_sums_of_any_batch_are_those_of_the_recurrence() -> None:
     profile = Profile.from_sequence(some(1, 60))
     targets = codes(*(some(k, n) for k, n in enumerate((1, 3, 60, 61, 200, 59, 7, 120))), "XBZ*A")
-    sums = Sums(profile)
-    together = sums.scores(targets)
+    made = Sums(profile)
+    together = made.scores(targets)
     assert together == pytest.approx([table_of(profile, each) for each in targets], rel=1e-12)
-    assert together.tolist() == [float(sums.scores([each])[0]) for each in targets]
-    assert sums.scores(targets[::-1]).tolist() == together[::-1].tolist()
-    assert sums.scores([]).shape == (0,)
-    assert sums.scores(codes("")).tolist() == [-math.inf]
+    assert together.tolist() == [float(made.scores([each])[0]) for each in targets]
+    assert made.scores(targets[::-1]).tolist() == together[::-1].tolist()
+    assert made.scores([]).shape == (0,)
+    assert made.scores(codes("")).tolist() == [-math.inf]
 
 
 def test_sums_of_equal_long_sequences_are_finite() -> None:
     letters = some(5, 1500)
     (score,) = Sums(Profile.from_sequence(letters)).scores(codes(letters))
     assert 500 < score < 700
+
+
+@pytest.mark.parametrize("score", [-30_000, 30_000])
+def test_sums_of_extreme_scores_are_finite(score: int) -> None:
+    profile = Profile(np.full((70, len(PROTEIN)), score), some(1, 70), Scoring.blast())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = Sums(profile)
+        assert 0 < made.k < math.inf
+        assert np.isfinite(made.scores(codes(some(2, 50), some(3, 400)))).all()
+
+
+def test_many_short_targets_of_a_long_profile_take_little_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    letters, targets = some(1, 2000), codes(*(some(k, 3) for k in range(100)))
+    expected = Sums(Profile.from_sequence(letters)).scores(targets).tolist()
+    monkeypatch.setattr(sums, "_POSITIONS", 2**14)
+    with_less = Sums(Profile.from_sequence(letters))
+    tracemalloc.start()
+    try:
+        assert with_less.scores(targets).tolist() == expected
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
 
 
 def test_chance_reaches_evalues_as_often_as_they_say() -> None:
@@ -103,8 +131,8 @@ def test_chance_reaches_evalues_as_often_as_they_say() -> None:
                 "".join(map(rng.choice, zip(profile.letters, each, strict=True))) for each in others
             ]
             profile = Profile.from_alignment([profile.letters, *rows])
-        sums = Sums(profile)
-        evalues = sums.k * 150 * 180 * 400 * np.exp(-sums.scores(targets))
+        made = Sums(profile)
+        evalues = made.k * 150 * 180 * 400 * np.exp(-made.scores(targets))
         found, expected = found + float((evalues <= 5).sum()), expected + 5
     assert expected / 2 < found < expected * 2
 
@@ -137,7 +165,7 @@ def test_evalues_are_those_of_the_sum_less_what_compositions_explain() -> None:
             hit.target.id: hit
             for hit in glsw.search(each.profile, database(), top=None, evalue=1e4)
         }
-        sums, odds = Sums(each.profile), np.exp(MADE.lambda_ * each.profile.scores[:, MADE.codes])
+        made, odds = Sums(each.profile), np.exp(MADE.lambda_ * each.profile.scores[:, MADE.codes])
         for hit in each.result:
             assert hit.score == plain[hit.target.id].score
             pairs = [
@@ -152,15 +180,15 @@ def test_evalues_are_those_of_the_sum_less_what_compositions_explain() -> None:
             product = math.exp(sum(math.log(means[x]) for _, x in pairs))
             loss = max(0.0, math.log(255 / 256 + product / 256))
             best = MADE.lambda_ * hit.score
-            sum_of_all = float(sums.scores(codes(hit.target.letters))[0])
+            sum_of_all = float(made.scores(codes(hit.target.letters))[0])
             score = (best if best >= 200 else sum_of_all) - loss
             cells = len(each.profile) * len(hit.target.letters)
-            expected = sums.k * cells * len(database()) * math.exp(-score)
+            expected = made.k * cells * len(database()) * math.exp(-score)
             assert hit.evalue == pytest.approx(expected, rel=1e-9)
-            assert hit.bits == pytest.approx((score - math.log(sums.k)) / math.log(2))
+            assert hit.bits == pytest.approx((score - math.log(made.k)) / math.log(2))
             much += loss > 2
         assert each.result.statistics is not None
-        assert each.result.statistics.name == f"sums over alignments: K {sums.k:.3g}"
+        assert each.result.statistics.name == f"sums over alignments: K {made.k:.3g}"
     assert much
 
 

@@ -16,8 +16,8 @@ from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
+from glsw.search.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
 from glsw.search.options import DEFAULT_EVALUE, SearchOptions, inclusion_of
-from glsw.search.summed import CANDIDATES, summed
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.verbs import AlignerSearchOptions
@@ -92,10 +92,10 @@ def iterate(
         "positional": profiles have gap costs by position, from the gaps of their members, as in
         `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
     sums : bool
-        Whether bits and E-values are those of the sum over all alignments of a hit, corrected for
-        biased compositions, see `glsw.search.summed.summed`; hits are in the order of E-values.
-        Members and hits are chosen among the targets whose best alignment has an E-value of at most
-        100. For proteins; not with ``composition``.
+        Whether bits and E-values are those of the sum over all alignments of a hit (Forward score),
+        corrected for biased compositions, see `glsw.search.forward.with_forward_scores`. Hits are
+        sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
+        considered. For proteins; not with ``composition``.
     **options
         Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
         members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
@@ -154,6 +154,8 @@ def rounds(
     check_one_track(scoring, "an iterated search")
     if not scoring.local:
         raise ValueError("an iterated search needs E-values, which local alignments have")
+    if options.get("statistics") == "none":
+        raise ValueError("an iterated search needs E-values: statistics are 'none'")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
         raise ValueError("an iterated search of DNA is of one strand: plus or minus")
     if sums and options.get("composition"):
@@ -163,7 +165,7 @@ def rounds(
     searched: Record | Profile = query
     profile = _profile(aligner, query)
     check_gaps(gaps)
-    widest = max(evalue, inclusion, CANDIDATES if sums else 0)
+    widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
     members = Members(profile, gaps)
     seen: set[int] = set()
     for number in range(1, iterations + 1):
@@ -171,7 +173,7 @@ def rounds(
             searched, database, top=None, evalue=widest, **options
         )
         if sums:
-            result = summed(result, profile, database)
+            result = with_forward_scores(result, profile, database)
         found, names, alignments = _members(result, inclusion, database)
         new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
         seen.update(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-_LINES = 1 << 14  # read at once
+_LINES_PER_READ = 1 << 14
 
 
 def records(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -32,7 +32,7 @@ def records(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """
     rest = iter(lines)
     before: list[str] = []  # a record that ends if the next line is a title
-    while some := list(islice(rest, _LINES)):
+    while some := list(islice(rest, _LINES_PER_READ)):
         at = 0
         while at + 4 <= len(some) and _has_four_lines(*(record := some[at : at + 4])):
             if before:

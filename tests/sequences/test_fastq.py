@@ -51,7 +51,7 @@ def outcome(found: Iterable[tuple[Any, ...]]) -> list[Any]:
 def test_records_and_errors_are_biopythons(
     size: int, text_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fastq, "_LINES", size)
+    monkeypatch.setattr(fastq, "_LINES_PER_READ", size)
     rng, kinds = random.Random(size), set()
     for _ in range(2000):
         text = text_of(rng)

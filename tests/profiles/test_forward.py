@@ -1,4 +1,4 @@
-"""Sums over all alignments of profiles, and E-values of hits from them."""
+"""Forward scores of profiles, and E-values of hits from them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from test_profiles import mutated, some
 import glsw
 from glsw import Profile, Record, Scoring
 from glsw.cli import main
-from glsw.profiles import sums
+from glsw.profiles import forward
+from glsw.profiles.forward import ForwardScores
 from glsw.profiles.letters import Letters
-from glsw.profiles.sums import Sums
 
 PROTEIN = Scoring.blast().alphabet
 MADE = Letters(Scoring.blast())
@@ -60,7 +60,7 @@ def test_a_sum_is_over_every_local_alignment() -> None:
         profile, (target,) = random_profile(seed, m), codes(some(90 + seed, n))
         odds = np.exp(MADE.lambda_ * profile.scores)
         expected = math.log(math.fsum(every_alignment(odds, target)))
-        assert Sums(profile).scores([target])[0] == pytest.approx(expected, rel=1e-12)
+        assert ForwardScores(profile).scores([target])[0] == pytest.approx(expected, rel=1e-12)
 
 
 def table_of(profile: Profile, target: np.ndarray) -> float:
@@ -79,7 +79,7 @@ def table_of(profile: Profile, target: np.ndarray) -> float:
 def test_sums_of_any_batch_are_those_of_the_recurrence() -> None:
     profile = Profile.from_sequence(some(1, 60))
     targets = codes(*(some(k, n) for k, n in enumerate((1, 3, 60, 61, 200, 59, 7, 120))), "XBZ*A")
-    made = Sums(profile)
+    made = ForwardScores(profile)
     together = made.scores(targets)
     assert together == pytest.approx([table_of(profile, each) for each in targets], rel=1e-12)
     assert together.tolist() == [float(made.scores([each])[0]) for each in targets]
@@ -90,7 +90,7 @@ def test_sums_of_any_batch_are_those_of_the_recurrence() -> None:
 
 def test_sums_of_equal_long_sequences_are_finite() -> None:
     letters = some(5, 1500)
-    (score,) = Sums(Profile.from_sequence(letters)).scores(codes(letters))
+    (score,) = ForwardScores(Profile.from_sequence(letters)).scores(codes(letters))
     assert 500 < score < 700
 
 
@@ -99,7 +99,7 @@ def test_sums_of_extreme_scores_are_finite(score: int) -> None:
     profile = Profile(np.full((70, len(PROTEIN)), score), some(1, 70), Scoring.blast())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = Sums(profile)
+        made = ForwardScores(profile)
         assert 0 < made.k < math.inf
         assert np.isfinite(made.scores(codes(some(2, 50), some(3, 400)))).all()
 
@@ -108,9 +108,9 @@ def test_many_short_targets_of_a_long_profile_take_little_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     letters, targets = some(1, 2000), codes(*(some(k, 3) for k in range(100)))
-    expected = Sums(Profile.from_sequence(letters)).scores(targets).tolist()
-    monkeypatch.setattr(sums, "_POSITIONS", 2**14)
-    with_less = Sums(Profile.from_sequence(letters))
+    expected = ForwardScores(Profile.from_sequence(letters)).scores(targets).tolist()
+    monkeypatch.setattr(forward, "_MAX_POSITIONS_PER_BATCH", 2**14)
+    with_less = ForwardScores(Profile.from_sequence(letters))
     tracemalloc.start()
     try:
         assert with_less.scores(targets).tolist() == expected
@@ -131,7 +131,7 @@ def test_chance_reaches_evalues_as_often_as_they_say() -> None:
                 "".join(map(rng.choice, zip(profile.letters, each, strict=True))) for each in others
             ]
             profile = Profile.from_alignment([profile.letters, *rows])
-        made = Sums(profile)
+        made = ForwardScores(profile)
         evalues = made.k * 150 * 180 * 400 * np.exp(-made.scores(targets))
         found, expected = found + float((evalues <= 5).sum()), expected + 5
     assert expected / 2 < found < expected * 2
@@ -165,7 +165,8 @@ def test_evalues_are_those_of_the_sum_less_what_compositions_explain() -> None:
             hit.target.id: hit
             for hit in glsw.search(each.profile, database(), top=None, evalue=1e4)
         }
-        made, odds = Sums(each.profile), np.exp(MADE.lambda_ * each.profile.scores[:, MADE.codes])
+        made = ForwardScores(each.profile)
+        odds = np.exp(MADE.lambda_ * each.profile.scores[:, MADE.codes])
         for hit in each.result:
             assert hit.score == plain[hit.target.id].score
             pairs = [
@@ -188,7 +189,7 @@ def test_evalues_are_those_of_the_sum_less_what_compositions_explain() -> None:
             assert hit.bits == pytest.approx((score - math.log(made.k)) / math.log(2))
             much += loss > 2
         assert each.result.statistics is not None
-        assert each.result.statistics.name == f"sums over alignments: K {made.k:.3g}"
+        assert each.result.statistics.name == f"Forward scores: lambda 1, K {made.k:.3g}"
     assert much
 
 
@@ -213,17 +214,19 @@ def test_a_best_alignment_of_200_nats_stands_for_the_sum() -> None:
     (only,) = glsw.iterate(letters, [letters, some(4, 300)], iterations=1, sums=True)
     score = MADE.lambda_ * only.result[0].score
     assert score > 200
-    k = Sums(only.profile).k
+    k = ForwardScores(only.profile).k
     bits = only.result[0].bits
     assert bits is not None
     assert 0 <= (score - math.log(k)) / math.log(2) - bits < 0.5  # of the composition
 
 
 def test_what_sums_are_not_for() -> None:
-    with pytest.raises(ValueError, match="sums over alignments are of amino acids, not of DNA"):
+    with pytest.raises(ValueError, match="Forward scores are for amino acids, not for DNA"):
         glsw.iterate(
             "ACGTACGTTA", ["ACGTACGTTA"], scoring=Scoring.nucleotide(), strand="plus", sums=True
         )
+    with pytest.raises(ValueError, match="needs E-values: statistics are 'none'"):
+        glsw.iterate(biased_rows()[0], database(), statistics="none")
     with pytest.raises(ValueError, match="sums have a correction for compositions of their own"):
         glsw.iterate(biased_rows()[0], database(), sums=True, composition=1)
 

@@ -1,4 +1,4 @@
-"""Bits and E-values of sums over alignments."""
+"""Bits and E-values of Forward scores."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from glsw.statistics.base import Floats, Statistics, in_bits
 
 
 @dataclass(frozen=True)
-class Summed(Statistics):
-    """E-values of logarithms of sums, whose lambda is 1 for every profile.
+class ForwardStatistics(Statistics):
+    """E-values of Forward scores, in nats: their lambda is 1 for every profile.
 
     ``E = K m n N exp(-S)`` and ``bits = (S - ln K) / ln 2``, for m positions and n residues of a
-    target. As HMMER's and ssearch36's it counts the N sequences of a database, not its residues: a
-    long target is reached by chance more often than a short one.
+    target. N is the number of sequences in the database: as in HMMER and ssearch36, a long target
+    needs a higher score than a short one.
 
     Parameters
     ----------
     k : float
-        Of the profile, see `glsw.profiles.sums.Sums`.
+        Of the profile, see `glsw.profiles.forward.ForwardScores`.
     sequences : int
+        Size of the database.
 
     Examples
     --------
-    >>> statistics = Summed(0.05, 1000)
+    >>> statistics = ForwardStatistics(0.05, 1000)
     >>> print(statistics.name)
-    sums over alignments: K 0.05
+    Forward scores: lambda 1, K 0.05
     >>> round(statistics.bits(25.0, 300), 1), f"{statistics.evalue(25.0, 100, 300):.1e}"
     (40.4, '2.1e-05')
     """
@@ -38,8 +39,8 @@ class Summed(Statistics):
 
     @property
     def name(self) -> str:
-        """What is summed, and K."""
-        return f"sums over alignments: K {self.k:.3g}"
+        """Lambda and K."""
+        return f"Forward scores: lambda 1, K {self.k:.3g}"
 
     def _bits(self, score: Floats, target_length: Floats) -> Floats:
         nats = score - math.log(self.k)

@@ -22,7 +22,7 @@ from bench.programs import ParasailPairs, judge
 from bench.rivals import version_of, write_records
 from bench.row import impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
-from glsw import Batch, Record, Scoring, read
+from glsw import Aligner, Batch, Profile, Record, Scoring, read
 from glsw.engines import Reference
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.nucleic import complement_of
@@ -197,13 +197,19 @@ class Inputs:
         """Compare the scores of a sample of queries with the best of all targets, or of a part.
 
         The part holds the targets that were found and others at equal distances; none of these may
-        have a higher score than what was found has.
+        have a higher score than what was found has. Of rounds, hits are judged by their profile.
         """
         scoring = journey.scoring
         fast = ParasailPairs.available(scoring)
         limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
         queries, targets = self.records(journey.query), self.records(journey.target)
         number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
+        if "--profiles rounds" in journey.words:
+            files = sorted(self._folder.glob("rounds/*"))  # of each round, for the next one
+            asked = Profile.read(files[-2]) if len(files) > 1 else queries[0].letters
+            right, made = {r.id: r.letters for r in targets}, Aligner(engine=Reference.name)
+            unlike = [hit for hit in found if made.score(asked, right[hit.target]) != hit.score]
+            return Check(Reference.name, len(found), len(unlike), str((*unlike, "")[0]) or None)
         listed: dict[str, dict[int, int]] = {}
         for hit in found:  # the best alignment of a hit is its first
             listed.setdefault(hit.query, {}).setdefault(number[hit.target], hit.score or 0)

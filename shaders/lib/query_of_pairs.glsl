@@ -1,26 +1,18 @@
 // Instead of a profile: each target has its own query. The letters of its rows are in registers:
 // two of a query in one if WORD_ROWS is 2, else one of each target. Scores are in shared memory:
 // of a letter of the target with one or two of the query, floats in 16 bits each.
-// Needs number.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, LETTERS, WORD_ROWS
-// and WORKGROUP.
+// Needs number.glsl, columns.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, LETTERS,
+// WORD_ROWS, STEP and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
-    uvec2 own_queries[];  // of each target of a slot: first letter, length
+    Columns own_queries[];  // of each slot, packed as its targets are
 };
-layout(std430, binding = QUERY_LETTERS_BINDING) readonly buffer QueryLetters {
-    uint query_letters[];
-};
+layout(std430, binding = QUERY_WORDS_BINDING) readonly buffer QueryWords { uint query_words[]; };
 
 const uint LETTER_SIZE = (LETTERS + 1) * (WORD_ROWS == 2 ? LETTERS + 1 : 1);
 const int WORDS = ROWS / WORD_ROWS;
 const bool APART = WORD_ROWS == 2 || TARGETS == 1;  // a register for each target
 shared uint shared_scores[(LETTERS + 1) * LETTER_SIZE];
 uint strip_number, rows[APART ? WORDS * TARGETS : WORDS];
-
-uint row_letter(uvec2 query, uint row) {
-    if (row >= query.y) return 0u;
-    uint at = query.x + row;
-    return letter_of(query_letters[at >> 2] >> (8u * (at & 3u)) & 255u);
-}
 
 void load_query_profile(int slot, int strip) {
     if (strip == 0) {
@@ -29,14 +21,18 @@ void load_query_profile(int slot, int strip) {
         barrier();
     }
     strip_number = uint(strip);
-    uint first = uint((strip * CHAIN + lane_in_chain()) * ROWS);
-    for (int k = 0; k < TARGETS; ++k) {
-        uvec2 query = own_queries[slot * TARGETS + k];
-        for (int w = 0; w < WORDS; ++w) {
-            uint row = first + uint(w * WORD_ROWS), letter = row_letter(query, row);
-            if (WORD_ROWS == 2) letter = letter * (LETTERS + 1) + row_letter(query, row + 1u);
-            if (APART) rows[w * TARGETS + k] = letter;
-            else rows[w] = k == 0 ? letter : rows[w] | letter << 16;
+    Columns query = own_queries[slot];
+    uint first = uint((strip * CHAIN + lane_in_chain()) * (ROWS / STEP));
+    for (int w = 0; w < ROWS / STEP; ++w) {  // little in a round, so that compilers unroll it
+        uint word = query_words[query.first + min(first + uint(w), uint(query.words))];
+        for (int x = 0; x < STEP * TARGETS; ++x) {
+            int r = w * STEP + x / TARGETS, k = x % TARGETS;
+            int place = APART ? r / WORD_ROWS * TARGETS + k : r;
+            uint letter = word >> (8 * x) & 255u;
+            if (WORD_ROWS == 2) letter *= r % 2 == 0 ? uint(LETTERS + 1) : 1u;
+            else if (k == 1) letter <<= 16;
+            bool begun = WORD_ROWS == 2 ? r % 2 == 1 : k == 1;
+            rows[place] = begun ? rows[place] + letter : letter;
         }
     }
 }

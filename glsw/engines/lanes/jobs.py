@@ -16,8 +16,8 @@ from glsw.engines.lanes.targets import (
     GROUPS,
     MAX_GROUPS_PER_DISPATCH,
     OWN_QUERIES,
-    QUERY_LETTERS,
     QUERY_PROFILE,
+    QUERY_WORDS,
     SCORES,
     PackedTargets,
     SortedTargets,
@@ -48,11 +48,9 @@ class Job:
     useful : int
         Cells without padding.
     profile, borders, scores : moderngl.Buffer
-    own_queries : moderngl.Buffer, optional
-        If each target has its own query: where that begins, and its length; ``profile`` has the
-        letters that occur, with their scores.
-    query_letters : moderngl.Buffer, optional
-        Of these queries; it belongs to the engine.
+    own_queries : PackedTargets, optional
+        If each target has its own query: those, in the same slots; ``profile`` has the letters
+        that occur, with their scores.
     """
 
     queries: int
@@ -68,14 +66,14 @@ class Job:
     profile: moderngl.Buffer
     borders: moderngl.Buffer
     scores: moderngl.Buffer
-    own_queries: moderngl.Buffer | None = None
-    query_letters: moderngl.Buffer | None = None
+    own_queries: PackedTargets | None = None
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
         """What it alone takes on the device: the targets too if each has its own query."""
         if self.own_queries is not None:
-            return self.own_queries, *self.packed.buffers, self.borders, self.scores
+            packed = *self.own_queries.buffers, *self.packed.buffers
+            return *packed, self.borders, self.scores
         return self.profile, self.borders, self.scores
 
     def bind(self) -> None:
@@ -83,9 +81,9 @@ class Job:
         self.packed.bind()
         self.borders.bind_to_storage_buffer(GROUPS.number)
         self.scores.bind_to_storage_buffer(SCORES.number)
-        if self.own_queries is not None and self.query_letters is not None:
-            self.own_queries.bind_to_storage_buffer(OWN_QUERIES.number)
-            self.query_letters.bind_to_storage_buffer(QUERY_LETTERS.number)
+        if self.own_queries is not None:
+            self.own_queries.slots.bind_to_storage_buffer(OWN_QUERIES.number)
+            self.own_queries.words.bind_to_storage_buffer(QUERY_WORDS.number)
 
     def bind_strip(self, strip: int) -> None:
         """Bind the profile of a strip, or of all of them."""

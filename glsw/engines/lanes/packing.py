@@ -188,7 +188,8 @@ class PackingEngine(ComputeEngine):
         if alternating:  # the longest next to the shortest
             order = zigzag(np.arange(len(places)), alternating)
             places = places[order]
-        words = -(-places[:: geometry.targets, 1].astype(np.int64) // geometry.step)
+        longest = places[:, 1].reshape(-1, geometry.targets).max(axis=1)
+        words = -(-longest.astype(np.int64) // geometry.step)
         ends = np.cumsum(words + 1)
         made = PackedTargets(
             self.buffer_of(

@@ -19,7 +19,7 @@ from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.query_profile import PADDING
-from glsw.engines.lanes.targets import QUERY_PROFILE, Targets
+from glsw.engines.lanes.targets import QUERY_PROFILE, PackedTargets, Targets
 from glsw.sequences.encoded import Sequences, run_or_all
 
 if TYPE_CHECKING:
@@ -140,34 +140,36 @@ class OwnQueries:
         engine, batch = self._engine, self._batch
         whole = len(pairs) == len(batch) and isinstance(run_or_all(pairs), slice)
         numbers = batch.runs if whole else [column[pairs] for column in batch.index.T]
-        targets = batch.targets
-        chosen = Targets(pairs, targets.offsets[:-1][numbers[1]], targets.lengths[numbers[1]])
+        queries, targets = (
+            Targets(pairs, each.offsets[:-1][number], each.lengths[number])
+            for each, number in zip((batch.queries, batch.targets), numbers, strict=True)
+        )
         table.bind_to_storage_buffer(QUERY_PROFILE.number)
-        packed, places = engine.packed(chosen, geometry, self._letters[targets], pooled=True)
-        self._others.append(places)
-        lengths = batch.queries.lengths[numbers[0]]
-        own = np.zeros((len(packed.columns) * geometry.targets, 2), np.uint32)
-        own[: len(pairs), 0], own[: len(pairs), 1] = batch.queries.offsets[:-1][numbers[0]], lengths
-        if packed.order is not None:
-            own = own[packed.order]
+        own = self._packed(queries, geometry, self._letters[batch.queries])
+        packed = self._packed(targets, geometry, self._letters[batch.targets])
         border_columns = packed.border_columns(geometry)
         return Job(
             queries=1,
             groups=1,
-            targets=chosen,
+            targets=targets,
             geometry=geometry,
             packed=packed,
             strips=strips,
             strip_size=0,
             border_columns=border_columns,
             cells=border_columns * geometry.targets * strips * geometry.strip,
-            useful=int(lengths @ chosen.lengths),
+            useful=int(queries.lengths @ targets.lengths),
             profile=table,
             borders=engine.buffer_of(border_columns.astype(np.uint32), pooled=True),
             scores=engine.buffer(4 * packed.results(geometry), pooled=True),
-            own_queries=engine.buffer_of(own, pooled=True),
-            query_letters=self._letters[batch.queries],
+            own_queries=own,
         )
+
+    def _packed(self, side: Targets, geometry: Geometry, letters: moderngl.Buffer) -> PackedTargets:
+        """Pack the queries or the targets of pairs; others of the pool have their places."""
+        packed, places = self._engine.packed(side, geometry, letters, pooled=True)
+        self._others.append(places)
+        return packed
 
 
 def _used_codes(batch: Batch) -> list[int]:

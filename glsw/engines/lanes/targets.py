@@ -19,9 +19,9 @@ BINDINGS = numbered(
 )
 QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDINGS
 """Storage buffers; the query profile may be a uniform block instead."""
-OF_PAIRS = OWN_QUERIES, QUERY_LETTERS = (
+OF_PAIRS = OWN_QUERIES, QUERY_WORDS = (
     Binding("OWN_QUERIES", LETTERS.number),  # which `lanes` itself does not read
-    Binding("QUERY_LETTERS", TARGETS.number),
+    Binding("QUERY_WORDS", TARGETS.number),
 )
 """Of pairs that each have their own query."""
 OF_PROFILES = (

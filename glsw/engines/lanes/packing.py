@@ -188,7 +188,9 @@ class PackingEngine(ComputeEngine):
         if alternating:  # the longest next to the shortest
             order = zigzag(np.arange(len(places)), alternating)
             places = places[order]
-        longest = places[:, 1].reshape(-1, geometry.targets).max(axis=1)
+        longest = np.maximum.reduce(
+            [places[k :: geometry.targets, 1] for k in range(geometry.targets)]
+        )
         words = -(-longest.astype(np.int64) // geometry.step)
         ends = np.cumsum(words + 1)
         made = PackedTargets(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
 _LEAST_BYTES = 2**20  # of an array that is worth it
-_MOST_THREADS = 4
+_MOST_THREADS = 8
 _STORAGE = (4, 4)  # the OpenGL version that can keep memory mapped
 _COPY_READ, _COPY_WRITE = 0x8F36, 0x8F37
 READING, WRITING = 1, 2

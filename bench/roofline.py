@@ -86,12 +86,14 @@ def _blocked(run: EngineRun) -> Traffic:
     m, n = run.lengths
     lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
     steps = 256 if run.software else lanes
-    rows = math.ceil(m / (lanes * _STRIP))
-    columns = math.ceil((math.ceil(n / 2) + lanes - 1) / steps)
-    # A tile of STEPS steps: 8 rows, 2 columns, the corner of each invocation, 8 bytes, in and out.
-    tile = 2 * 8 * (_STRIP + 2 + 1) / (2 * steps * _STRIP)
+    strip = 24 if run.software else _STRIP  # see `Tiled._rows_of_strips` and `_lean`
+    rows = math.ceil(m / (lanes * strip))
+    total = math.ceil(n / 2) + lanes - 1
+    columns = math.ceil(total / steps)
+    # A tile of STEPS steps: the rows, 2 columns, corner of each invocation, 8 bytes, in and out.
+    tile = 2 * 8 * (strip + 2 + 1) / (2 * steps * strip)
     storage = (8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns
-    dispatches = run.count * (columns + 2 * (rows - 1))  # see `Blocked._lean`
+    dispatches = run.count * math.ceil((total + (rows - 1) * (steps + lanes)) / steps)
     return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -110,11 +111,13 @@ class Blocked(Tiled):
         found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
             self._start(region)
-            if self._prunes(region):
-                self._fill([region], ends=ends, ties=ties, prune=True, progress=progress)
+            options: Any = {"ends": ends, "ties": ties, "prune": self._prunes(region)}
+            if gaps_by_position(self.scoring) or not self.scoring.deletion.open:
+                self._fill([region], progress=progress, **options)
+                found.put(p, self._best_cell(self._tiles(region)[0]))
             else:
-                self._lean(region, ends, ties, progress)
-            found.put(p, self._best_cell(region))
+                letters = batch.targets.code_bound + 1
+                found.put(p, self._lean(region, letters, progress=progress, **options))
         return found
 
     def paths(
@@ -138,7 +141,7 @@ class Blocked(Tiled):
                 directions=kept is None,
                 progress=progress,
             )
-            best = self._best_cell(region)
+            best = self._best_cell(self._tiles(region)[0])
             cells.put(p, best)
             if best.score[0]:
                 trace = Trace(int(best.i[0]), int(best.j[0]), _STOP)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import moderngl
 import numpy as np
+import numpy.typing as npt
 
 from glsw.device.device import Device
 from glsw.engines import gl
@@ -21,6 +22,9 @@ _NEVER_BEATEN = 2**31 - 1
 _SEQUENCES = gl.QUERIES, gl.TARGETS, gl.PAIRS
 _MIN_PRUNED_RESIDUES = 2**18
 _LOWEST_PACKED_GAP = 255  # below H, see kept.glsl
+_MANY_ROWS = 2**17  # of which there are strips for all of a large device
+_ROWS_OF_MANY, _SOFTWARE_ROWS = 12, 24  # of an invocation
+_FEW_STRIPS = 128  # each on a multiprocessor of its own
 
 
 class Tiled(ComputeEngine):
@@ -70,14 +74,12 @@ class Tiled(ComputeEngine):
         """Make room, and set the borders of the whole table."""
         rows, _ = self._tiles(region)
         height = rows * self._height + rows + 1
-        above, left = (np.empty((size, 2), np.int32) for size in (region.n, height))
+        left = np.empty((height, 2), np.int32)
         gaps = gaps_by_position(self.scoring)
-        above[:, 1] = left[:, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
-        above[:, 0] = left[:, 0] = region.corner
+        left[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
         if ends := self.scoring.end_gaps:
-            above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
             left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
-        self.upload(gl.ROW_ABOVE, above)
+        self.upload(gl.ROW_ABOVE, self._row_above(region))
         self.upload(COLUMN_LEFT, left)
         self.reserve(KEPT, 16)
         extend = min(self.scoring.gap_extend, self.scoring.insertion[1])
@@ -87,6 +89,17 @@ class Tiled(ComputeEngine):
         high = region.corner + max(0, self.scoring.maximum) * min(region.m, region.n)
         self._packed = high < 2**24 and low <= _LOWEST_PACKED_GAP
         self._spare = max(self._memory - 8 * (region.n + height), 2**10)
+
+    def _row_above(self, region: Region, *, gap_next: bool = False) -> npt.NDArray[np.int32]:
+        """Return H and F of the row above a table, or with it F of the first row, shape (n, 2)."""
+        above = np.empty((region.n, 2), np.int32)
+        gaps = gaps_by_position(self.scoring)
+        above[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
+        if ends := self.scoring.end_gaps:
+            above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
+        if gap_next:
+            above[:, 1] = np.maximum(above[:, 0] - self.scoring.insertion.open, 0)
+        return above
 
     def _fill(
         self,
@@ -146,30 +159,69 @@ class Tiled(ComputeEngine):
         large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES
         return self.scoring.local and (large if self._prune is None else self._prune)
 
-    def _lean(self, region: Region, ends: bool, ties: Ties, progress: Progress) -> None:
-        """Compute all leaning tiles of a whole table; see blocked_leaning.comp."""
+    def _lean(
+        self,
+        region: Region,
+        letters: int,
+        *,
+        ends: bool,
+        ties: Ties,
+        prune: bool,
+        progress: Progress,
+    ) -> BestCells:
+        """Compute all leaning tiles of a whole table; see blocked_leaning.comp.
+
+        Targets have codes below ``letters``. Returns the best cell.
+        """
+        rows, lanes = self._rows_of_strips(region.m), self._lanes
+        strips = -(-region.m // (lanes * rows))
         # The sweep wants parts that begin at multiples of its invocations.
-        rows, steps = self._tiles(region)[0], self._columns // (2 * gl.STEP)
-        steps = max(1, -(-steps // self._lanes)) * self._lanes
+        columns = self._tile_columns or self._columns * (1 if strips <= _FEW_STRIPS else 2)
+        steps = max(1, -(-columns // (2 * gl.STEP * lanes))) * lanes
+        total, lag = -(-region.n // gl.STEP) + lanes - 1, steps + lanes
         program = self.program(
             "blocked_leaning.comp",
-            WORKGROUP=self._lanes,
+            WORKGROUP=lanes,
+            ROWS=rows,
             STEPS=steps,
             ENDS=1 if ends else None,
             TIES_ANY=1 if ends and ties == "any" else None,
+            PRUNE=1 if prune else None,
+            PROFILE=letters if self._profiled(strips, rows, letters) else None,
         )
-        program["tile_rows"] = rows
+        program["tile_rows"] = strips
+        if prune:
+            program["gain"] = max(0, self.scoring.maximum)
         self._describe([region])
-        self.zero(gl.BEST, 16 * (rows + 1))
-        self.reserve(COLUMN_LEFT, 8 * rows * self._lanes * (self._rows + gl.STEP + 1))
-        columns = -(-(-(-region.n // gl.STEP) + self._lanes - 1) // steps)
+        self.upload(gl.ROW_ABOVE, self._row_above(region, gap_next=True))
+        self.zero(gl.BEST, 16 * (strips + 1))
+        self.reserve(COLUMN_LEFT, 8 * strips * lanes * (rows + gl.STEP + 1))
 
         def dispatch(k: int) -> None:
-            first = max(0, (k - columns + 2) // 2)
-            program["block_diagonal"], program["first_row"] = k, first
-            program.run(min(rows - 1, k // 2) - first + 1)
+            first = max(0, (k * steps - total) // lag + 1)
+            program["time"], program["first_row"] = k * steps, first
+            program.run(min(strips, ((k + 1) * steps - 1) // lag + 1) - first)
 
-        self._run(region.m * region.n, columns + 2 * (rows - 1), dispatch, progress)
+        dispatches = -(-(total + (strips - 1) * lag) // steps)
+        self._run(region.m * region.n, dispatches, dispatch, progress)
+        return self._best_cell(strips)
+
+    def _rows_of_strips(self, m: int) -> int:
+        """Return the rows of each invocation in leaning tiles."""
+        if self._rows != ROWS:
+            return self._rows
+        if self.device.info.software:
+            return _SOFTWARE_ROWS if m >= 4 * _SOFTWARE_ROWS * self._lanes else ROWS
+        return ROWS if m < _MANY_ROWS else _ROWS_OF_MANY
+
+    def _profiled(self, strips: int, rows: int, letters: int) -> bool:
+        """Tell whether work groups put the scores of their rows into shared memory.
+
+        On hardware, if so few run at once that none has to wait for that memory.
+        """
+        size = 4 * letters * rows * self._lanes
+        fits = 3 * size <= self.device.info.limits["max_shared_memory"]
+        return not self.device.info.software and fits and rows % 4 == 0 and strips <= _FEW_STRIPS
 
     def _run(
         self, cells: int, steps: int, step: Callable[[int], None], progress: Progress | None
@@ -199,9 +251,9 @@ class Tiled(ComputeEngine):
             record["target"] = region.target + max(region.j, 0)
         self.upload(gl.PAIRS, records)
 
-    def _best_cell(self, region: Region) -> BestCells:
-        """Return the best of the best cells of the tile rows."""
-        stored = self.download(gl.BEST, (np.int32, 4), self._tiles(region)[0])
+    def _best_cell(self, rows: int) -> BestCells:
+        """Return the best of the best cells of so many tile rows."""
+        stored = self.download(gl.BEST, (np.int32, 4), rows)
         score, diagonal, i, _ = stored.T
         return gl.best_cells(stored[np.lexsort((i, -diagonal, -score))[:1]])
 

@@ -13,7 +13,9 @@ void at_row(ivec2 costs) {
 #else
 #define at_row(costs)
 uniform int gap_open;
-#ifndef LINEAR
+#ifdef LINEAR
+#define gap_extend gap_open
+#else
 uniform int gap_extend;
 #endif
 #endif

@@ -5,18 +5,18 @@
 // Needs nothing; PRUNE may be defined.
 #ifdef PRUNE
 uniform int gain;  // the largest score of a pair of letters, at least 0
-shared int highest, beaten_by;
+shared int highest_border, beaten_by;
 
 bool cannot_improve(int border_h, int ahead, int best_score) {
     if (gl_LocalInvocationIndex == 0u) {
-        highest = 0;
+        highest_border = 0;
         beaten_by = best_score;
     }
     barrier();
-    atomicMax(highest, border_h);
+    atomicMax(highest_border, border_h);
     barrier();
-    return highest + gain * ahead < beaten_by;
+    return highest_border + gain * ahead < beaten_by;
 }
 #else
-bool cannot_improve(int border_h, int ahead, int best_score) { return false; }
+#define cannot_improve(border_h, ahead, best_score) false
 #endif

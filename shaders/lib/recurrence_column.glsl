@@ -1,12 +1,15 @@
 // The equations of recurrence.glsl for the next row of a column, in any Number. E is at least 0
 // here, as F may be, which changes no H. x is M, or max(M, E), in which no best score ends either.
-// Floats open gaps from x, not from H: a gap in one sequence directly behind one in the other costs
-// the same in the other order, so that E need not start from F. This shortens the longest chain of
-// operations; of integers it would lengthen it.
+// Floats, and integers with SHORT_CHAIN, open gaps from x, not from H: a gap in one sequence directly
+// behind one in the other costs the same in the other order, so that E need not start from F. This
+// shortens the longest chain of operations.
 // Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS what row_costs.glsl needs.
 #include "lib/gap_costs.glsl"
+#if defined(POSITIONAL_GAPS) || defined(SEPARATE)
+#define COSTS_BELOW
+#endif
 
-#ifdef POSITIONAL_GAPS
+#ifdef COSTS_BELOW
 struct Costs { Number open, extend, open_below, extend_below; };  // of a row, and of the next one
 #else
 struct Costs { Number open, extend; };
@@ -15,8 +18,8 @@ struct Costs { Number open, extend; };
 Costs costs() {
 #ifdef POSITIONAL_GAPS
     return Costs(number(0, 0), number(0, 0), number(0, 0), number(0, 0));  // see row_costs.glsl
-#elif defined(LINEAR)
-    return Costs(number(gap_open, gap_open), number(gap_open, gap_open));
+#elif defined(SEPARATE)
+    return Costs(gap_open, gap_extend, insertion_open, insertion_extend);
 #else
     return Costs(number(gap_open, gap_open), number(gap_extend, gap_extend));
 #endif
@@ -24,7 +27,7 @@ Costs costs() {
 
 #include "lib/row_costs.glsl"
 
-#if NUMBER == 0
+#if NUMBER == 0 && !defined(SHORT_CHAIN)
 Number aligned(Number m, Number e) { return m; }
 
 Number highest(Number x, Number e, Number f) { return max(max(x, e), f); }
@@ -43,7 +46,7 @@ void finish_row(out Number h, inout Number e, inout Number f, Number x, Costs co
     h = highest(x, e, f);
     Number opened = reduced(opening(x, h), cost.open);
     e = floored(max(e - cost.extend, opened));
-#ifdef POSITIONAL_GAPS
+#ifdef COSTS_BELOW
     f = max(f - cost.extend_below, reduced(opening(x, h), cost.open_below));
 #else
     f = max(f - cost.extend, opened);

@@ -30,13 +30,13 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
     for (int k = begin; k < stop; ++k) {
         if ((k & (WORKGROUP - 1)) == 0) next_windows(windows, pair, first, end, k);
         if (uint(k - t) < uint(steps)) {
-            int at = (k - t) * STEP, place = t == 0 ? at & (RING - 1) : below_place(k - 1, t - 1);
+            int at = (k - t) * STEP, place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
             int highest = to_beat - 1, ended[STEP * ROWS];
             uint words[STEP];
             ivec2 top[STEP];
             for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
             for (int c = 0; c < STEP; ++c) {
-                int j = first + at + c, letter = letter_window[(at + c) & (RING - 1)];
+                int j = first + at + c, letter = letter_at(k - t, c);
                 Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);
                 lane.corner = top[c].x;
                 words[c] = 0u;

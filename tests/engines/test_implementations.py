@@ -188,7 +188,17 @@ OWN_PERMUTATIONS = {
     "region_borders.comp": permutations(
         LINEAR, SEPARATE, SPAN, SCORES, ({}, {"PACKED": 1}), **LANES
     ),
-    "blocked_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES, TASKS, **LANES, STEPS=32),
+    "blocked_leaning.comp": permutations(
+        LINEAR,
+        SEPARATE,
+        SPAN,
+        SCORES[:-1],
+        TASKS,
+        PRUNE,
+        ({}, {"PROFILE": 4}),
+        **LANES,
+        STEPS=32,
+    ),
     "score_map.comp": permutations(
         LINEAR,
         SEPARATE,

@@ -1,0 +1,62 @@
+"""Leaning tiles of engine ``blocked``, in all forms that sizes and devices lead to."""
+
+import numpy as np
+import pytest
+
+from glsw import Batch, Scoring
+from glsw.engines import Reference
+from glsw.engines.blocked import Blocked
+
+SCORINGS = (
+    Scoring.match_mismatch(1, -3, 5, 2),
+    Scoring.match_mismatch(2, -3, 5, 5),
+    Scoring.blast("BLOSUM62", 11, 1),
+    Scoring.named("BLOSUM62", 0, 0),
+)
+
+
+def pairs_of(letters):
+    """Return unrelated pairs, some with a common piece, a long similar one and one of ties."""
+    rng = np.random.default_rng(3)
+    pairs = []
+    for m, n in ((1, 1), (3, 700), (700, 3), (300, 301), (1000, 777), (513, 1025), (1500, 1600)):
+        query, target = (rng.integers(0, letters, size).astype(np.uint8) for size in (m, n))
+        if min(m, n) > 100:
+            target[20:100] = query[10:90]
+        if m == 1500:
+            target[:1400] = query[50:1450]
+            changed = rng.random(n) < 0.1
+            target[changed] = rng.integers(0, letters, int(changed.sum()))
+        pairs.append((query, target))
+    same = np.zeros(400, np.uint8)
+    return Batch.of([*pairs, (same, same[:300])])
+
+
+@pytest.mark.parametrize("scoring", SCORINGS, ids=lambda scoring: scoring.name)
+@pytest.mark.parametrize("profile", [False, True])
+@pytest.mark.parametrize("prune", [False, True])
+def test_tiles_of_any_form(device, scoring, profile, prune, monkeypatch):
+    batch = pairs_of(4 if scoring.match_and_mismatch else 20)
+    expected = Reference(scoring).ends(batch)
+    monkeypatch.setattr(Blocked, "_profiled", lambda *_: profile)
+    for rows, workgroup, columns in ((4, 8, None), (12, 8, 64), (8, 16, 200), (16, 8, 1000)):
+        monkeypatch.setattr(Blocked, "_rows_of_strips", lambda *_, rows=rows: rows)
+        engine = Blocked(scoring, device, workgroup=workgroup, columns=columns, prune=prune)
+        found = engine.ends(batch)
+        for name in ("score", "query_end", "target_end"):
+            wanted = getattr(expected, name).tolist()
+            assert getattr(found, name).tolist() == wanted, (name, rows, workgroup)
+        assert engine.scores(batch).tolist() == expected.score.tolist()
+
+
+def test_forms_follow_size_and_device(device):
+    engine = Blocked(SCORINGS[0], device)
+    rows = []
+    for m in (100, 10**7):
+        engine._shape(m)
+        rows.append(engine._rows_of_strips(m))
+    assert tuple(rows) == ((8, 24) if device.info.software else (8, 12))
+    engine._shape(10**5)
+    assert engine._profiled(98, 8, 4) == (not device.info.software)
+    assert not engine._profiled(98, 8, 24)
+    assert not engine._profiled(1000, 8, 4)

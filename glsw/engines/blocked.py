@@ -58,8 +58,7 @@ class Blocked(Tiled):
         the pair and two kept rows and columns are the least that is needed, 32 (m + n) bytes.
     prune : bool, optional
         Leave out tiles that cannot reach the best score so far; the result is the same. By default
-        only where both sequences have 2**18 residues and more: below, leaning tiles, which are
-        not pruned, keep more of the device busy.
+        only where both sequences have 2**18 residues and more.
     ahead : int, optional
         Regions that are computed at once, at most, where a path is traced back. By default as many
         as the memory allows; 1 on software renderers, which have nothing to compute them with.

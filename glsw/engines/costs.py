@@ -145,7 +145,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
         "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
-        "lanes, own queries": (0.0012, 1.18e-07, 7.91e-11, 2.96e-09, 1.41e-12),
+        "lanes, own queries": (0.0012, 1.18e-07, 7.91e-11, 2.96e-09, 4.2e-13),
         "blocked alignment": (0.00232, 5.14e-07, 3e-12),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
     },

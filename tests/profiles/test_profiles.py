@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +332,18 @@ def test_alignments_of_biopython() -> None:
 
 
 # files
+
+
+def test_aligned_fasta_needs_no_readers_of_biopython(tmp_path: Path) -> None:
+    (tmp_path / "a.fasta").write_text("\n>r1 one\r\nMKV-\r\nLAA\r\n>r2\nMKILLAG\n")
+    code = "import sys, glsw; print(glsw.Profile.read(sys.argv[1]).id, 'Bio.SeqIO' in sys.modules)"
+    words = [sys.executable, "-c", code, str(tmp_path / "a.fasta")]
+    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert made.stdout.split() == ["r1", "False"]
+    assert Profile.read(tmp_path / "a.fasta").letters == "MKVLAA"
+    (tmp_path / "b.fasta").write_text(">r1\nMKV\n>r2\nMK\n")
+    with pytest.raises(ValueError, match=r"b\.fasta: .* one length"):
+        Profile.read(tmp_path / "b.fasta")
 
 
 def test_text_is_read_back_the_same(tmp_path) -> None:

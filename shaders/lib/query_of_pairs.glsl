@@ -1,18 +1,18 @@
-// Instead of a profile: each target has its own query. The letters of its rows are in registers:
-// two of a query in one if WORD_ROWS is 2, else one of each target. Scores are in shared memory:
-// of a letter of the target with one or two of the query, floats in 16 bits each.
+// Instead of a profile: each target has its own query. The letters of its rows are in registers, with
+// floats two of a query in one. Scores are in shared memory: of a letter of the target with one of
+// the query, or as 16-bit floats with two that follow one another.
 // Needs number.glsl, columns.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, LETTERS,
-// WORD_ROWS, STEP and WORKGROUP.
+// STEP and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     Columns own_queries[];  // of each slot, packed as its targets are
 };
 layout(std430, binding = QUERY_WORDS_BINDING) readonly buffer QueryWords { uint query_words[]; };
 
-const uint LETTER_SIZE = (LETTERS + 1) * (WORD_ROWS == 2 ? LETTERS + 1 : 1);
-const int WORDS = ROWS / WORD_ROWS;
-const bool APART = WORD_ROWS == 2 || TARGETS == 1;  // a register for each target
-shared uint shared_scores[(LETTERS + 1) * LETTER_SIZE];
-uint strip_number, rows[APART ? WORDS * TARGETS : WORDS];
+const int WORD_ROWS = NUMBER == 0 ? 1 : 2, WORDS = ROWS / WORD_ROWS;
+const uint SIDE = LETTERS + 1;
+const uint LETTER_SIZE = (WORD_ROWS == 2 ? SIDE * SIDE : SIDE) | 1u;  // odd, so that banks differ
+shared uint shared_scores[SIDE * LETTER_SIZE];
+uint strip_number, rows[WORDS * TARGETS];
 
 void load_query_profile(int slot, int strip) {
     if (strip == 0) {
@@ -26,13 +26,10 @@ void load_query_profile(int slot, int strip) {
     for (int w = 0; w < ROWS / STEP; ++w) {  // little in a round, so that compilers unroll it
         uint word = query_words[query.first + min(first + uint(w), uint(query.words))];
         for (int x = 0; x < STEP * TARGETS; ++x) {
-            int r = w * STEP + x / TARGETS, k = x % TARGETS;
-            int place = APART ? r / WORD_ROWS * TARGETS + k : r;
+            int r = w * STEP + x / TARGETS, place = r / WORD_ROWS * TARGETS + x % TARGETS;
             uint letter = word >> (8 * x) & 255u;
-            if (WORD_ROWS == 2) letter *= r % 2 == 0 ? uint(LETTERS + 1) : 1u;
-            else if (k == 1) letter <<= 16;
-            bool begun = WORD_ROWS == 2 ? r % 2 == 1 : k == 1;
-            rows[place] = begun ? rows[place] + letter : letter;
+            if (r % WORD_ROWS == 0) rows[place] = letter * (WORD_ROWS == 2 ? SIDE : 1u);
+            else rows[place] += letter;
         }
     }
 }
@@ -54,22 +51,16 @@ Scores scores_of(ivec2 letters) {
     return s;
 }
 
-uint word_of_row(Scores s, int target, int r) {
-    int w = r / WORD_ROWS * TARGETS + target;
-    if (WORD_ROWS == 2) return s.words[w];
-    uint row = APART ? rows[w] : rows[r] >> (16 * target) & 65535u;
-    return shared_scores[s.first[target] + row];
-}
-
 Number with_score(Number x, Scores s, int r) {
-    uint a = word_of_row(s, 0, r), b = word_of_row(s, TARGETS - 1, r);
 #if NUMBER == 0
-    return sum(x, int(a));
-#elif NUMBER == 1
-    if (r % WORD_ROWS == 0) return sum(x, from_bits(bitfieldInsert(a, b, 16, 16)));
+    return sum(x, int(shared_scores[s.first[0] + rows[r]]));
+#else
+    uint a = s.words[r / 2 * TARGETS], b = s.words[r / 2 * TARGETS + TARGETS - 1];
+#if NUMBER == 1
+    if (r % 2 == 0) return sum(x, from_bits(bitfieldInsert(a, b, 16, 16)));
     return sum(x, Number(from_bits(a).y, from_bits(b).y));
 #else
-    int half_word = r % WORD_ROWS;
-    return sum(x, vec2(unpackHalf2x16(a)[half_word], unpackHalf2x16(b)[half_word]));
+    return sum(x, vec2(unpackHalf2x16(a)[r % 2], unpackHalf2x16(b)[r % 2]));
+#endif
 #endif
 }

@@ -133,7 +133,7 @@ PRUNE = ({}, {"PRUNE": 1})
 NUMBERS, QUERY_PROFILES = (
     [{name: value} for value in range(n)] for name, n in (("NUMBER", 3), ("QUERY_PROFILE", 5))
 )
-QUERY_PROFILES[4:] = [{**QUERY_PROFILES[4], "OWN_QUERIES": 1, "WORD_ROWS": rows} for rows in (1, 2)]
+QUERY_PROFILES[4] |= {"OWN_QUERIES": 1}
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
 # Three sequences.

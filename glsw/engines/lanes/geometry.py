@@ -24,16 +24,15 @@ HEAD = 4
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
-_ROWS_OF_PAIRS = range(8, 28, 4)  # with more, registers do not suffice for letters and scores
+_ROWS_OF_PAIRS = 8, 12, 20  # with more, registers do not suffice for letters and scores
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
 _OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
-_MAX_ROWS_OF_ONE = 16  # where a word has the score of one row: else registers do not suffice
 _WORKGROUP_OF_PAIRS = 256
-_MIN_ROWS_FOR_WORDS_OF_TWO = 32  # of a query: they take long to load
+_MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
 _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
 
@@ -65,8 +64,6 @@ class Geometry:
         Columns that a lane computes between two meetings with its neighbours.
     letters : int
         Of pairs that each have their own query: how many different ones occur.
-    word_rows : int
-        Rows whose scores with a letter share a word in such pairs, 1 or 2.
     """
 
     number: int
@@ -79,7 +76,6 @@ class Geometry:
     subgroups: bool = False
     step: int = 2
     letters: int = 0
-    word_rows: int = 1
 
     @property
     def strip(self) -> int:
@@ -138,6 +134,16 @@ class Geometry:
             return 4 * HEAD + 4 * self.rows
         return 4 * HEAD + 16 * (letters + 1) * self.stride
 
+    @property
+    def scores_of_letter(self) -> int:
+        """Of pairs that each have their own query: words with the scores of a letter of the target.
+
+        With floats those with each two letters. The number is odd, so that the words of different
+        letters lie in different banks of shared memory.
+        """
+        side = self.letters + 1
+        return (side if self.number == INT32 else side**2) | 1
+
     def strips(self, m: int) -> int:
         """Return the strips of a query of m letters."""
         return -(-m // self.strip)
@@ -161,7 +167,7 @@ class Geometry:
     def _of_pairs(self) -> dict[str, int | None]:
         if self.profile_memory != OF_PAIRS:
             return {}
-        return {"OWN_QUERIES": 1, "LETTERS": self.letters, "WORD_ROWS": self.word_rows}
+        return {"OWN_QUERIES": 1, "LETTERS": self.letters}
 
 
 class Geometries:
@@ -248,7 +254,8 @@ class Geometries:
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
 
-        ``letters`` is how many different ones occur.
+        ``letters`` is how many different ones occur. Scores are integers if those of two letters
+        do not fit shared memory, or take longer to load than the query to compute.
         """
         key = m, number, letters
         if key not in self._of_pairs:
@@ -274,10 +281,8 @@ class Geometries:
                 )
                 room = info.limits["max_shared_memory"]
                 room -= 0 if made.subgroups else 4 * made.border * made.workgroup
-                two = number != INT32 and m > _MIN_ROWS_FOR_WORDS_OF_TWO
-                two &= 4 * (letters + 1) ** 3 <= room
-                if two or number == INT32 or rows <= _MAX_ROWS_OF_ONE or self._rows:
-                    yield replace(made, word_rows=2 if two else 1)
+                fits = 4 * (letters + 1) * made.scores_of_letter <= room
+                yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
     def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
         """Yield the numbers of queries, given their lengths, to compute at once: one or two."""

@@ -251,6 +251,6 @@ class PackingEngine(ComputeEngine):
 NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
 """Macros of scoring.glsl, which has no part in this."""
 _NO_ROWS = dict.fromkeys(
-    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS", "WORD_ROWS"),
+    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS"),
 )
 """Macros that lanes_columns.comp does not look at."""

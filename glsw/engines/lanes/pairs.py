@@ -1,7 +1,8 @@
 """Arbitrary pairs in engine ``lanes``: each target has its own query, and there are no profiles.
 
 Instead, shared memory has the scores of the letters that occur: with floats of each letter with
-each two that may follow one another in a query, if there is room. Pairs are grouped by the rows and
+each two that may follow one another in a query; where there is no room for these, scores are
+integers. Pairs are grouped by the rows and
 strips of their queries, and sorted by the lengths of their targets, so that the lanes of a work
 group have equal work.
 """
@@ -84,7 +85,7 @@ class OwnQueries:
         progress: Progress,
         before: OwnQueries | None = None,
     ) -> None:
-        self._engine, self._batch, self._number, self._progress = engine, batch, number, progress
+        self._engine, self._batch, self._progress = engine, batch, progress
         self._slices: Iterator[None] = iter(())
         codes = _used_codes(batch)
         self._letters = {
@@ -96,10 +97,10 @@ class OwnQueries:
         tables: dict[int, moderngl.Buffer] = {}
         self._jobs = []
         for geometry, strips, pairs in _kinds(engine, batch, number, len(codes)):
-            if geometry.word_rows not in tables:
-                words = _letter_scores(engine, codes, number, geometry.word_rows)
-                tables[geometry.word_rows] = engine.buffer_of(words, pooled=True)
-            self._jobs.append(self._job(pairs, geometry, strips, tables[geometry.word_rows]))
+            if geometry.number not in tables:
+                words = _letter_scores(engine, codes, geometry)
+                tables[geometry.number] = engine.buffer_of(words, pooled=True)
+            self._jobs.append(self._job(pairs, geometry, strips, tables[geometry.number]))
         self._others += tables.values()
 
     def _handed_on(self, sequences: Sequences) -> moderngl.Buffer | None:
@@ -123,7 +124,8 @@ class OwnQueries:
         for job, scores in zip(self._jobs, engine.scores_of(self._jobs), strict=True):
             found[job.targets.positions] = scores[0]
         engine.pool.give(self._others)
-        if self._number != INT32 and found.max(initial=0) >= LIMIT:
+        floats = any(job.geometry.number != INT32 for job in self._jobs)
+        if floats and found.max(initial=0) >= LIMIT:
             high = np.flatnonzero(found >= LIMIT)
             again = self._batch.select(high).compact()
             found[high] = scores_of_pairs(engine, again, INT32, ignore)
@@ -183,21 +185,20 @@ def _used_codes(batch: Batch) -> list[int]:
     return sorted(used)
 
 
-def _letter_scores(
-    engine: Lanes, codes: list[int], number: int, word_rows: int
-) -> npt.NDArray[np.uint32]:
+def _letter_scores(engine: Lanes, codes: list[int], geometry: Geometry) -> npt.NDArray[np.uint32]:
     """Return the letters and their scores as pair_letters.glsl has them, shape (words,)."""
     numbers = np.zeros(_CODES, np.uint8)
     numbers[codes] = np.arange(1, len(codes) + 1)
     side = len(codes) + 1
     matrix = np.full((side, side), PADDING, np.int32)  # by letter of the target, of the query
     matrix[1:, 1:] = engine.scoring.matrix[np.ix_(codes, codes)].T
-    if number == INT32:
-        return np.concatenate([numbers.view(np.uint32), matrix.ravel().view(np.uint32)])
-    halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
-    words: npt.NDArray[np.uint32] = halves.astype(np.uint32)
-    if word_rows == 2:  # the first row in the low half
-        words = words[:, :, None] | words[:, None, :] << np.uint32(16)
+    words = matrix.view(np.uint32)
+    if geometry.number != INT32:
+        halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
+        words = halves.astype(np.uint32)
+        words = words[:, :, None] | words[:, None, :] << np.uint32(16)  # the first in the low half
+    words = words.reshape(side, -1)
+    words = np.pad(words, ((0, 0), (0, geometry.scores_of_letter - words.shape[1])))
     return np.concatenate([numbers.view(np.uint32), words.ravel()])
 
 

@@ -5,7 +5,9 @@ And the reference, by that of the definition: see `naive3`.
 
 import functools
 import os
+from dataclasses import replace
 from itertools import islice, permutations, product
+from types import SimpleNamespace
 
 import cases3
 import naive3
@@ -20,8 +22,9 @@ from subtests import with_subtests
 
 from glsw.batch import Batch
 from glsw.engines import Reference
-from glsw.engines.three import ENGINES3
+from glsw.engines.three import ENGINES3, Subtable, subtable
 from glsw.engines.three.reference import Reference3
+from glsw.engines.three.subtable import _TileForms
 from glsw.engines.three.tiles import TileShape
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
@@ -307,6 +310,28 @@ def test_largest_scores(usual, gaps):
     for method in (engine.scores, engine.ends, engine.paths, engine.tables, engine.disjoint):
         with pytest.raises(ValueError, match="8400000"):
             list(method(Batch.of([[letters] * 3])))
+
+
+def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
+    scoring = Scoring3.identity()
+    forms = {
+        software: _TileForms(scoring, SimpleNamespace(info=info), None, None, None)
+        for software in (False, True)
+        for info in [replace(device.info, software=software)]
+    }
+    shapes = {key: each._shape_for(False, True, True) for key, each in forms.items()}
+    assert shapes == {False: TileShape(4, 16, 16, 1), True: TileShape(4, 8, 8, 1)}
+    assert forms[False]._shape_for(True, True, True) == TileShape(4, 16, 8, 2)
+    rng = np.random.default_rng(16)
+    triples = Batch.of(
+        [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
+    )
+    monkeypatch.setattr(subtable, "_MANY_TRIPLES", 5)
+    engine = Subtable(scoring, device)
+    monkeypatch.setattr(engine._forms, "_software", False)
+    expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
+    assert found.score.tolist() == expected.score.tolist()
+    assert found.end.tolist() == expected.end.tolist()
 
 
 def test_nothing_to_align(usual):

@@ -17,6 +17,7 @@ from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32
+_MANY_TRIPLES = 256  # whose tiles keep a large device busy
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
@@ -338,16 +339,18 @@ class _TileForms:
         if self._packed and bound >= 2**16:
             raise ValueError(f"packed sides need scores below 65536, {bound} is possible")
         packed = bound < 2**16 and self._packed is not False
+        many = len(chosen) >= _MANY_TRIPLES
         if self._depth:
-            return self._form(trace, packed, self._depth)
+            return self._form(trace, packed, self._depth, many)
         short, long = (16, 128) if self._software else (8, 32)
-        form = self._form(trace, packed, 1)
+        form = self._form(trace, packed, 1, many)
         rows = min(long if first > 2 * short else short, self._most_rows(form))
         return form._replace(depth=max(1, rows // form.shape.deep))
 
-    def _form(self, trace: bool, packed: bool, depth: int) -> TileForm:
+    def _form(self, trace: bool, packed: bool, depth: int, many: bool = False) -> TileForm:
         """Return a form; ValueError if it does not fit the shared memory."""
-        form = TileForm(self._shape_for(trace, packed), self._scoring.linear, packed, depth)
+        shape = self._shape_for(trace, packed, many)
+        form = TileForm(shape, self._scoring.linear, packed, depth)
         deepest = self._most_rows(form) // form.shape.deep
         if depth > deepest:
             raise ValueError(
@@ -359,12 +362,14 @@ class _TileForms:
     def _most_rows(self, form: TileForm) -> int:
         return form.most_rows(self._scoring, self._shared)
 
-    def _shape_for(self, trace: bool, packed: bool) -> TileShape:
-        """Return the requested shape, or the fastest of those measured."""
+    def _shape_for(self, trace: bool, packed: bool, many: bool) -> TileShape:
+        """Return the requested shape, or the fastest of those measured, of ``many`` triples too."""
         if self._shape:
             return self._shape
         linear = self._scoring.linear
         deep = 2 if trace and linear else 1  # of which directions fill words
         if self._software:
             return TileShape(4 if linear else 2, 8, 8, deep)
+        if many and linear and not trace and self._scoring.scheme == "identity":
+            return TileShape(4, 16, 16, deep)
         return TileShape(4, 16 if linear or packed else 8, 8, deep)

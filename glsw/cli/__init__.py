@@ -16,6 +16,7 @@ import importlib
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from glsw import __version__
@@ -54,8 +55,10 @@ _OPENING = (
     "devices",
 )
 """The commands that open a device, or several."""
-_NOT_EARLY = ("-h", "--help", "--device", "--engine")
+_NOT_EARLY = ("-h", "--help", "--device")
 """The options with which a command may open none, or another one."""
+_WITHOUT_DEVICE = "cpu", "reference"
+"""Engines that open none."""
 
 _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
 _ALPHABETS = "--alphabet protein", "--alphabet dna"
@@ -196,7 +199,9 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
 
 def _open_early(command: str, words: Sequence[str]) -> None:
     """Begin to open the devices that a command will use, while its modules are imported."""
-    if any(word.startswith(_NOT_EARLY) for word in words):
+    engines = {second for first, second in pairwise(words) if first == "--engine"}
+    engines |= {word.partition("=")[2] for word in words if word.startswith("--engine=")}
+    if any(word.startswith(_NOT_EARLY) for word in words) or engines & {*_WITHOUT_DEVICE}:
         return
     if command in _OPENING:
         egl.prepare(every=command == "devices")

@@ -13,6 +13,7 @@ import pytest
 from program import process
 
 from glsw import Aligner, Record, write
+from glsw.device import egl
 from glsw.output import FORMATS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -132,3 +133,24 @@ def test_output_is_utf_8_whatever_the_locale(form: str, files: Path) -> None:
     assert "é" in out.decode("utf-8")
     if form == "jsonl":
         assert json.loads(out)["query"]["id"] == "é"
+
+
+@pytest.mark.parametrize(
+    ("words", "begun"),
+    [
+        ("align a b", 1),
+        ("align a b --engine auto", 1),
+        ("align a b --engine=lanes", 1),
+        ("align a b --engine cpu", 0),
+        ("align --engine=reference a b", 0),
+        ("align a b --device 0", 0),
+        ("convert a b", 0),
+    ],
+)
+def test_devices_are_opened_early_if_they_will_be_used(
+    words: str, begun: int, monkeypatch: pytest.MonkeyPatch, run: Callable[..., SimpleNamespace]
+) -> None:
+    opened: list[bool] = []
+    monkeypatch.setattr(egl, "prepare", lambda **_: opened.append(True))
+    run(words)
+    assert len(opened) == begun

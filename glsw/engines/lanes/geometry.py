@@ -24,7 +24,7 @@ HEAD = 4
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
-_ROWS_OF_PAIRS = 8, 12, 20  # with more, registers do not suffice for letters and scores
+_ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}

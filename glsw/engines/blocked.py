@@ -50,7 +50,7 @@ class Blocked(Tiled):
     workgroup : int, optional
         Invocations of a work group, a power of two.
     rows : int
-        Rows of a tile that each invocation has, up to 8.
+        Rows of a tile that each invocation has, up to 8. With 8, score and end may take more rows.
     columns : int, optional
         Columns of a tile.
     memory : int
@@ -109,9 +109,9 @@ class Blocked(Tiled):
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
-            self._start(region)
             options: Any = {"ends": ends, "ties": ties, "prune": self._prunes(region)}
             if gaps_by_position(self.scoring) or not self.scoring.deletion.open:
+                self._start(region)
                 self._fill([region], progress=progress, **options)
                 found.put(p, self._best_cell(self._tiles(region)[0]))
             else:

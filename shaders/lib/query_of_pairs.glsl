@@ -10,7 +10,7 @@ layout(std430, binding = QUERY_WORDS_BINDING) readonly buffer QueryWords { uint 
 
 const int WORD_ROWS = NUMBER == 0 ? 1 : 2, WORDS = ROWS / WORD_ROWS;
 const uint SIDE = LETTERS + 1;
-const uint LETTER_SIZE = (WORD_ROWS == 2 ? SIDE * SIDE : SIDE) | 1u;  // odd, so that banks differ
+const uint LETTER_SIZE = WORD_ROWS == 2 ? SIDE * SIDE : SIDE;  // scores of a letter
 shared uint shared_scores[SIDE * LETTER_SIZE];
 uint strip_number, rows[WORDS * TARGETS];
 

@@ -136,13 +136,12 @@ class Geometry:
 
     @property
     def scores_of_letter(self) -> int:
-        """Of pairs that each have their own query: words with the scores of a letter of the target.
+        """Words with the scores of a letter of the target, of pairs that each have their own query.
 
-        With floats those with each two letters. The number is odd, so that the words of different
-        letters lie in different banks of shared memory.
+        With floats a letter has a score with each two letters of the query.
         """
         side = self.letters + 1
-        return (side if self.number == INT32 else side**2) | 1
+        return side if self.number == INT32 else side**2
 
     def strips(self, m: int) -> int:
         """Return the strips of a query of m letters."""

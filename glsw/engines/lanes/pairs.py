@@ -2,9 +2,8 @@
 
 Instead, shared memory has the scores of the letters that occur: with floats of each letter with
 each two that may follow one another in a query; where there is no room for these, scores are
-integers. Pairs are grouped by the rows and
-strips of their queries, and sorted by the lengths of their targets, so that the lanes of a work
-group have equal work.
+integers. Pairs are grouped by the rows and strips of their queries, and sorted by the lengths of
+their targets, so that the lanes of a work group have equal work.
 """
 
 from __future__ import annotations
@@ -197,8 +196,6 @@ def _letter_scores(engine: Lanes, codes: list[int], geometry: Geometry) -> npt.N
         halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
         words = halves.astype(np.uint32)
         words = words[:, :, None] | words[:, None, :] << np.uint32(16)  # the first in the low half
-    words = words.reshape(side, -1)
-    words = np.pad(words, ((0, 0), (0, geometry.scores_of_letter - words.shape[1])))
     return np.concatenate([numbers.view(np.uint32), words.ravel()])
 
 

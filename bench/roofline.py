@@ -86,9 +86,7 @@ def _blocked(run: EngineRun) -> Traffic:
     m, n = run.lengths
     lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
     steps = 256 if run.software else lanes
-    strip = (
-        24 if run.software and m >= 4 * 24 * lanes else _STRIP
-    )  # see `Tiled._rows_of_strips` and `_lean`
+    strip = 24 if run.software and m >= 4 * 24 * lanes else _STRIP  # `Tiled._rows_of_strips`
     rows = math.ceil(m / (lanes * strip))
     total = math.ceil(n / 2) + lanes - 1
     columns = math.ceil(total / steps)

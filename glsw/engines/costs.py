@@ -1,8 +1,8 @@
 """What engines cost: estimates of seconds, by which the engine ``auto`` chooses.
 
 An estimate is a sum of terms, each a quantity of the work times a coefficient that was fitted to
-measurements (``tests/data/engine_seconds.ndjson``). Other devices are faster or slower; what counts is
-which engine is the fastest, and that changes little.
+measurements (``tests/data/engine_seconds.ndjson``). Other devices are faster or slower; what counts
+is which engine is the fastest, and that changes little.
 
 ============ ======================================================================================
 engine       terms besides a constant

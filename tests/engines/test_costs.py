@@ -4,8 +4,8 @@
 H100 ("hardware", driver 580.159) and on llvmpipe 15 with two cores ("software"), measured at commit
 4b89493, of ``lanes, own queries`` at commit 833cbb5, of scores by ``blocked`` on llvmpipe at commit
 efd6130, times 2.0: so much faster was the machine with ``diagonal`` and ``scan``. What a cell costs
-with ``lanes, own queries`` is the rate of the kernel at commit a35ad6a, without lines here. An engine
-is missing where it was more than three times slower than another one.
+with ``lanes, own queries`` is the rate of the kernel at commit a35ad6a, without lines here. An
+engine is missing where it was more than three times slower than another one.
 """
 
 import json

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
 
-_SOON = 2**16  # residues
-
 Index = npt.NDArray[np.int32]
 
 
@@ -121,12 +119,4 @@ def text_of(codes: npt.NDArray[np.uint8]) -> bytes:
 
 
 def _letters_in(sequences: Sequences) -> list[str]:
-    """Return the letters that occur; most of them do so soon."""
-    residues = sequences.residues
-    found = np.bincount(residues[:_SOON], minlength=int(residues.max(initial=0)) + 1) > 0
-    for code in np.flatnonzero(~found).tolist():
-        found[code] = any(
-            (residues[start : start + _SOON] == code).any()
-            for start in range(_SOON, len(residues), _SOON)
-        )
-    return [LETTERS[code] for code in np.flatnonzero(found).tolist()]
+    return [LETTERS[code] for code in sequences.codes_in_use()]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MAX_MEAN_GATHERED = 2**12
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
+_SOON = 2**16  # residues among which most codes occur
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,17 @@ class Sequences:
     def code_bound(self) -> int:
         """A code that no residue exceeds: the largest one, of a part perhaps that of the whole."""
         return int(self.residues.max(initial=0))
+
+    def codes_in_use(self, least: int = 0) -> list[int]:
+        """Return the codes from ``least`` on that occur, ascending; most of them do so soon."""
+        residues = self.residues
+        found = np.bincount(residues[:_SOON], minlength=self.code_bound + 1) > 0
+        for code in np.flatnonzero(~found).tolist():
+            found[code] = code >= least and any(
+                (residues[start : start + _SOON] == code).any()
+                for start in range(_SOON, len(residues), _SOON)
+            )
+        return [code for code in np.flatnonzero(found).tolist() if code >= least]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -177,10 +177,8 @@ def _used_codes(batch: Batch) -> list[int]:
     """Return the codes of letters that may occur, ascending: all of the usual ones."""
     used: set[int] = set()
     for sequences in {batch.queries, batch.targets}:
-        residues, most = sequences.residues, sequences.code_bound
-        used |= set(range(min(most + 1, _USUAL_LETTERS)))
-        if most >= _USUAL_LETTERS:
-            used |= set(np.unique(residues[residues >= _USUAL_LETTERS]).tolist())
+        used |= set(range(min(sequences.code_bound + 1, _USUAL_LETTERS)))
+        used |= set(sequences.codes_in_use(_USUAL_LETTERS))
     return sorted(used)
 
 

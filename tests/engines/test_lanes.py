@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+import moderngl
 import numpy as np
 import pytest
 from cases import CASES, lanes_of_hardware, lanes_options
@@ -10,6 +11,7 @@ from cases import CASES, lanes_of_hardware, lanes_options
 from glsw.batch import Batch
 from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
+from glsw.engines.lanes import buffers as lanes_buffers
 from glsw.engines.lanes import engine as lanes
 from glsw.engines.lanes import geometry, high_scores, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
@@ -455,6 +457,22 @@ def test_buffers_that_queued_work_reads_are_not_used_again(device):
     buffers.give(buffers.behind())
     assert buffers.take(2000) is read
     assert buffers.behind() == []
+
+
+def test_the_longest_unused_buffers_are_released(device, monkeypatch):
+    monkeypatch.setattr(lanes_buffers, "_MAX_FREE_BYTES", 11_000)
+    buffers = Buffers(device)
+    first, second, other, last = [buffers.take(size) for size in (4000, 4000, 2000, 4000)]
+    buffers.give([first, second, other])
+    assert buffers.take(4000) is first
+    buffers.give([first, last])  # together too large by the second
+    assert isinstance(second.mglo, moderngl.InvalidObject)
+    assert buffers.take(2000) is other
+    assert [buffers.take(4000), buffers.take(4000)] == [first, last]
+    buffers.give([first, last])
+    buffers.clear()
+    assert isinstance(last.mglo, moderngl.InvalidObject)
+    assert buffers.take(4000) not in (first, last)
 
 
 @pytest.mark.parametrize("letters", [24, 60, 255])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import moderngl
 
@@ -11,6 +12,18 @@ from glsw.device.device import Device, DeviceMemoryError
 
 _MAX_FREE_BYTES = 2**31
 _LEAST_BYTES = 2**10
+
+
+class Section(NamedTuple):
+    """Some bytes of a buffer, bound as if they were one; ``start`` is a multiple of 256."""
+
+    buffer: moderngl.Buffer
+    start: int
+    size: int
+
+    def bind_to_storage_buffer(self, number: int) -> None:
+        """Bind these bytes."""
+        self.buffer.bind_to_storage_buffer(number, self.start, self.size)
 
 
 class Buffers:
@@ -23,7 +36,9 @@ class Buffers:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._free: deque[moderngl.Buffer] = deque()  # the longest unused first
+        self._free: dict[moderngl.Buffer, int] = {}  # with their bytes, the longest unused first
+        self._of_size: dict[int, deque[moderngl.Buffer]] = defaultdict(deque)
+        self._bytes = 0
         self._queued: list[moderngl.Buffer] = []  # that queued work reads
 
     def take(self, size: int) -> moderngl.Buffer:
@@ -32,10 +47,8 @@ class Buffers:
         size = max(
             size, min(-(-size // step) * step, self._device.info.limits["max_storage_block"])
         )
-        for k, buffer in enumerate(self._free):
-            if buffer.size == size:
-                del self._free[k]
-                return buffer
+        if self._of_size[size]:
+            return self._removed(size)
         try:
             return self._made(size)
         except DeviceMemoryError:
@@ -44,9 +57,18 @@ class Buffers:
 
     def give(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Take buffers back that nobody uses any more; the longest unused are released."""
-        self._free.extend(buffers)
-        while sum(buffer.size for buffer in self._free) > _MAX_FREE_BYTES:
-            self._free.popleft().release()
+        for buffer in buffers:
+            size = self._free[buffer] = buffer.size
+            self._of_size[size].append(buffer)
+            self._bytes += size
+        while self._bytes > _MAX_FREE_BYTES:
+            self._removed(next(iter(self._free.values()))).release()
+
+    def _removed(self, size: int) -> moderngl.Buffer:
+        """Return the buffer of this size that is the longest unused, no longer free."""
+        buffer = self._of_size[size].popleft()
+        self._bytes -= self._free.pop(buffer)
+        return buffer
 
     def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Keep buffers that only queued work still reads, for `behind`.
@@ -62,9 +84,8 @@ class Buffers:
 
     def clear(self) -> None:
         """Release all that are free."""
-        for buffer in self._free:
-            buffer.release()
-        self._free.clear()
+        while self._free:
+            self._removed(next(iter(self._free.values()))).release()
 
     def _made(self, size: int) -> moderngl.Buffer:
         with self._device.checked(f"allocating {size} bytes"):

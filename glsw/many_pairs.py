@@ -52,7 +52,7 @@ def score_pairs(
         return found
     engine.check(batch)
     every = list(chunks(batch))
-    some = _ahead(batch, every)
+    some = _ahead(engine, batch, every)
     for chunk, scores in zip(every, engine.scores_each(some, progress=progress), strict=True):
         found[chunk] = scores
     return found
@@ -219,13 +219,14 @@ def computed(
             progress(cells)
 
 
-def _ahead(batch: Batch, every: list[slice]) -> Iterator[Batch]:
+def _ahead(engine: Engine, batch: Batch, every: list[slice]) -> Iterator[Batch]:
     """Yield chunks of pairs; a thread prepares the next one."""
     from concurrent.futures import ThreadPoolExecutor
 
     def prepared(chunk: slice) -> Batch:
         some = _compact(batch, chunk)
         _ = some.distinct, some.extent  # which it keeps
+        engine.prepare(some)
         return some
 
     following: Future[Batch] | None = None

@@ -179,15 +179,12 @@ class Engine(AnyEngine):
         Returns
         -------
         ndarray of int32, shape (N,)
+            Global and semi-global scores may be negative.
 
         Raises
         ------
         ValueError
             If a score could leave int32, or a sequence is too long for this engine and device.
-
-        Notes
-        -----
-        Global and semi-global scores may be negative.
         """
         self.check(batch)
         return self.finished(batch, self.best(batch, False, progress or ignore)).score
@@ -195,11 +192,11 @@ class Engine(AnyEngine):
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of each batch; the next one may be asked for while one is computed.
-
-        Otherwise as `scores`.
-        """
+        """Yield the scores of each batch; the next one may be asked for while one is computed."""
         return (self.scores(batch, progress=progress) for batch in batches)
+
+    def prepare(self, batch: Batch) -> None:
+        """Compute what `scores_each` will need of a batch: in any thread, without the device."""
 
     @property
     def part(self) -> int:

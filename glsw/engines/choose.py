@@ -19,7 +19,7 @@ from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.scanning import ScanningRouter
-from glsw.engines.windowed import Windowed, cuts
+from glsw.engines.windowed import Windowed, cuts, may_cut
 from glsw.engines.windows import WindowScores
 from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
@@ -229,14 +229,22 @@ class Auto(ScanningRouter):
         """Return the engines to use, and the pairs of each."""
         if not self._compute:
             return [(self._use(ENGINES[_FRAGMENT]), np.arange(len(batch)))]
+        if len(batch) and self._scans(batch, ends) and not may_cut(batch):
+            assert self._scanner is not None
+            return [(self._use(self._scanner), np.arange(len(batch)))]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in of_similar_size(batch):
             some = _some(batch, pairs)
             chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
+        every = np.arange(len(batch))
         return [
-            (self._named(name), np.sort(np.concatenate(parts)) if len(parts) > 1 else parts[0])
+            (self._named(name), np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()
         ]
+
+    def _scans(self, batch: Batch, ends: bool) -> bool:
+        """Tell whether the scanner computes all pairs but for those with targets to cut."""
+        return self._scans_all and not ends and batch.masks is None
 
     def _named(self, name: str) -> Engine:
         return self._windowed if name == _WINDOWS else self._use(self._type(name))
@@ -249,7 +257,7 @@ class Auto(ScanningRouter):
         """Return the engine that costs least for pairs of about one size."""
         m, n = batch.extent[1].tolist()
         windows = [_WINDOWS] if self._cuts(batch) else []
-        if self._scanner and self._scans_all and not ends and batch.masks is None:
+        if self._scanner and self._scans(batch, ends):
             return [*windows, self._scanner.name][0]
         names = [*windows, _DIAGONAL]
         if batch.masks is None:

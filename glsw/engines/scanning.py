@@ -25,6 +25,7 @@ class ScanningRouter(Engine):
 
     _scanner: type[Engine] | None
     _scans_all: bool
+    _engines: dict[type[Engine], Engine]
 
     @property
     def scanner(self) -> Engine | None:
@@ -99,6 +100,11 @@ class ScanningRouter(Engine):
             for found in scores_each(some, progress=progress):
                 self.memory_used = max(self.memory_used, lanes.memory_used if lanes else 0)
                 yield found
+
+    def prepare(self, batch: Batch) -> None:
+        """Compute what the engine for scans, if it is there already, will need of a batch."""
+        if self._scanner in self._engines:
+            self._engines[self._scanner].prepare(batch)
 
     def _lanes_alone(self, batch: Batch) -> Engine | None:
         """Return engine ``lanes`` if it computes all pairs of a batch together."""

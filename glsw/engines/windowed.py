@@ -144,6 +144,12 @@ class Windowed(Engine):
         return windows
 
 
+def may_cut(batch: Batch) -> bool:
+    """Tell whether a target could be long enough beside its query that `cuts` is worth asking."""
+    shortest, longest = int(batch.extent[0, 0]), int(batch.extent[1, 1])
+    return longest >= int(shortest_cut(np.array([shortest]))[0])  # no span is below m
+
+
 def cuts(engine: Engine, batch: Batch) -> bool:
     """Tell whether the targets are so long beside the queries that windows can replace them."""
     if not engine.targets_at_once or not engine.scoring.local or not len(batch):

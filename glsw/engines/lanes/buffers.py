@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import moderngl
 
@@ -24,6 +24,13 @@ class Section(NamedTuple):
     def bind_to_storage_buffer(self, number: int) -> None:
         """Bind these bytes."""
         self.buffer.bind_to_storage_buffer(number, self.start, self.size)
+
+    def part(self, start: int, size: int) -> Section:
+        """Return some bytes of these."""
+        return Section(self.buffer, self.start + start, size)
+
+
+Bindable: TypeAlias = moderngl.Buffer | Section
 
 
 class Buffers:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,9 @@ from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
-from glsw.engines.lanes.jobs import Job, Round, dispatches, merged, portions
+from glsw.engines.lanes.jobs import Job, Round, Unit, WorkGroups, dispatches, merged, portions
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
+from glsw.engines.lanes.pair_plan import Share, shares_of
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.profile_buffer import profile_buffer
@@ -119,6 +121,7 @@ class Lanes(PackingEngine):
         own_queries &= not self.on_software and self.geometries.own_queries
         self._own_queries = own_queries and not scoring.positional
         self._throttle = Throttle(self.device, first=16)
+        self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._ahead = False  # a slice is queued of a round whose turn is next
 
     @property
@@ -201,9 +204,17 @@ class Lanes(PackingEngine):
             else:
                 yield from super().scores_each(some, progress=progress)
 
+    def prepare(self, batch: Batch) -> None:
+        """Lay out pairs that are computed together, see `Engine.prepare`."""
+        if self._are_together(batch):
+            self.prepared[batch] = shares_of(self, batch, self.geometries.number)
+
     def _has_own_queries(self, batch: Batch) -> bool:
         """Check a batch, and tell whether all its pairs are computed together."""
         self.check(batch)
+        return self._are_together(batch)
+
+    def _are_together(self, batch: Batch) -> bool:
         own = self._own_queries and computes_own_queries(len(batch), batch.distinct[0])
         return own and int(batch.extent[1, 1]) <= MAX_TARGET_LENGTH
 
@@ -319,13 +330,13 @@ class Lanes(PackingEngine):
             scores=self.buffer(4 * packed.results(geometry) * len(groups), pooled=True),
         )
 
-    def slices_of(self, jobs: Sequence[Job], progress: Progress) -> Iterator[None]:
+    def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         return self._slices(*portions(jobs, portion), progress)
 
     def _slices(
-        self, units: Sequence[tuple[Job, range]], sizes: npt.NDArray[np.int64], progress: Progress
+        self, units: Sequence[Unit], sizes: npt.NDArray[np.int64], progress: Progress
     ) -> Iterator[None]:
         if self._ahead:  # a slice of another round uses the same borders
             self.device.ctx.finish()
@@ -357,23 +368,13 @@ class Lanes(PackingEngine):
         """Begin to read the scores of jobs; return what `scores_of` returns, when it is called."""
         if not jobs:
             return list
-        self.device.ctx.memory_barrier()
-        self.device.check("computing lanes")
-        self.count_memory(each for job in jobs for each in job.buffers)
-        read = self.pool.behind()
-        contents = self.device.reading([(job.scores, job.score_bytes) for job in jobs])
-
-        def taken() -> list[Scores]:
-            found = [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
-            self.device.check("reading scores")
-            self.pool.give(chain(read, *(job.buffers for job in jobs)))
-            return found
-
-        return taken
+        wanted = [(job.scores, job.score_bytes) for job in jobs]
+        contents = self.reading_of(wanted, [each for job in jobs for each in job.buffers])
+        return lambda: [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
 
     def _dispatches(
-        self, units: Sequence[tuple[Job, range]], sizes: npt.NDArray[np.int64]
-    ) -> Iterator[Iterator[tuple[Job, range, int]]]:
+        self, units: Sequence[Unit], sizes: npt.NDArray[np.int64]
+    ) -> Iterator[Iterator[tuple[WorkGroups, range, int]]]:
         """Yield slices: work groups of jobs for a dispatch each, and the first of their borders.
 
         Slices that the device has at the same time use different parts of the borders' buffer.
@@ -386,8 +387,8 @@ class Lanes(PackingEngine):
                 yield from self._slices_of_units(units[some], offsets_of(sizes[some]))
 
     def _slices_of_units(
-        self, units: Sequence[tuple[Job, range]], room: npt.NDArray[np.int64]
-    ) -> Iterator[Iterator[tuple[Job, range, int]]]:
+        self, units: Sequence[Unit], room: npt.NDArray[np.int64]
+    ) -> Iterator[Iterator[tuple[WorkGroups, range, int]]]:
         most = self.border_room
         parts = 1 if room[-1] <= most else SLICES_AT_ONCE
         part = int(room[-1]) if parts == 1 else most // parts // 16 * 16

@@ -328,7 +328,8 @@ class Geometries:
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""
-        return _rows_of_strips(self.of(m, self.number, queries), m)
+        geometry = self.of(m, self.number, queries)
+        return rows_of_strips(geometry, geometry.strips(m))
 
     def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
@@ -380,17 +381,18 @@ def profile_letters(scoring: Scoring) -> int:
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:
     """Return what to minimise; short chains are for one strip, else borders cost too much."""
-    rows = _rows_of_strips(geometry, m)
-    borders = geometry.chain < _USUAL_CHAIN and geometry.strips(m) > 1
+    strips = geometry.strips(m)
+    rows = rows_of_strips(geometry, strips)
+    borders = geometry.chain < _USUAL_CHAIN and strips > 1
     return borders, rows, geometry.chain, -geometry.rows
 
 
-def _rows_of_strips(geometry: Geometry, m: int) -> int:
+def rows_of_strips(geometry: Geometry, strips: int) -> int:
     """Return the rows of all lanes of all strips with the overhead of their columns.
 
     The lanes of longer chains than usual would wait otherwise, so that they do not count.
     """
-    lanes = geometry.strips(m) * min(geometry.chain, _USUAL_CHAIN)
+    lanes = strips * min(geometry.chain, _USUAL_CHAIN)
     own = geometry.profile_memory == OF_PAIRS
     overhead = _OVERHEAD.get((geometry.number, geometry.queries), _USUAL_OVERHEAD)
     return lanes * (geometry.rows + (_USUAL_OVERHEAD if own else overhead))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeAlias
 
 import moderngl
 import numpy as np
@@ -15,86 +16,46 @@ from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
 from glsw.engines.lanes.targets import (
     GROUPS,
     MAX_GROUPS_PER_DISPATCH,
-    OWN_QUERIES,
     QUERY_PROFILE,
-    QUERY_WORDS,
     SCORES,
     PackedTargets,
     SortedTargets,
     Targets,
 )
 
-_ALIGNMENT = 64  # in words of 4 bytes, of a part of a buffer that is bound alone
+ALIGNMENT = 64
+"""Words of 4 bytes, of which the start of a part of a buffer that is bound alone is a multiple."""
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """One or two queries, or many of as many strips, against targets with chains of one length.
+class WorkGroups:
+    """Work groups of lanes that a dispatch can compute, with one geometry.
 
     Parameters
     ----------
-    queries : int
-        Of a group: those that share a lane.
+    geometry : Geometry
     groups : int
         Groups of queries, in work groups along y.
-    targets : Targets
-    geometry : Geometry
-    packed : PackedTargets
     strips : int
-    strip_size : int
-        Bytes of the profile of a strip.
     border_columns, cells : ndarray of int64, shape (groups + 1,)
         Places of borders, and cells with their padding, before each work group.
     useful : int
         Cells without padding.
-    profile, borders, scores : moderngl.Buffer
-    own_queries : PackedTargets, optional
-        If each target has its own query: those, in the same slots; ``profile`` has the letters
-        that occur, with their scores.
     """
 
-    queries: int
-    groups: int
-    targets: Targets
     geometry: Geometry
-    packed: PackedTargets
+    groups: int
     strips: int
-    strip_size: int
     border_columns: npt.NDArray[np.int64]
     cells: npt.NDArray[np.int64]
     useful: int
-    profile: moderngl.Buffer
-    borders: moderngl.Buffer
-    scores: moderngl.Buffer
-    own_queries: PackedTargets | None = None
-
-    @property
-    def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """What it alone takes on the device: the targets too if each has its own query."""
-        if self.own_queries is not None:
-            packed = *self.own_queries.buffers, *self.packed.buffers
-            return *packed, self.borders, self.scores
-        return self.profile, self.borders, self.scores
 
     def bind(self) -> None:
-        """Bind its buffers, but for the profile."""
-        self.packed.bind()
-        self.borders.bind_to_storage_buffer(GROUPS.number)
-        self.scores.bind_to_storage_buffer(SCORES.number)
-        if self.own_queries is not None:
-            self.own_queries.slots.bind_to_storage_buffer(OWN_QUERIES.number)
-            self.own_queries.words.bind_to_storage_buffer(QUERY_WORDS.number)
+        """Bind its buffers, but for those of strips."""
+        raise NotImplementedError
 
     def bind_strip(self, strip: int) -> None:
-        """Bind the profile of a strip, or of all of them."""
-        if self.geometry.at_once:
-            self.profile.bind_to_storage_buffer(QUERY_PROFILE.number)
-            return
-        in_block = self.geometry.profile_memory in (COMPARE, BLOCK)
-        buffer = self.profile
-        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
-        step = -(-self.strip_size // (4 * _ALIGNMENT)) * 4 * _ALIGNMENT
-        bind(QUERY_PROFILE.number, strip * step, self.strip_size)
+        """Bind what a strip needs besides, or all strips if they are computed at once."""
 
     def units(self, cells: int) -> Iterator[range]:
         """Yield the work groups in portions of about so many cells."""
@@ -125,6 +86,56 @@ class Job:
     def useful_before(self, group: int) -> int:
         """Return the cells without padding before a work group."""
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
+
+
+Unit: TypeAlias = tuple[WorkGroups, range]
+"""Some work groups of a job."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job(WorkGroups):
+    """One or two queries, or many of as many strips, against targets with chains of one length.
+
+    Parameters
+    ----------
+    queries : int
+        Of a group: those that share a lane.
+    targets : Targets
+    packed : PackedTargets
+    strip_size : int
+        Bytes of the profile of a strip.
+    profile, borders, scores : moderngl.Buffer
+    """
+
+    queries: int
+    targets: Targets
+    packed: PackedTargets
+    strip_size: int
+    profile: moderngl.Buffer
+    borders: moderngl.Buffer
+    scores: moderngl.Buffer
+
+    @property
+    def buffers(self) -> tuple[moderngl.Buffer, ...]:
+        """What it alone takes on the device."""
+        return self.profile, self.borders, self.scores
+
+    def bind(self) -> None:
+        """Bind its buffers, but for the profile."""
+        self.packed.bind()
+        self.borders.bind_to_storage_buffer(GROUPS.number)
+        self.scores.bind_to_storage_buffer(SCORES.number)
+
+    def bind_strip(self, strip: int) -> None:
+        """Bind the profile of a strip, or of all of them."""
+        if self.geometry.at_once:
+            self.profile.bind_to_storage_buffer(QUERY_PROFILE.number)
+            return
+        in_block = self.geometry.profile_memory in (COMPARE, BLOCK)
+        buffer = self.profile
+        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
+        step = -(-self.strip_size // (4 * ALIGNMENT)) * 4 * ALIGNMENT
+        bind(QUERY_PROFILE.number, strip * step, self.strip_size)
 
     @property
     def score_bytes(self) -> int:
@@ -169,21 +180,19 @@ class Round:
 
 def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the profiles of strips, shape (strips, words), so that each can be bound alone."""
-    strips = np.zeros((len(words), -(-words.shape[1] // _ALIGNMENT) * _ALIGNMENT), np.uint32)
+    strips = np.zeros((len(words), -(-words.shape[1] // ALIGNMENT) * ALIGNMENT), np.uint32)
     strips[:, : words.shape[1]] = words
     return strips
 
 
-def portions(
-    jobs: Iterable[Job], cells: int
-) -> tuple[list[tuple[Job, range]], npt.NDArray[np.int64]]:
+def portions(jobs: Iterable[WorkGroups], cells: int) -> tuple[list[Unit], npt.NDArray[np.int64]]:
     """Return portions of about so many cells, and the bytes of borders of each."""
     units = [(job, groups) for job in jobs for groups in job.units(cells)]
     sizes = [job.border_bytes(groups.start, groups.stop) for job, groups in units]
     return units, np.array(sizes, np.int64)
 
 
-def merged(units: Sequence[tuple[Job, range]]) -> Iterator[tuple[Job, range]]:
+def merged(units: Sequence[Unit]) -> Iterator[Unit]:
     """Yield each job once with the work groups of all its portions, which follow one another."""
     for job, several in groupby(units, key=itemgetter(0)):
         ranges = [each for _, each in several]
@@ -191,17 +200,17 @@ def merged(units: Sequence[tuple[Job, range]]) -> Iterator[tuple[Job, range]]:
 
 
 def dispatches(
-    units: Iterable[tuple[Job, range]],
+    units: Iterable[Unit],
     first: int,
     part: int,
     wait: Callable[[], None],
     reserve: Callable[[int], object],
-) -> Iterator[tuple[Job, range, int]]:
+) -> Iterator[tuple[WorkGroups, range, int]]:
     """Yield the work groups of a dispatch each, and the first of their borders.
 
     Parameters
     ----------
-    units : iterable of (Job, range)
+    units : iterable of (WorkGroups, range)
     first, part : int
         Bytes before the part of the borders' buffer that is for them, and of this part.
     wait : callable

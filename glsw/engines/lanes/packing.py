@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 import moderngl
@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import ComputeEngine
-from glsw.engines.lanes.buffers import Buffers
+from glsw.engines.lanes.buffers import Bindable, Buffers
 from glsw.engines.lanes.geometry import Geometries, Geometry, profile_letters
 from glsw.engines.lanes.targets import (
     BORDERS,
+    COLUMNS,
     LETTERS,
     MAX_GROUPS_PER_DISPATCH,
+    SLOTS,
     TARGETS,
     PackedTargets,
     SortedTargets,
@@ -165,21 +167,12 @@ class PackingEngine(ComputeEngine):
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
         key = targets, geometry.targets, geometry.step, alternating, chains
         if key not in self.packed_targets:
-            letters = self.reserve(LETTERS, 0)
-            made, places = self.packed(targets, geometry, letters, pooled=False)
-            self.packed_targets[key] = made
-            self.pool.give_when_read([places])
+            self.packed_targets[key] = self._packed(targets, geometry, alternating, chains)
         return self.packed_targets[key]
 
-    def packed(
-        self, targets: Targets, geometry: Geometry, letters: moderngl.Buffer, *, pooled: bool
-    ) -> tuple[PackedTargets, moderngl.Buffer]:
-        """Have residues, of this buffer, in words of columns, and return their pooled places too.
-
-        With ``pooled`` buffers go to the pool when they are no longer used, else they are released.
-        """
-        alternating = geometry.group if self.on_software else 0
-        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)
+    def _packed(
+        self, targets: Targets, geometry: Geometry, alternating: int, chains: int
+    ) -> PackedTargets:
         count = len(targets.order)
         lanes = -(-count // (geometry.targets * chains)) * chains
         places = np.zeros((lanes * geometry.targets, 2), np.uint32)
@@ -194,24 +187,57 @@ class PackingEngine(ComputeEngine):
         words = -(-longest.astype(np.int64) // geometry.step)
         ends = np.cumsum(words + 1)
         made = PackedTargets(
-            self.buffer_of(
-                np.stack([ends - words - 1, words], axis=1).astype(np.uint32), pooled=pooled
-            ),
-            self.buffer(4 * self.tracks * int(ends[-1]), pooled=pooled),
+            self.buffer_of(np.stack([ends - words - 1, words], axis=1).astype(np.uint32)),
+            self.buffer(4 * self.tracks * int(ends[-1])),
             words * geometry.step,
             order,
         )
-        made.bind()
         stored = self.buffer_of(places, pooled=True)
-        stored.bind_to_storage_buffer(TARGETS.number)
-        letters.bind_to_storage_buffer(LETTERS.number)
+        letters = self.reserve(LETTERS, 0)
+        self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
+        self.pool.give_when_read([stored])
+        return made
+
+    def pack_letters(
+        self,
+        geometry: Geometry,
+        slots: int,
+        columns: Bindable,
+        places: Bindable,
+        letters: Bindable,
+        words: Bindable,
+    ) -> None:
+        """Have the letters of sequences, which stand at these places, in words of columns."""
+        given = (SLOTS, columns), (TARGETS, places), (LETTERS, letters), (COLUMNS, words)
+        for binding, buffer in given:
+            buffer.bind_to_storage_buffer(binding.number)
         defines = geometry.defines | {"WORKGROUP": 32} | NO_SCORES | _NO_ROWS
         program = self.program("lanes_columns.comp", **defines)
-        for start in range(0, lanes, MAX_GROUPS_PER_DISPATCH):
+        for start in range(0, slots, MAX_GROUPS_PER_DISPATCH):
             program["first_slot"] = start
-            program.run(min(MAX_GROUPS_PER_DISPATCH, lanes - start))
+            program.run(min(MAX_GROUPS_PER_DISPATCH, slots - start))
         self.device.check("packing targets")
-        return made, stored
+
+    def reading_of(
+        self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]
+    ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
+        """Begin to read the first bytes of buffers; ``used`` ones go to the pool after that.
+
+        Return what gives the bytes.
+        """
+        self.device.ctx.memory_barrier()
+        self.device.check("computing lanes")
+        self.count_memory(used)
+        read = self.pool.behind()
+        contents = self.device.reading(wanted)
+
+        def taken() -> list[npt.NDArray[np.uint8]]:
+            found = contents()
+            self.device.check("reading scores")
+            self.pool.give([*read, *used])
+            return found
+
+        return taken
 
     def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Note what the device holds at present: these buffers and the engine's own."""

@@ -1,0 +1,257 @@
+"""What pairs with their own queries need on the device, made by NumPy alone: in any thread.
+
+Pairs are grouped by the rows and strips of their queries, and sorted by the lengths of their
+targets, so that the lanes of a work group have equal work. Groups whose scores are of the same
+type share buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, rows_of_strips
+from glsw.engines.lanes.jobs import ALIGNMENT
+from glsw.engines.lanes.query_profile import PADDING
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, offsets_of
+
+if TYPE_CHECKING:
+    from glsw.engines.lanes.engine import Lanes
+
+_MOST_WASTE = 1 / 32  # of the cells of a batch, so that it has fewer and larger kinds of pairs
+_SLOTS = 64  # their number is a multiple of this
+_USUAL_LETTERS = 20
+_CODES = 256
+_SHORT_KEYS = 2**16  # sorted by digits
+
+
+class Kind(NamedTuple):
+    """How lanes compute some pairs, and how many these are."""
+
+    geometry: Geometry
+    strips: int
+    pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Pairs of one kind.
+
+    Parameters
+    ----------
+    kind : Kind
+    first, slots : int
+        Its first slot in the share, and how many it has.
+    border_columns : ndarray of int64, shape (groups + 1,)
+        Places of borders before each work group.
+    useful : int
+        Cells without padding.
+    """
+
+    kind: Kind
+    first: int
+    slots: int
+    border_columns: npt.NDArray[np.int64]
+    useful: int
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """Pairs whose scores are of one type: what they need on the device, as one array.
+
+    Parameters
+    ----------
+    parts : list of Part
+    order : ndarray of int, shape (places,)
+        The pair of each place, two of them in a slot if scores are floats; N if there is none.
+    content : ndarray of uint32, shape (words,)
+        The scores of letters, as pair_letters.glsl has them; slots of queries and of targets, as
+        columns.glsl has them; places of queries and of targets, as lanes_columns.comp has them;
+        borders of each part.
+    bounds : list of (int, int)
+        Where each of these begins, and its size, in bytes.
+    words : (int, int)
+        Words that the letters of the queries, and of the targets, will take.
+    """
+
+    parts: list[Part]
+    order: npt.NDArray[np.intp]
+    content: npt.NDArray[np.uint32]
+    bounds: list[tuple[int, int]]
+    words: tuple[int, int]
+
+    @property
+    def slots(self) -> int:
+        """Slots of all parts."""
+        return self.parts[-1].first + self.parts[-1].slots
+
+
+def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
+    """Return the pairs with letters; ``number`` is the type of the scores where it pays off."""
+    codes = _used_codes(batch)
+    m, n = batch.query_lengths, batch.target_lengths
+    counts = np.bincount(m if batch.extent[0, 1] else m[n > 0], minlength=1)
+    counts[0] = 0
+    kinds, rank = _kinds(engine.geometries, counts, number, len(codes))
+    order = _sorted(batch, rank, len(kinds))
+    bounds = len(order) - np.sum(counts) + offsets_of([kind.pairs for kind in kinds])
+    tables = [_places(*each) for each in zip(batch.sequences, batch.runs, strict=True)]
+    shares = []
+    for own in dict.fromkeys(kind.geometry.number for kind in kinds):
+        ours = [k for k, kind in enumerate(kinds) if kind.geometry.number == own]
+        chosen = [order[slice(*bounds[k : k + 2])] for k in ours]
+        scores = _letter_scores(engine.scoring, codes, own)
+        shares.append(_share([kinds[k] for k in ours], chosen, tables, scores))
+    return shares
+
+
+def _share(
+    kinds: Sequence[Kind],
+    pairs: Sequence[npt.NDArray[np.intp]],
+    tables: Sequence[npt.NDArray[np.uint64]],
+    scores: npt.NDArray[np.uint32],
+) -> Share:
+    """Lay out pairs by kind; ``tables`` have the places of the sequences of all pairs."""
+    targets, step = kinds[0].geometry.targets, kinds[0].geometry.step
+    multiples = [max(_SLOTS, kind.geometry.chains) for kind in kinds]
+    slots = [-(-k.pairs // (targets * of)) * of for k, of in zip(kinds, multiples, strict=True)]
+    first = offsets_of(slots).tolist()
+    order = np.full(first[-1] * targets, len(tables[0]) - 1)
+    for start, own in zip(first, pairs, strict=False):
+        order[start * targets :][: len(own)] = own
+    places = [np.take(table, order, mode="clip").view(np.uint32) for table in tables]
+    lengths = [each[1::2] for each in places]
+    sides = [_slots(each, targets, step) for each in lengths]
+    starts = np.array(first[:-1]) * targets
+    useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
+    parts = []
+    for kind, start, count, cells in zip(kinds, first, slots, useful, strict=False):
+        chains = kind.geometry.chains
+        columns = sides[1][start : start + count : chains, 1].astype(np.int64) * step
+        parts.append(Part(kind, start, count, offsets_of(columns * chains), cells))
+    borders = [part.border_columns.astype(np.uint32) for part in parts]
+    content, bounds = _joined([scores, *(each.ravel() for each in sides), *places, *borders])
+    words = [int(each[-1].sum(dtype=np.int64)) + 1 for each in sides]
+    return Share(parts, order, content, bounds, (words[0], words[1]))
+
+
+def _slots(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:
+    """Return the first word and the words of each slot, shape (slots, 2), one word behind each."""
+    longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
+    slots = np.empty((len(longest), 2), np.uint32)
+    slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
+    slots[0, 0] = 0
+    np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])
+    return slots
+
+
+def _joined(
+    arrays: Sequence[npt.NDArray[np.uint32]],
+) -> tuple[npt.NDArray[np.uint32], list[tuple[int, int]]]:
+    """Return arrays as one, so that each can be bound alone, and its start and size in bytes."""
+    sizes = [len(each) for each in arrays]
+    starts = offsets_of([-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]).tolist()
+    content = np.empty(starts[-1], np.uint32)
+    for start, each in zip(starts, arrays, strict=False):
+        content[start : start + len(each)] = each
+    return content, [(4 * a, 4 * size) for a, size in zip(starts, sizes, strict=False)]
+
+
+def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+    """Return the first letter and, in the high half, the length of each; 0 behind all."""
+    lengths, first = sequences.lengths[which], sequences.offsets[:-1][which]
+    places = np.zeros(len(lengths) + 1, np.int64)
+    np.left_shift(lengths, 32, out=places[:-1])
+    places[:-1] |= first
+    return places.view(np.uint64)
+
+
+def _kinds(
+    geometries: Geometries, counts: npt.NDArray[np.intp], number: int, letters: int
+) -> tuple[list[Kind], npt.NDArray[np.int32]]:
+    """Return the kinds of pairs, ascending, and which of them queries of a length are, or -1.
+
+    ``counts`` has the pairs with queries of each length.
+    """
+    found: dict[tuple[Geometry, int], list[int]] = {}
+    present = np.flatnonzero(counts)
+    for length in present.tolist():
+        geometry = geometries.of_pairs(length, number, letters)
+        found.setdefault((geometry, geometry.strips(length)), []).append(length)
+    kinds = [Kind(*key, int(counts[lengths].sum())) for key, lengths in found.items()]
+    owners = _joined_kinds(kinds)
+    rank = np.full(len(counts), -1, np.int32)
+    kept = sorted(set(owners))
+    for lengths, owner in zip(found.values(), owners, strict=True):
+        rank[lengths] = kept.index(owner)
+    sizes = np.bincount(rank[present], counts[present], len(kept)).astype(np.int64).tolist()
+    return [kinds[k]._replace(pairs=size) for k, size in zip(kept, sizes, strict=True)], rank
+
+
+def _joined_kinds(kinds: Sequence[Kind]) -> list[int]:
+    """Return which kind computes the pairs of each: itself, or a larger one that costs little more.
+
+    Small kinds do not fill a device, and each of them takes a dispatch.
+    """
+    owners = list(range(len(kinds)))
+    for number in {kind.geometry.number for kind in kinds}:
+        left = [k for k, kind in enumerate(kinds) if kind.geometry.number == number]
+        cost = [rows_of_strips(kinds[k].geometry, kinds[k].strips) for k in left]
+        pairs = [kinds[k].pairs for k in left]
+        room = _MOST_WASTE * sum(a * b for a, b in zip(cost, pairs, strict=True))
+        while len(left) > 1:
+            extra = [pairs[k] * (cost[k + 1] - cost[k]) for k in range(len(left) - 1)]
+            k = extra.index(min(extra))
+            room -= extra[k]
+            if room < 0:
+                break
+            owners = [left[k + 1] if owner == left[k] else owner for owner in owners]
+            pairs[k + 1] += pairs[k]
+            del left[k], cost[k], pairs[k]
+    return owners
+
+
+def _sorted(batch: Batch, rank: npt.NDArray[np.int32], kinds: int) -> npt.NDArray[np.intp]:
+    """Return the pairs by kind, those without letters first, and then the longest targets first."""
+    m, n = batch.query_lengths, batch.target_lengths
+    if (batch.extent[0] == batch.extent[1]).all():
+        return np.arange(len(batch))
+    longest = int(batch.extent[1, 1])
+    short = (kinds + 1) * (longest + 1) <= _SHORT_KEYS
+    dtype = np.uint16 if short else np.int64
+    last = ((rank + np.int64(1)) * (longest + 1) + longest).astype(dtype)  # of a length: keys
+    keys = np.take(last, m, mode="clip")
+    keys -= n.astype(dtype)
+    if not batch.extent[0, 1]:
+        keys[n == 0] = 0
+    return np.argsort(keys, kind="stable" if short else None)
+
+
+def _used_codes(batch: Batch) -> list[int]:
+    """Return the codes of letters that may occur, ascending: all of the usual ones."""
+    used: set[int] = set()
+    for sequences in {batch.queries, batch.targets}:
+        used |= set(range(min(sequences.code_bound + 1, _USUAL_LETTERS)))
+        used |= set(sequences.codes_in_use(_USUAL_LETTERS))
+    return sorted(used)
+
+
+def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> npt.NDArray[np.uint32]:
+    """Return the letters and their scores as pair_letters.glsl has them, shape (words,)."""
+    numbers = np.zeros(_CODES, np.uint8)
+    numbers[codes] = np.arange(1, len(codes) + 1)
+    side = len(codes) + 1
+    matrix = np.full((side, side), PADDING, np.int32)  # by letter of the target, of the query
+    matrix[1:, 1:] = scoring.matrix[np.ix_(codes, codes)].T
+    words = matrix.view(np.uint32)
+    if number != INT32:
+        halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
+        words = halves.astype(np.uint32)
+        words = words[:, :, None] | words[:, None, :] << np.uint32(16)  # the first in the low half
+    return np.concatenate([numbers.view(np.uint32), words.ravel()])

@@ -1,0 +1,141 @@
+"""How engine `lanes` lays out pairs that each have their own query."""
+
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cases import lanes_of_hardware
+
+from glsw import many_pairs
+from glsw.batch import Batch
+from glsw.engines.cpu import Cpu
+from glsw.engines.lanes import pair_plan, pairs
+from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
+from glsw.engines.lanes.pair_plan import shares_of
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
+
+
+def planner(device, number):
+    limits = device.info.limits | {"max_shared_memory": 2**16}
+    info = replace(device.info, software=False, subgroup_size=32, limits=limits)
+    return SimpleNamespace(scoring=BLOSUM62, geometries=Geometries(BLOSUM62, info, number))
+
+
+def random_batch(seed, count, queries, targets, together=False):
+    rng = np.random.default_rng(seed)
+    sides = [
+        Sequences.of([rng.integers(0, 20, n, np.uint8) for n in rng.integers(*each, count)])
+        for each in (queries, targets)
+    ]
+    index = rng.integers(0, count, (2 * count, 2)).astype(np.int32)
+    return Batch.pairwise(*sides) if together else Batch(tuple(sides), index)
+
+
+def section(share, number):
+    start, size = share.bounds[number]
+    assert start % 256 == 0
+    return share.content[start // 4 : (start + size) // 4]
+
+
+CASES = {
+    "several numbers": random_batch(1, 3000, (0, 500), (0, 300)),
+    "in order": random_batch(2, 800, (30, 90), (20, 700), together=True),
+    "equal": random_batch(3, 100, (50, 51), (60, 61), together=True),
+    "too many lengths for short keys": random_batch(4, 90, (1, 900), (0, 20_000)),
+    "no letters": random_batch(5, 50, (20, 30), (0, 1)),
+    "no pairs": random_batch(6, 50, (20, 30), (9, 10)).select(slice(0)),
+}
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_pair_with_letters_has_one_place(device, name, number):
+    batch, engine = CASES[name], planner(device, number)
+    shares = shares_of(engine, batch, engine.geometries.number)
+    placed = [share.order[share.order < len(batch)] for share in shares]
+    wanted = np.flatnonzero(batch.lengths.all(axis=1))
+    assert np.sort(np.concatenate([[], *placed])).tolist() == wanted.tolist()
+    assert len(shares) <= 2
+    for share in shares:
+        _check_places(batch, share)
+        for k, part in enumerate(share.parts):
+            _check_part(batch, share, part)
+            assert section(share, 5 + k).tolist() == part.border_columns.tolist()
+
+
+def _check_places(batch, share):
+    """Places and slots of queries and of targets."""
+    geometry = share.parts[0].kind.geometry
+    there = share.order < len(batch)
+    for side in range(2):
+        places = section(share, 3 + side).reshape(-1, 2)
+        assert places[there, 1].tolist() == batch.lengths[share.order[there], side].tolist()
+        offsets = batch.sequences[side].offsets[batch.index[:, side]]
+        assert places[there, 0].tolist() == offsets[share.order[there]].tolist()
+        assert not places[~there, 1].any()
+        slots = section(share, 1 + side).reshape(-1, 2)
+        longest = places[:, 1].reshape(-1, geometry.targets).max(axis=1)
+        assert slots[:, 1].tolist() == (-(-longest.astype(int) // geometry.step)).tolist()
+        assert slots[:, 0].tolist() == [0, *np.cumsum(slots[:, 1] + 1)[:-1].tolist()]
+        assert share.words[side] >= slots[-1].sum() + 1
+
+
+def _check_part(batch, share, part):
+    geometry, strips, count = part.kind
+    places = share.order[part.first * geometry.targets :][: part.slots * geometry.targets]
+    own = places[places < len(batch)]
+    m, n = batch.lengths[own].T
+    assert len(own) == count > 0
+    assert m.max() <= strips * geometry.strip
+    assert (np.diff(n) <= 0).all()
+    assert part.useful == m @ n
+    assert part.first % 64 == 0
+    assert part.slots % max(64, geometry.chains) == 0
+    groups = np.resize(np.append(n, np.zeros(len(places) - count, int)), len(places))
+    longest = groups.reshape(-1, geometry.group).max(axis=1)
+    columns = -(-longest // geometry.step) * geometry.step * geometry.chains
+    assert np.diff(part.border_columns).tolist() == columns.tolist()
+
+
+def test_kinds_that_cost_little_more_are_joined(device, monkeypatch):
+    engine, batch = planner(device, "f32"), random_batch(7, 4000, (10, 600), (50, 90))
+    number = engine.geometries.number
+
+    def kinds():
+        return [part.kind for share in shares_of(engine, batch, number) for part in share.parts]
+
+    def cost(some):
+        return sum(rows_of_strips(kind.geometry, kind.strips) * kind.pairs for kind in some)
+
+    joined = kinds()
+    monkeypatch.setattr(pair_plan, "_MOST_WASTE", 0)
+    alone = kinds()
+    assert len(joined) < 0.7 * len(alone)
+    assert sum(kind.pairs for kind in joined) == sum(kind.pairs for kind in alone) == len(batch)
+    assert cost(alone) < cost(joined) < 1.04 * cost(alone)
+    assert {kind.geometry.number for kind in joined} == {INT32, number}
+
+
+def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
+    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
+    batch = random_batch(8, 100, (0, 60), (0, 90))
+    router = lanes_of_hardware(BLOSUM62, device, {"number": "f32", "rows": 8, "workgroup": 8})
+    monkeypatch.setattr(device, "info", replace(device.info, software=False))
+    threads, laid_out = [], pair_plan._kinds
+
+    def kinds(*args):
+        threads.append(threading.current_thread().name)
+        return laid_out(*args)
+
+    monkeypatch.setattr(pair_plan, "_kinds", kinds)
+    found = many_pairs.score_pairs(router, batch, None, None)
+    assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+    assert threads == ["glsw-pairs_0"] * 3
+    monkeypatch.setattr(pairs, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
+    assert many_pairs.score_pairs(router, batch, None, None).tolist() == found.tolist()
+    assert len(threads) == 3

@@ -229,22 +229,40 @@ class Auto(ScanningRouter):
         """Return the engines to use, and the pairs of each."""
         if not self._compute:
             return [(self._use(ENGINES[_FRAGMENT]), np.arange(len(batch)))]
-        if len(batch) and self._scans(batch, ends) and not may_cut(batch):
-            assert self._scanner is not None
-            return [(self._use(self._scanner), np.arange(len(batch)))]
+        every = np.arange(len(batch))
+        if self._scanner and not ends and self._scans_together(batch):
+            return [(self._use(self._scanner), every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in of_similar_size(batch):
             some = _some(batch, pairs)
             chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
-        every = np.arange(len(batch))
         return [
             (self._named(name), np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()
         ]
 
-    def _scans(self, batch: Batch, ends: bool) -> bool:
-        """Tell whether the scanner computes all pairs but for those with targets to cut."""
-        return self._scans_all and not ends and batch.masks is None
+    def _scans_together(self, batch: Batch) -> bool:
+        """Tell whether the scanner computes all scores at once, without a call for each size.
+
+        Small pairs join larger ones in ``lanes``, where they take nearly no time.
+        """
+        if not len(batch) or batch.masks is not None or may_cut(batch):
+            return False
+        if self._scans_all or not self._has_own_queries(batch):
+            return self._scans_all
+        bits = np.frexp(batch.extent[1].astype(np.float64))[1]
+        largest = np.flatnonzero((batch.lengths >= np.ldexp(0.5, bits)).all(axis=1))
+        some = _some(batch, largest)
+        return len(some) > 0 and self._cheapest(some, ends=False, align=False) == _LANES
+
+    def _has_own_queries(self, batch: Batch) -> bool:
+        """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
+        if self.device.info.software or self.scoring.positional:
+            return False
+        from glsw.engines.lanes.pairs import computes_own_queries
+
+        longest = int(batch.extent[1, 1])
+        return self._takes_length(longest) and computes_own_queries(len(batch), batch.distinct[0])
 
     def _named(self, name: str) -> Engine:
         return self._windowed if name == _WINDOWS else self._use(self._type(name))
@@ -257,7 +275,7 @@ class Auto(ScanningRouter):
         """Return the engine that costs least for pairs of about one size."""
         m, n = batch.extent[1].tolist()
         windows = [_WINDOWS] if self._cuts(batch) else []
-        if self._scanner and self._scans(batch, ends):
+        if self._scanner and self._scans_all and not ends and batch.masks is None:
             return [*windows, self._scanner.name][0]
         names = [*windows, _DIAGONAL]
         if batch.masks is None:
@@ -281,12 +299,8 @@ class Auto(ScanningRouter):
             keys[Cpu.name] = TABLES
         elif computes_single(shape.pairs, queries) or not self.scoring.local:
             keys[Cpu.name] = SINGLE_PAIRS
-        software, profiles = self.device.info.software, self.scoring.positional
-        if not (software or profiles):
-            from glsw.engines.lanes.pairs import computes_own_queries
-
-            if computes_own_queries(shape.pairs, queries):
-                keys[_LANES] = OWN_QUERIES
+        if _LANES in names and self._has_own_queries(batch):
+            keys[_LANES] = OWN_QUERIES
         names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
         limit = self.device.info.limits["max_storage_block"]
         for name in names:

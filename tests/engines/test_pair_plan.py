@@ -10,6 +10,7 @@ from cases import lanes_of_hardware
 
 from glsw import many_pairs
 from glsw.batch import Batch
+from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pair_plan, pairs
 from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
@@ -139,3 +140,31 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     monkeypatch.setattr(pairs, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
     assert many_pairs.score_pairs(router, batch, None, None).tolist() == found.tolist()
     assert len(threads) == 3
+
+
+def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
+    monkeypatch.setattr(device, "info", replace(device.info, software=False))
+    router = Auto(BLOSUM62, device)
+
+    def engine(kind):
+        room = {"targets_at_once": 2**16, "largest_buffer": lambda *args, **options: 0}
+        return SimpleNamespace(name=kind.name, **room)
+
+    monkeypatch.setattr(router, "_engine", engine)
+
+    def chosen(batch, ends=False):
+        choices = router._choices(batch, ends=ends, align=False)
+        pairs = np.sort(np.concatenate([pairs for _, pairs in choices]))
+        assert pairs.tolist() == list(range(len(batch)))
+        return {kind.name for kind, _ in choices}
+
+    many = random_batch(9, 20_000, (10, 500), (10, 500), together=True)
+    assert chosen(many) == {"lanes"}
+    assert "lanes" not in chosen(many, ends=True)
+    assert chosen(many.select(np.flatnonzero(many.lengths.max(axis=1) < 20))) == {"scan"}
+    few = Sequences.of([np.zeros(600, np.uint8)] * 3)  # of another size, which no others join
+    sides = [Sequences.concatenated([side, few]) for side in many.sequences]
+    assert chosen(Batch.pairwise(*sides)) == {"lanes", "scan"}
+    one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
+    assert not router._scans_together(one)
+    assert router._choices(many.select(slice(0)), ends=False, align=False) == []

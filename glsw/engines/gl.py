@@ -214,11 +214,19 @@ class Programs(Storage):
     _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None
 
+    def __init__(self, device: Device) -> None:
+        Storage.__init__(self, device)
+        self._programs: dict[tuple[object, ...], tuple[moderngl.ComputeShader, list[str]]] = {}
+
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the scores set that its text declares."""
-        macros = self._defines | binding_macros(self.bindings) | defines
-        program = shader.compute(self._device_of_buffers, name, **macros)
-        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
+        asked = name, *defines.items()
+        if asked not in self._programs:
+            macros = self._defines | binding_macros(self.bindings) | defines
+            made = shader.compute(self._device_of_buffers, name, **macros)
+            self._programs[asked] = made, [key for key in self._uniforms if key in made]
+        program, known = self._programs[asked]
+        self.set(program, {key: self._uniforms[key] for key in known})
         bind_scores(self._substitution)
         return program
 
@@ -244,7 +252,7 @@ class ComputeEngine(Programs, Engine):
         self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
     ) -> None:
         Engine.__init__(self, scoring, device)
-        Storage.__init__(self, self.device)
+        Programs.__init__(self, self.device)
         self._workgroup = workgroup
         self._throttle = Throttle(self.device, first=1)
         self._uploaded: dict[Binding, Sequences] = {}

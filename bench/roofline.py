@@ -187,11 +187,11 @@ def _lanes(number: str, run: EngineRun) -> Traffic:
 
 def _subtable(run: EngineRun) -> Traffic:
     """Count the words of a row of a sub-table along j and along k, from shared memory and back."""
-    # The tiles that `_Forms` and `Form` choose for scores.
+    # The tiles that `TileForms` chooses for scores; on hardware they have all rows.
     side = 2 if run.software and not run.linear else 4
     lanes_j, lanes_k = (8, 8) if run.software else (16, 8)
-    short, long = (16, 128) if run.software else (8, 32)
-    rows = long if run.lengths[0] > 2 * short else short
+    rows = 128 if run.lengths[0] > 32 else 16
+    rows = rows if run.software else math.ceil(run.lengths[0])
     size = 4 if run.linear else 8
     j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
     tile = rows, side * lanes_j, side * lanes_k
@@ -204,7 +204,7 @@ def _subtable(run: EngineRun) -> Traffic:
         f"recurrence3 {run.gaps}",
         shared=2 * size * (j_words + k_words) / side**2,
         storage=size * stored / math.prod(tile),
-        dispatches=sum(tiles) - 2,  # a diagonal plane of tiles, see `Plan.waves`
+        dispatches=sum(tiles) - 2 if run.software else 1,  # a diagonal plane of tiles
     )
 
 

@@ -23,7 +23,7 @@ void main() {
     if (i < 0 || i >= triple.l || j >= triple.m || k >= triple.n) return;
     int a = letter(triple.a, triple.l, i), b = letter(triple.b, triple.m, j);
     int c = letter(triple.c, triple.n, k);
-    Column s = column(a, paired(a, b), paired(a, c), paired(b, c));
+    Column s = column(paired(a, b), paired(a, c), paired(b, c));
     Cell here = cell(moves(cell_at(triple, i - 1, j - 1, k - 1), cell_at(triple, i - 1, j - 1, k),
                            cell_at(triple, i - 1, j, k - 1), cell_at(triple, i, j - 1, k - 1),
                            cell_at(triple, i - 1, j, k), cell_at(triple, i, j - 1, k),

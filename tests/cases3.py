@@ -15,8 +15,8 @@ from cases import AB, array, mutated
 
 from glsw.batch import Batch
 from glsw.engines.three import ENGINES3, engine3_of
+from glsw.engines.three.forms import TileShape
 from glsw.engines.three.reference import Reference3, fill, trace
-from glsw.engines.three.tiles import TileShape
 from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -29,7 +29,7 @@ OPTIONS: dict[str, tuple[dict[str, object], ...]] = {
     "auto": (),  # see test_auto
     "plane": ({},),
     "subtable": (
-        {"shape": TileShape(2, 2, 2, 1), "depth": 4, "packed": False, "spacing": 2},
+        {"shape": TileShape(2, 2, 2, 1), "depth": 4, "packed": False, "spacing": 8},
         {},
     ),
 }

@@ -62,10 +62,25 @@ class Throttle:
         progress : callable, optional
             Called after each slice with the cells finished since the last call.
         """
-        reported = 0
-        for part in self.slices(steps):
+
+        def queue(part: range) -> None:
             for k in part:
                 step(k)
+
+        self.run_slices(steps, queue, cells=cells, progress=progress)
+
+    def run_slices(
+        self,
+        steps: int,
+        queue: Callable[[range], None],
+        *,
+        cells: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Call ``queue`` for slices of the steps, as `run` does for each of them."""
+        reported = 0
+        for part in self.slices(steps):
+            queue(part)
             done = cells * part.stop // steps
             if progress:
                 progress(done - reported)

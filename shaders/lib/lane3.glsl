@@ -19,25 +19,33 @@ Lane lane_at(Triple triple, int j, int k) {
     return lane;
 }
 
-// From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
-// `ahead`: letters of a from its own, `a`, on.
-int next_plane(Lane lane, int a, int x, int ahead, Cell before[ACROSS * ACROSS],
-               inout Cell here[ACROSS * ACROSS], inout uint words[WORDS]) {
-    int best = 0, ab[SIDE], ac[SIDE];
+struct RowScores { int a, ab[SIDE], ac[SIDE]; };  // a letter of a, and with those of b and c
+
+RowScores row_scores(Lane lane, int a) {
+    RowScores s;
+    s.a = a;
     for (int y = 0; y < SIDE; ++y) {
-        ab[y] = paired(a, lane.b[y]);
-        ac[y] = paired(a, lane.c[y]);
+        s.ab[y] = paired(a, lane.b[y]);
+        s.ac[y] = paired(a, lane.c[y]);
     }
+    return s;
+}
+
+// From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
+// `ahead`: letters of a from that of `row` on.
+int next_plane(Lane lane, RowScores row, int x, int ahead, Cell before[ACROSS * ACROSS],
+               inout Cell here[ACROSS * ACROSS], inout uint words[WORDS]) {
+    int best = 0;
     for (int y = 0; y < SIDE; ++y) {
         for (int z = 0; z < SIDE; ++z) {
             int at = (y + 1) * ACROSS + z + 1, bc = lane.bc[y * SIDE + z];
             int number = (x * SIDE + y) * SIDE + z;
             ivec3 left = ivec3(ahead, lane.ahead - ivec2(y, z));
             bool inside = all(greaterThan(left, ivec3(0)));
-            Column s = unless_forbidden(number, inside, column(a, ab[y], ac[z], bc));
+            Column s = unless_forbidden(number, inside, column(row.ab[y], row.ac[z], bc));
             Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
                             here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
-            int least = least_of(a, lane.b[y], lane.c[z]);
+            int least = least_of(row.a, lane.b[y], lane.c[z]);
             here[at] = cell(d, least);
             if (is_end(left)) best = max(best, as_number(here[at].h, x, y, z));
             note(words, number, d, here[at], least);

@@ -10,6 +10,8 @@ const int PER_WORD = 1;
 #ifdef LINEAR
 #define Side int
 
+bool is_empty(Side s) { return s == EMPTY; }
+
 Side joined(Side first, Side second) { return PER_WORD == 1 ? first : first | second << 16; }
 
 Side part(Side word, int x) {
@@ -31,6 +33,8 @@ Cell from_k(Side s) { return Cell(s); }
 #ifdef PACKED
 #define Side ivec2
 
+bool is_empty(Side s) { return any(equal(s, ivec2(EMPTY))); }
+
 Side side(int h, int x, int y, int z) {
     return Side(h | x + opens << 16, y + opens | z + opens << 16);
 }
@@ -41,6 +45,8 @@ ivec4 values(Side s) {
 }
 #else
 #define Side ivec4
+
+bool is_empty(Side s) { return any(equal(s, ivec4(EMPTY))); }
 
 Side side(int h, int x, int y, int z) { return Side(h, x, y, z); }
 

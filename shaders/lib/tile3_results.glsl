@@ -1,6 +1,7 @@
 // The results of a tile: its best cell; with TABLE its part of the table, with DIRECTIONS its bits.
-// Needs tile3.glsl, best3.glsl and directions3.glsl.
-shared Best candidates[WORKGROUP];
+// Needs tile3_bringing.glsl, tile3_planes.glsl, best3.glsl and directions3.glsl.
+shared Best candidates[LANES];
+const Best NO_BEST = Best(0x7fffffff, 0, 0, 0);  // an error
 
 uint best_place() { return triple.best + uint(patch_number()); }
 
@@ -8,23 +9,23 @@ Best best_of_tiles_above() { return tile.x == 0 ? NOTHING : best_cells[best_plac
 
 // Every invocation calls it.
 void store_best(Best mine) {
-    uint t = gl_LocalInvocationIndex;
-    candidates[t] = mine;
+    int t = int(gl_LocalInvocationIndex);
+    if (t < LANES) candidates[t] = mine;
     barrier();
-    for (uint half_size = WORKGROUP / 2u; half_size > 0u; half_size /= 2u) {
+    for (int half_size = LANES / 2; half_size > 0; half_size /= 2) {
         if (t < half_size) candidates[t] = better(candidates[t], candidates[t + half_size]);
         barrier();
     }
-    if (t == 0u) best_cells[best_place()] = candidates[0];
+    if (t == 0) best_cells[best_place()] = in_vain ? NO_BEST : candidates[0];
 }
 
 #ifdef TABLE
 layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Table {
-    int table[];  // of rows from first_tile on
+    int table[];  // of rows from first_kept on
 };
 
 void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
-    int row = i - first_tile * ROWS;
+    int row = i - first_kept;
     for (int x = 0; x < SIDE * SIDE; ++x) {
         int j = lane.j + x / SIDE, k = lane.k + x % SIDE;
         if (i < triple.l && j < triple.m && k < triple.n)
@@ -41,7 +42,7 @@ layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Directions {
 };
 
 void keep(uint words[WORDS], int at, int J, int K) {
-    ivec3 place = sub_table(at, J, K) - ivec3(first_tile * DEPTH, 0, 0);
+    ivec3 place = sub_table(at, J, K) - ivec3(first_kept / DEEP, 0, 0);
     for (int w = 0; w < WORDS; ++w) {
         uint at = word_place(place.x, place.y, place.z, w, WORDS, columns());
         direction_words[triple.directions + at] = words[w];

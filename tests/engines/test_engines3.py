@@ -5,6 +5,8 @@ And the reference, by that of the definition: see `naive3`.
 
 import functools
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import islice, permutations, product
 from types import SimpleNamespace
@@ -21,11 +23,12 @@ from hypothesis import strategies as st
 from subtests import with_subtests
 
 from glsw.batch import Batch
+from glsw.device.device import DeviceError
 from glsw.engines import Reference
-from glsw.engines.three import ENGINES3, Subtable, subtable
+from glsw.engines.three import ENGINES3, Subtable, forms
+from glsw.engines.three.forms import TileForms, TileShape
+from glsw.engines.three.gl import DeviceTriples
 from glsw.engines.three.reference import Reference3
-from glsw.engines.three.subtable import _TileForms
-from glsw.engines.three.tiles import TileShape
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
@@ -314,24 +317,67 @@ def test_largest_scores(usual, gaps):
 
 def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
     scoring = Scoring3.identity()
-    forms = {
-        software: _TileForms(scoring, SimpleNamespace(info=info), None, None, None)
+    choosers = {
+        software: TileForms(scoring, SimpleNamespace(info=info), None, None, None, None)
         for software in (False, True)
         for info in [replace(device.info, software=software)]
     }
-    shapes = {key: each._shape_for(False, True, True) for key, each in forms.items()}
+    shapes = {key: each._shape_for(False, True, True) for key, each in choosers.items()}
     assert shapes == {False: TileShape(4, 16, 16, 1), True: TileShape(4, 8, 8, 1)}
-    assert forms[False]._shape_for(True, True, True) == TileShape(4, 16, 8, 2)
+    assert choosers[False]._shape_for(True, True, True) == TileShape(4, 16, 8, 2)
     rng = np.random.default_rng(16)
     triples = Batch.of(
         [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
     )
-    monkeypatch.setattr(subtable, "_MANY_TRIPLES", 5)
+    monkeypatch.setattr(forms, "_MANY_TRIPLES", 5)
     engine = Subtable(scoring, device)
-    monkeypatch.setattr(engine._forms, "_software", False)
+    monkeypatch.setattr(engine._forms, "_info", replace(device.info, software=False))
     expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
     assert found.score.tolist() == expected.score.tolist()
     assert found.end.tolist() == expected.end.tolist()
+
+
+WAITING = """
+import cases3
+from glsw.device.device import open_device
+from glsw.engines.three.forms import TileShape
+
+small = {"shape": TileShape(2, 2, 2, 1), "packed": False}
+deep = {"shape": TileShape(2, 4, 2, 2), "depth": 4, "spacing": 8}
+device = open_device(quiet=True)
+for first, options in ((0, small), (4, deep)):
+    for case in list(cases3.CASES.values())[first::8]:
+        part = case.part(slice(0, 40, 6))
+        engine = cases3.build(("subtable", {"polling": True, **options}), case.scoring, device)
+        cases3.judge(engine, part)
+for case in list(cases3.WHOLE_CASES.values())[::9]:
+    engine = cases3.build(("subtable", {"polling": True, **small}), case.scoring, device)
+    cases3.judge(engine, case.part(slice(0, 40, 8)))
+"""
+
+
+def test_tiles_that_wait_for_one_another(device):
+    """One work group at a time: llvmpipe ends the loops of those that wait."""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WAITING],
+        env={**os.environ, "LP_NUM_THREADS": "0", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+
+
+def test_tiles_that_waited_in_vain_are_an_error(device):
+    data = DeviceTriples.of(Batch.of([[np.zeros(3, np.uint8)] * 3] * 2), None)
+    cells = np.array([[3, 6, 2, 2], [2**31 - 1, 0, 0, 0], [0, 0, 0, 0]], np.int32)
+    counts = np.array([1, 2])
+    with pytest.raises(DeviceError, match="waited in vain"):
+        data.best(np.arange(2), cells, counts)
+    cells[1] = 1, 2, 0, 1
+    best = data.best(np.arange(2), cells, counts)
+    assert best.score.tolist() == [3, 1]
+    assert best.cell.tolist() == [[3, 3, 3], [1, 2, 2]]
 
 
 def test_nothing_to_align(usual):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import moderngl
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.device.device import Device
+from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
@@ -19,7 +20,6 @@ from glsw.engines.gl import (
     SUBSTITUTION,
     Binding,
     Programs,
-    Storage,
     numbered,
     upload_scores,
 )
@@ -31,11 +31,13 @@ from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
-BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS")
-LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS = (
+BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS", "TICKETS")
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = (
     BINDINGS  # or the table in place of DIRECTIONS
 )
 TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
+_NO_SCORE = 2**31 - 1
+"""That of a tile which has waited in vain for others, see tile3_results.glsl."""
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
 
@@ -77,9 +79,10 @@ class Compute3(Programs, Engine3):
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         Engine3.__init__(self, scoring, device)
-        Storage.__init__(self, self.device)
+        Programs.__init__(self, self.device)
         self._throttle = Throttle(self.device)
         self._uploaded: DeviceTriples | None = None
+        self._last: tuple[Batch, DeviceTriples] | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
         places = letter_count(scoring)
@@ -104,7 +107,12 @@ class Compute3(Programs, Engine3):
             self._defines["SCORES"], self._substitution = upload_scores(self.device, matrix, _NEVER)
 
     def device_triples(self, triples: Batch) -> DeviceTriples:
-        """Return triples as the device gets them."""
+        """Return triples as the device gets them, the last ones again if they are the same."""
+        if self._last is None or self._last[0] is not triples:
+            self._last = triples, self._prepared(triples)
+        return self._last[1]
+
+    def _prepared(self, triples: Batch) -> DeviceTriples:
         borders = self.scoring.pairs_gain or not self.scoring.local
         data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
         if self.scoring.local or not len(triples):
@@ -165,7 +173,7 @@ class DeviceTriples:
             sequences = Sequences(residues, sequences.offsets + count)
         return DeviceTriples(sequences, index, int(nothing is not None))
 
-    @property
+    @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Letters of the three, shape (N, 3)."""
         return self.sequences.lengths[self.index]
@@ -193,10 +201,15 @@ class DeviceTriples:
 
         ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple ``chosen[t]``.
         """
-        owner = np.repeat(np.arange(len(chosen)), counts)
-        score, d, i, j = cells.T
-        order = np.lexsort((j, i, d, -score, owner))
-        first = order[np.cumsum(counts) - counts]
+        starts = np.cumsum(counts) - counts
+        highest = np.repeat(np.maximum.reduceat(cells[:, 0], starts), counts)
+        if highest.max() == _NO_SCORE:
+            raise DeviceError("tiles of three sequences waited in vain for one another")
+        kept = cells[:, 0] == highest
+        owner = np.repeat(np.arange(len(chosen)), counts)[kept]
+        score, d, i, j = cells[kept].T
+        order = np.lexsort((j, i, d, owner))
+        first = order[np.searchsorted(owner, np.arange(len(chosen)))]
         found = np.stack([i, j, d - i - j], axis=1)[first] + (1 - self.before)
         return BestCells(score[first] - self.origin, found.astype(np.int32))
 

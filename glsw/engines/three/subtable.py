@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,27 +13,32 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.base import Progress, ignore
+from glsw.engines.recurrence import Uniform
 from glsw.engines.three import gl
+from glsw.engines.three.forms import NEVER, TileForm, TileForms, TileShape
 from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
-from glsw.engines.three.tiles import Chunk, TileForm, TileRange, TileShape
+from glsw.engines.three.tiles import Chunk, RowRange
 from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32
-_MANY_TRIPLES = 256  # whose tiles keep a large device busy
+_EMPTYING_GROUPS = 1024
+_CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
 
 class Subtable(Compute3):
-    """Compute sub-tables in tiles, the tiles on a diagonal plane in a dispatch ("GPUI").
+    """Compute sub-tables, in tiles of work groups ("GPUI").
 
     An invocation computes sub-tables, of 4 x 4 x 4 cells in the paper and by default of one cell
     along the first sequence, one after the other along that sequence, in registers; the
     invocations of a work group move along a wavefront of sub-tables and hand their sides on in
-    shared memory, work groups in global memory. Only sides are kept, in planes: memory is linear in
-    the first sequence. Alignments need 3 bits per cell (16 with affine gaps). Where these exceed
-    the memory, planes of the table are kept, and the cells after them are computed again.
+    shared memory, work groups in global memory. Hardware computes all tiles in one dispatch, where
+    they wait for one another; software renderers those on a diagonal plane. Only sides are kept, in
+    planes, of as many rows at once as there is memory for. Alignments need 3 bits per cell (16 with
+    affine gaps). Where these exceed the memory, planes of the table are kept, and the cells after
+    them are computed again.
 
     Parameters
     ----------
@@ -39,13 +47,16 @@ class Subtable(Compute3):
     shape : TileShape, optional
         By default what suits the device; that of the paper is ``TileShape(4, 8, 8, deep=4)``.
     depth : int, optional
-        Sub-tables of an invocation in a tile, along the first sequence.
+        Sub-tables of an invocation in a tile, along the first sequence; on hardware by default as
+        many as there are, or as there is time and memory for.
     packed : bool, optional
         Whether sides have two values in a word, which needs scores below 2^16; by default where
         that holds.
     spacing : int, optional
-        Tiles between two kept planes when alignments are computed in parts; by default directions
-        are kept as long as they fit the memory.
+        Sub-tables between two kept planes when alignments are computed in parts; by default
+        directions are kept as long as they fit the memory.
+    polling : bool, optional
+        Whether tiles wait for the sides of others; by default on hardware.
     """
 
     name = "subtable"
@@ -60,6 +71,7 @@ class Subtable(Compute3):
         depth: int | None = None,
         packed: bool | None = None,
         spacing: int | None = None,
+        polling: bool | None = None,
     ) -> None:
         super().__init__(scoring, device)
         if shape is not None:
@@ -67,8 +79,8 @@ class Subtable(Compute3):
         if depth is not None and depth < 1:
             raise ValueError(f"depth {depth}: at least 1 sub-table expected")
         if spacing is not None and spacing < 1:
-            raise ValueError(f"spacing {spacing}: at least 1 tile expected")
-        self._forms = _TileForms(scoring, self.device, shape, depth, packed)
+            raise ValueError(f"spacing {spacing}: at least 1 sub-table expected")
+        self._forms = TileForms(scoring, self.device, shape, depth, packed, polling)
         self._spacing = spacing
         self._memory = memory
         self.memory_used = 0
@@ -100,16 +112,15 @@ class Subtable(Compute3):
                 self.device.activate()
                 chunk = self._chunk(data, np.array([t]))
                 self._prepare(chunk)
-                rows = chunk.form.rows
-                tile = 4 * table[0].size * rows
-                slab = max(1, min(self._memory - chunk.bytes, self._block) // tile)
-                self.memory_used = max(self.memory_used, chunk.bytes + slab * tile)
-                for first in range(0, chunk.tiles, slab):
-                    slab_rows = table[first * rows : (first + slab) * rows]
-                    self.reserve(gl.DIRECTIONS, slab_rows.nbytes)
-                    part = TileRange(first, min(first + slab, chunk.tiles))
+                deep = chunk.form.shape.deep
+                row = 4 * deep * table[0].size
+                rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
+                self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
+                for part in chunk.everything.parts(rows):
+                    slab = table[part.first : part.stop]
+                    self.reserve(gl.DIRECTIONS, slab.nbytes)
                     self._fill(chunk, part, TABLE=1, progress=progress)
-                    self.download_into(gl.DIRECTIONS, slab_rows)
+                    self.download_into(gl.DIRECTIONS, slab)
             yield table[(slice(data.before, None),) * 3] - data.origin
 
     # alignments
@@ -155,7 +166,7 @@ class Subtable(Compute3):
     ) -> tuple[BestCells, list[npt.NDArray[np.uint32]]]:
         """Compute the tables of a chunk and trace back from the best cells."""
         masked = 1 if chunk.masked else None
-        whole = chunk.spacing >= chunk.tiles
+        whole = chunk.spacing >= chunk.rows
         self._fill(chunk, DIRECTIONS=1 if whole else None, MASKED=masked, progress=progress)
         best = self._best(chunk)
         traces = np.zeros(len(chunk.chosen), _TRACE)
@@ -175,7 +186,7 @@ class Subtable(Compute3):
         return best, runs
 
     def _continue(
-        self, chunk: Chunk, traces: npt.NDArray[np.void], first_tile: int
+        self, chunk: Chunk, traces: npt.NDArray[np.void], first_row: int
     ) -> npt.NDArray[np.void]:
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
@@ -188,7 +199,7 @@ class Subtable(Compute3):
             **chunk.form.shape.defines,
         )
         program["triple_count"] = len(traces)
-        program["first_sub_table"] = first_tile * chunk.form.depth
+        program["first_sub_table"] = first_row // chunk.form.shape.deep
         program.run(-(-len(traces) // _TRACES_PER_GROUP))
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
@@ -215,7 +226,7 @@ class Subtable(Compute3):
             yield self._chunk(data, order, trace=trace)
             return
         form = self._forms.of(data, order, trace)
-        everything = Chunk(data, order, form, trace)
+        everything = self._chunk(data, order, form, trace=trace)
         each = np.zeros(len(data.index), np.int64)
         each[order] = everything.each
         alone = each > self._room
@@ -225,7 +236,8 @@ class Subtable(Compute3):
         for t in large:
             yield self._chunk(data, np.array([t]), trace=trace)
         for chosen in cut_by_memory(order[~alone[order]], each, self._room):
-            yield self._chunk(data, chosen, form, trace=trace)
+            whole = len(chosen) == len(order)
+            yield everything if whole else self._chunk(data, chosen, form, trace=trace)
 
     def _chunk(
         self,
@@ -238,22 +250,22 @@ class Subtable(Compute3):
     ) -> Chunk:
         """Choose form and spacing; the table of a single triple may need parts."""
         form = form or self._forms.of(data, chosen, trace)
-        chunk = Chunk(data, chosen, form, trace, masked)
+        most = form.tile_rows if form.polling else NEVER
+        chunk = Chunk(data, chosen, form, trace, masked, most_rows=most)
         if self._spacing and trace:
-            chunk = chunk.spaced(self._spacing)
-        elif len(chosen) == 1 and not self._fits(chunk):
-            tries = [chunk.spaced(spacing) for spacing in range(chunk.tiles - 1, 0, -1) if trace]
+            chunk = replace(chunk, spacing=self._spacing * form.shape.deep)
+        if len(chosen) == 1:
+            tries = chunk.smaller(trace and not self._spacing)
             found = next(filter(self._fits, tries), None)
-            if found is None:
+            if found is None and not self._spacing:
                 lengths = ", ".join(map(str, (chunk.lengths[0] - data.before).tolist()))
-                least = min([chunk, *tries], key=lambda each: each.bytes)
+                least = min(chunk.smaller(trace), key=lambda each: each.bytes)
                 raise DeviceMemoryError(
                     f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
                     f"{least.largest} of them in one buffer; {self._memory} may be used, and a "
                     f"buffer may have {self._block}"
                 )
-            chunk = found
-        self.memory_used = max(self.memory_used, chunk.bytes)
+            chunk = found or chunk
         return chunk
 
     def _fits(self, chunk: Chunk) -> bool:
@@ -261,9 +273,10 @@ class Subtable(Compute3):
 
     def _prepare(self, chunk: Chunk) -> None:
         """Upload the triples of a chunk and reserve its buffers."""
+        self.memory_used = max(self.memory_used, chunk.bytes)
         self.upload_triples(chunk.data)
         self.upload(gl.TRIPLES, chunk.records)
-        self.reserve(gl.SIDES, chunk.form.side_bytes * int(chunk.sides.sum()))
+        self.reserve(gl.SIDES, chunk.form.side_bytes * chunk.side_count)
         self.reserve(gl.BEST, 16 * int(chunk.patches.prod(axis=1).sum()))
         self.reserve(gl.KEPT, chunk.form.side_bytes * int(chunk.kept.sum()))
         self.reserve(gl.DIRECTIONS, 4 * int(chunk.directions.sum()))
@@ -271,105 +284,82 @@ class Subtable(Compute3):
     def _fill(
         self,
         chunk: Chunk,
-        part: TileRange | None = None,
+        part: RowRange | None = None,
         *,
         progress: Progress,
         AGAIN: int = 0,  # noqa: N803
         **defines: int | None,
     ) -> None:
-        """Compute a part of the tiles, or all of them."""
-        defines |= {"AGAIN": AGAIN, **chunk.form.defines}
-        program = self.triples_program("subtable.comp", chunk.data, **defines)
+        """Compute some rows, or all of them."""
         part = part or chunk.everything
-        patches, deep = chunk.most_patches(part), part.stop - part.first
-        self.set(
-            program,
-            {
-                "first_tile": part.first,
-                "last_tile": part.stop - 1,
-                "spacing": chunk.spacing,
-            },
-        )
-        for binding in (gl.SIDES, gl.BEST, gl.DIRECTIONS):
-            self.reserve(binding, 0)
-        waves = chunk.waves(part)
-        cells = chunk.cells * (part.stop - part.first) // chunk.tiles
+        defines |= {"AGAIN": AGAIN, **chunk.form.defines}
+        emptying = self.program("empty_sides.comp", **defines) if chunk.form.polling else None
+        program = self.triples_program("subtable.comp", chunk.data, **defines)
+        for binding in (gl.SIDES, gl.BEST, gl.DIRECTIONS, gl.TICKETS):
+            self.reserve(binding)
+        patches = chunk.most_patches(part)
+        for rows in part.parts(chunk.rows_at_once):
+            again = part.first // chunk.spacing - 1 if AGAIN else -1
+            keeps = not AGAIN and rows.stop % chunk.spacing == 0
+            known: dict[str, Uniform] = {
+                "first_kept": part.first,
+                "kept_number": (again, rows.stop // chunk.spacing - 1 if keeps else -1),
+            }
+            self.set(program, {name: known[name] for name in known if name in program})
+            cells = chunk.cells_before(rows.stop) - chunk.cells_before(rows.first)
+            compute = partial(self._poll, emptying) if emptying else self._wave
+            compute(program, chunk, rows, patches, cells=cells, progress=progress)
+        self.device.check("computing sub-tables")
+
+    def _poll(
+        self,
+        emptying: Any,
+        program: Any,
+        chunk: Chunk,
+        rows: RowRange,
+        patches: tuple[int, int],
+        **reported: Any,
+    ) -> None:
+        """Compute rows with all tiles in a dispatch, or as many of them as there is time for."""
+        unit = chunk.rows_of(_CELLS_OF_UNIT)
+        program["patches_at_once"] = patches
+
+        def queue(units: range) -> None:
+            self.set(emptying, chunk.empty_words)
+            emptying.run(_EMPTYING_GROUPS)
+            self.barrier()
+            first, stop = (min(rows.first + unit * k, rows.stop) for k in (units.start, units.stop))
+            program["first_row"], program["last_row"] = first, stop
+            program.run(*patches, len(chunk.chosen))
+            self.barrier()
+
+        self._throttle.run_slices(-(-(rows.stop - rows.first) // unit), queue, **reported)
+
+    def _wave(
+        self,
+        program: Any,
+        chunk: Chunk,
+        rows: RowRange,
+        patches: tuple[int, int],
+        **reported: Any,
+    ) -> None:
+        """Compute rows in tiles, those on a diagonal plane in a dispatch."""
+        tile = chunk.form.tile_rows
+        program["first_row"], program["last_row"] = rows.first, rows.stop
+        program["tile_rows"] = tile
+        tiles = -(-(rows.stop - rows.first) // tile)
 
         def step(wave: int) -> None:
-            first = [max(0, wave + 2 - deep - other) for other in patches[::-1]]
+            first = [max(0, wave + 2 - tiles - other) for other in patches[::-1]]
             groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
             program["wave"] = wave, *first
             program.run(groups[0], groups[1], len(chunk.chosen))
             self.barrier()
 
-        self._throttle.run(waves, step, cells=cells, progress=progress)
-        self.device.check("computing sub-tables")
+        self._throttle.run(tiles + sum(patches) - 2, step, **reported)
 
     def _best(self, chunk: Chunk) -> BestCells:
         """Return the best cell of each triple of a chunk, see `Engine3.best`."""
         counts = chunk.patches.prod(axis=1)
         cells = self.download(gl.BEST, (np.int32, 4), int(counts.sum()))
         return chunk.data.best(chunk.chosen, cells, counts)
-
-
-class _TileForms:
-    """Choose the form of tiles for triples: as requested, else as suits device and scoring."""
-
-    def __init__(
-        self,
-        scoring: Scoring3,
-        device: Device,
-        shape: TileShape | None,
-        depth: int | None,
-        packed: bool | None,
-    ) -> None:
-        self._scoring = scoring
-        self._software = device.info.software
-        self._shared = device.info.limits["max_shared_memory"]
-        self._shape, self._depth, self._packed = shape, depth, packed
-        self._name = device.info.name
-        for trace in (False, True):
-            self._form(trace, packed is not False, depth or 1)
-
-    def of(self, data: DeviceTriples, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
-        """Return the form for some triples."""
-        lengths = data.lengths[chosen]
-        first = int(lengths[:, 0].max())
-        bound = data.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
-        if self._packed and bound >= 2**16:
-            raise ValueError(f"packed sides need scores below 65536, {bound} is possible")
-        packed = bound < 2**16 and self._packed is not False
-        many = len(chosen) >= _MANY_TRIPLES
-        if self._depth:
-            return self._form(trace, packed, self._depth, many)
-        short, long = (16, 128) if self._software else (8, 32)
-        form = self._form(trace, packed, 1, many)
-        rows = min(long if first > 2 * short else short, self._most_rows(form))
-        return form._replace(depth=max(1, rows // form.shape.deep))
-
-    def _form(self, trace: bool, packed: bool, depth: int, many: bool = False) -> TileForm:
-        """Return a form; ValueError if it does not fit the shared memory."""
-        shape = self._shape_for(trace, packed, many)
-        form = TileForm(shape, self._scoring.linear, packed, depth)
-        deepest = self._most_rows(form) // form.shape.deep
-        if depth > deepest:
-            raise ValueError(
-                f"depth {depth}: at most {max(0, deepest)} fit the shared memory of {self._name} "
-                f"with {form.shape}"
-            )
-        return form
-
-    def _most_rows(self, form: TileForm) -> int:
-        return form.most_rows(self._scoring, self._shared)
-
-    def _shape_for(self, trace: bool, packed: bool, many: bool) -> TileShape:
-        """Return the requested shape, or the fastest of those measured, of ``many`` triples too."""
-        if self._shape:
-            return self._shape
-        linear = self._scoring.linear
-        deep = 2 if trace and linear else 1  # of which directions fill words
-        if self._software:
-            return TileShape(4 if linear else 2, 8, 8, deep)
-        if many and linear and not trace and self._scoring.scheme == "identity":
-            return TileShape(4, 16, 16, deep)
-        return TileShape(4, 16 if linear or packed else 8, 8, deep)

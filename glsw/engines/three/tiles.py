@@ -1,136 +1,35 @@
-"""Tiles of the engine ``subtable``: their form, and the chunks of triples and their buffers."""
+"""The chunks of triples of the engine ``subtable``, and their share of its buffers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.gl import LETTERS_IN_BLOCK
-from glsw.engines.three.gl import TRIPLE, DeviceTriples, letter_count
-from glsw.scoring.three import Scoring3
+from glsw.engines.three.forms import BATCH, HELPERS, NEVER, TileForm
+from glsw.engines.three.gl import TRIPLE, DeviceTriples
+from glsw.sequences.encoded import offsets_of
 
-NEVER = 2**30
-NUMBERS = 256
-"""Cells that best3.glsl can tell apart in a sub-table, by their distance from its corner."""
+_LEAST_ROWS = 32  # at once, for want of memory
 
 _Int64 = npt.NDArray[np.int64]
 
 
-class TileShape(NamedTuple):
-    """The shape of tiles, compiled into the shaders.
-
-    Parameters
-    ----------
-    side : int
-        Cells of a sub-table along the second and the third sequence.
-    lanes_j, lanes_k : int
-        Columns of sub-tables in a work group along these.
-    deep : int
-        Cells of a sub-table along the first sequence.
-    """
-
-    side: int
-    lanes_j: int
-    lanes_k: int
-    deep: int = 4
-
-    def check(self) -> None:
-        """Raise ValueError if there are no such tiles."""
-        side, lanes_j, lanes_k, deep = self
-        lanes, behind = lanes_j * lanes_k, ((deep + 2 * side - 3) * deep + deep - 1) * side + side
-        if min(self) < 1 or lanes & (lanes - 1) or behind > NUMBERS:
-            raise ValueError(
-                f"{self}: numbers from 1 on, a power of two of lanes and sub-tables of not much "
-                "more than 4 x 4 x 4 cells expected"
-            )
-
-    @property
-    def width(self) -> tuple[int, int]:
-        """Cells of a work group along j and k."""
-        return self.side * self.lanes_j, self.side * self.lanes_k
-
-    @property
-    def defines(self) -> dict[str, int]:
-        """The defines of the shaders."""
-        return {
-            "SIDE": self.side,
-            "DEEP": self.deep,
-            "LANES_J": self.lanes_j,
-            "LANES_K": self.lanes_k,
-        }
-
-    @property
-    def cells(self) -> int:
-        """Cells of a sub-table."""
-        return self.deep * self.side**2
-
-
-class TileForm(NamedTuple):
-    """The form of tiles, all of it compiled into the shaders.
-
-    Parameters
-    ----------
-    shape : TileShape
-    linear : bool
-        Whether gaps are linear.
-    packed : bool
-        Whether sides have two values in a word.
-    depth : int
-        Sub-tables of a tile along the first sequence.
-    """
-
-    shape: TileShape
-    linear: bool
-    packed: bool
-    depth: int
-
-    @property
-    def rows(self) -> int:
-        """Cells of a tile along i."""
-        return self.depth * self.shape.deep
-
-    @property
-    def side_bytes(self) -> int:
-        """Bytes of a side of a cell; with linear gaps and packed, of two."""
-        return 4 if self.linear else 8 if self.packed else 16
-
-    @property
-    def words(self) -> tuple[int, int]:
-        """Words of a row of a sub-table, across j and across k."""
-        side = self.shape.side
-        halves = self.packed and self.linear
-        return ((side + 2) // 2, (side + 1) // 2) if halves else (side + 1, side)
-
-    @property
-    def defines(self) -> dict[str, int | None]:
-        """The defines of the shaders."""
-        lanes = self.shape.lanes_j * self.shape.lanes_k
-        packed = 1 if self.packed else None
-        return {**self.shape.defines, "WORKGROUP": lanes, "ROWS": self.rows, "PACKED": packed}
-
-    def most_rows(self, scoring: Scoring3, shared: int) -> int:
-        """Return the most rows along i of a tile, given the bytes of shared memory."""
-        shape, (j_words, k_words) = self.shape, self.words
-        lanes = shape.lanes_j * shape.lanes_k
-        between = j_words * (lanes - shape.lanes_k) + k_words * (lanes - shape.lanes_j) + 32
-        count = letter_count(scoring)
-        shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
-        scores = 4 * count * (count + 1) if shared_scores else 0
-        fixed = 2 * shape.deep * between * self.side_bytes + 16 * lanes + scores + 16
-        row = self.side_bytes * (j_words * shape.lanes_k + k_words * shape.lanes_j) + 4
-        return (shared - fixed) // row
-
-
-class TileRange(NamedTuple):
-    """Tiles from first to stop - 1 along i, and at most ``patches`` along j and k."""
+class RowRange(NamedTuple):
+    """Rows from first to stop - 1, and at most ``patches`` along j and k."""
 
     first: int
     stop: int
     patches: tuple[int, int] = (NEVER, NEVER)
+
+    def parts(self, most: int) -> Iterator[RowRange]:
+        """Yield ranges of at most so many rows; of all of them if there are no more."""
+        for first in range(self.first, self.stop, most):
+            yield self._replace(first=first, stop=min(first + most, self.stop))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +47,9 @@ class Chunk:
     trace, masked : bool
         Whether paths are traced, and cells forbidden.
     spacing : int
-        Tiles along i between two planes that are kept.
+        Rows between two planes that are kept, a multiple of those of a sub-table.
+    most_rows : int
+        Rows whose sides there is room for, likewise.
     """
 
     data: DeviceTriples
@@ -157,10 +58,23 @@ class Chunk:
     trace: bool = False
     masked: bool = False
     spacing: int = NEVER
+    most_rows: int = NEVER
 
-    def spaced(self, spacing: int) -> Chunk:
-        """Return the chunk with another spacing."""
-        return replace(self, spacing=spacing)
+    def smaller(self, keeps_planes: bool) -> Iterator[Chunk]:
+        """Yield the same with fewer and fewer rows at once, if tiles wait for one another.
+
+        Then with more and more planes that are kept, if they may be.
+        """
+        deep, rows = self.form.shape.deep, self.rows_at_once
+        yield self
+        while self.form.polling and rows > _LEAST_ROWS:
+            rows = _whole(-(-rows // 2), deep)
+            yield replace(self, most_rows=rows)
+        if keeps_planes:
+            for spacing in dict.fromkeys(
+                _whole(-(-self.rows // k), deep) for k in range(2, self.rows + 1)
+            ):
+                yield from replace(self, spacing=spacing).smaller(False)
 
     @cached_property
     def lengths(self) -> _Int64:
@@ -168,9 +82,10 @@ class Chunk:
         return self.data.lengths[self.chosen]
 
     @cached_property
-    def tiles_along(self) -> _Int64:
-        """Tiles along i."""
-        return -(-self.lengths[:, 0] // (self.form.rows))
+    def all_rows(self) -> _Int64:
+        """Rows of the sub-tables of each triple."""
+        rows: _Int64 = _whole(self.lengths[:, 0], self.form.shape.deep)
+        return rows
 
     @cached_property
     def patches(self) -> _Int64:
@@ -179,37 +94,47 @@ class Chunk:
         return patches
 
     @cached_property
-    def tiles(self) -> int:
-        """The most tiles along i."""
-        return int(self.tiles_along.max())
+    def rows(self) -> int:
+        """The most rows."""
+        return int(self.all_rows.max())
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows from one dispatch, or several that follow one another, to the next."""
+        return min(self.rows, self.spacing, self.most_rows)
 
     @property
     def cells(self) -> int:
         """Cells of all tables, for progress."""
         return int((self.lengths - self.data.before).prod(axis=1).sum())
 
-    @property
-    def everything(self) -> TileRange:
-        """All tiles."""
-        return TileRange(0, self.tiles)
+    def cells_before(self, row: int) -> int:
+        """Cells of all tables before a row, about; exact behind the last one."""
+        return self.cells * row // self.rows
 
-    def most_patches(self, part: TileRange) -> tuple[int, int]:
+    def rows_of(self, cells: int) -> int:
+        """Return the rows, whole sub-tables, that have about so many cells."""
+        deep = self.form.shape.deep
+        return max(deep, cells * self.rows // max(1, self.cells) // deep * deep)
+
+    @property
+    def everything(self) -> RowRange:
+        """All rows."""
+        return RowRange(0, self.rows)
+
+    def most_patches(self, part: RowRange) -> tuple[int, int]:
         """Return the most patches along j and k in a part."""
         j, k = np.minimum(self.patches.max(axis=0), part.patches).tolist()
         return j, k
 
-    def waves(self, part: TileRange) -> int:
-        """Return the number of diagonal planes of tiles in a part."""
-        return part.stop - part.first + sum(self.most_patches(part)) - 2
-
-    def part_above(self, at: npt.NDArray[np.int32]) -> TileRange:
-        """Return the tiles from the last kept plane to the cell at (i, j, k), from 1."""
-        rows = self.form.rows
+    def part_above(self, at: npt.NDArray[np.int32]) -> RowRange:
+        """Return the rows from the last kept plane to the cell at (i, j, k), from 1."""
         i, j, k = (max(1, int(x)) for x in at)
-        tile = (i - 1) // rows
         width = self.form.shape.width
-        patches = -(-j // width[0]), -(-k // width[1])
-        return TileRange(tile // self.spacing * self.spacing, tile + 1, patches)
+        first = (i - 1) // self.spacing * self.spacing
+        return RowRange(
+            first, _whole(i, self.form.shape.deep), (-(-j // width[0]), -(-k // width[1]))
+        )
 
     # what is kept: sides in units of `side_bytes`, the rest in words of 4 bytes
 
@@ -221,16 +146,33 @@ class Chunk:
     @cached_property
     def sides(self) -> _Int64:
         """Planes between tiles, across i, j and k, shape (3, N)."""
-        rows = self.tiles_along * self.form.rows
-        shape, (j_words, k_words) = self.form.shape, self.form.words
-        across_j = self.patches[:, 1] * rows * j_words * shape.lanes_k
-        across_k = self.patches[:, 0] * rows * k_words * shape.lanes_j
+        shape, (j_row, k_row) = self.form.shape, self.form.row_words
+        rows: Any = np.minimum(self.all_rows, self.rows_at_once)
+        j, k = self.patches.T
+        places = (j * k, j * k)
+        if not self.form.polling:
+            tiles = -(-rows // self.form.tile_rows)
+            places, rows = (tiles * k, tiles * j), self.form.tile_rows
+        across_j = places[0] * (rows + (shape.lanes_k - 1) * shape.deep) * j_row
+        across_k = places[1] * (rows + (shape.lanes_j - 1) * shape.deep) * k_row
         return np.stack([self._plane, across_j, across_k])
+
+    @property
+    def empty_words(self) -> dict[str, int]:
+        """Where the sides are that tiles wait for: the first word of 4 bytes, and how many."""
+        across_i, *others = (self.sides.sum(axis=1) * self.form.side_bytes // 4).tolist()
+        return {"first_word": across_i, "words": sum(others)}
+
+    @property
+    def side_count(self) -> int:
+        """All of them, and two batches of steps that a tile asks for behind the last one."""
+        behind = 2 * BATCH * self.form.shape.deep * max(self.form.row_words) + HELPERS
+        return int(self.sides.sum()) + behind
 
     @cached_property
     def kept(self) -> _Int64:
         """Planes across i that stay."""
-        return self.trace * (self.tiles_along // self.spacing) * self._plane
+        return self.trace * (self.all_rows // self.spacing) * self._plane
 
     @cached_property
     def _columns(self) -> _Int64:
@@ -243,14 +185,14 @@ class Chunk:
     def directions(self) -> _Int64:
         """Directions of the cells from one kept plane to the next."""
         words = -(-(self.form.shape.cells * (3 if self.form.linear else 16)) // 32)
-        tiles = np.minimum(self.tiles_along, self.spacing)
-        return self.trace * tiles * self.form.depth * words * self._columns
+        rows = np.minimum(self.all_rows, self.spacing)
+        return self.trace * rows // self.form.shape.deep * words * self._columns
 
     @cached_property
     def masks(self) -> _Int64:
         """A bit for each cell."""
         words = -(-self.form.shape.cells // 32)
-        return self.masked * self.tiles_along * self.form.depth * words * self._columns
+        return self.masked * self.all_rows // self.form.shape.deep * words * self._columns
 
     @cached_property
     def paths(self) -> _Int64:
@@ -269,7 +211,7 @@ class Chunk:
     @property
     def largest(self) -> int:
         """Bytes of the largest buffer."""
-        sides = self.form.side_bytes * max(int(self.sides.sum()), int(self.kept.sum()))
+        sides = self.form.side_bytes * max(self.side_count, int(self.kept.sum()))
         return max(sides, 4 * int(self.directions.sum()), 4 * int(self.masks.sum()))
 
     @cached_property
@@ -281,10 +223,9 @@ class Chunk:
     def records(self) -> npt.NDArray[np.void]:
         """The triples as triples.glsl has them, shape (N,)."""
         records = self.data.records(self.chosen)
-        sides = np.cumsum(self.sides.sum(axis=0)) - self.sides.sum(axis=0)
-        for name, size in zip(("i_sides", "j_sides", "k_sides"), self.sides, strict=True):
-            records[name] = sides
-            sides = sides + size
+        starts = offsets_of(self.sides.ravel())[:-1].reshape(self.sides.shape)
+        for name, start in zip(("i_sides", "j_sides", "k_sides"), starts, strict=True):
+            records[name] = start
         for name, sizes in (
             ("best", self.patches.prod(axis=1)),
             ("kept", self.kept),
@@ -294,3 +235,8 @@ class Chunk:
         ):
             records[name] = np.cumsum(sizes) - sizes
         return records
+
+
+def _whole(rows: Any, deep: int) -> Any:
+    """Return numbers of rows, rounded up to whole sub-tables."""
+    return -(-rows // deep) * deep

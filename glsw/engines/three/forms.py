@@ -1,0 +1,221 @@
+"""Tiles of the engine ``subtable``: their shape, and what else of them is compiled into shaders."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import Device
+from glsw.engines.gl import LETTERS_IN_BLOCK
+from glsw.engines.three.gl import DeviceTriples, letter_count
+from glsw.scoring.three import Scoring3
+
+NEVER = 2**30
+NUMBERS = 256
+"""Cells that best3.glsl can tell apart in a sub-table, by their distance from its corner."""
+
+_MANY_TRIPLES = 256  # whose tiles keep a large device busy
+_TILE_ROWS = {False: (8, 32), True: (16, 128)}  # of few and many rows, on software renderers or not
+_PACKED_BOUND = 2**16 - 1
+BATCH = 4
+"""Steps whose sides a tile gets at once."""
+HELPERS = 32
+"""Invocations that get sides; as many others leave them."""
+_AHEAD = 2  # steps before the first of a batch, when tiles ask for it
+_MOST_INVOCATIONS = 1024  # that OpenGL promises
+
+
+class TileShape(NamedTuple):
+    """The shape of tiles, compiled into the shaders.
+
+    Parameters
+    ----------
+    side : int
+        Cells of a sub-table along the second and the third sequence.
+    lanes_j, lanes_k : int
+        Columns of sub-tables in a work group along these.
+    deep : int
+        Cells of a sub-table along the first sequence.
+    """
+
+    side: int
+    lanes_j: int
+    lanes_k: int
+    deep: int = 4
+
+    def check(self) -> None:
+        """Raise ValueError if there are no such tiles."""
+        side, lanes_j, lanes_k, deep = self
+        lanes, behind = lanes_j * lanes_k, ((deep + 2 * side - 3) * deep + deep - 1) * side + side
+        if min(self) < 1 or lanes & (lanes - 1) or behind > NUMBERS:
+            raise ValueError(
+                f"{self}: numbers from 1 on, a power of two of lanes and sub-tables of not much "
+                "more than 4 x 4 x 4 cells expected"
+            )
+
+    @property
+    def width(self) -> tuple[int, int]:
+        """Cells of a work group along j and k."""
+        return self.side * self.lanes_j, self.side * self.lanes_k
+
+    @property
+    def lanes(self) -> int:
+        """Invocations that compute, in a work group."""
+        return self.lanes_j * self.lanes_k
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The defines of the shaders."""
+        return {
+            "SIDE": self.side,
+            "DEEP": self.deep,
+            "LANES_J": self.lanes_j,
+            "LANES_K": self.lanes_k,
+        }
+
+    @property
+    def cells(self) -> int:
+        """Cells of a sub-table."""
+        return self.deep * self.side**2
+
+
+class TileForm(NamedTuple):
+    """The form of tiles, all of it compiled into the shaders.
+
+    Parameters
+    ----------
+    shape : TileShape
+    linear : bool
+        Whether gaps are linear.
+    packed : bool
+        Whether sides have two values in a word.
+    polling : bool
+        Whether tiles wait for the sides of others, as all are computed in one dispatch.
+    tile_rows : int
+        Rows of a tile; with ``polling`` those of a dispatch.
+    """
+
+    shape: TileShape
+    linear: bool
+    packed: bool
+    polling: bool
+    tile_rows: int
+
+    @property
+    def side_bytes(self) -> int:
+        """Bytes of a side of a cell; with linear gaps and packed, of two."""
+        return 4 if self.linear else 8 if self.packed else 16
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """Words of a row of a sub-table, across j and across k."""
+        side = self.shape.side
+        halves = self.packed and self.linear
+        return ((side + 2) // 2, (side + 1) // 2) if halves else (side + 1, side)
+
+    @property
+    def defines(self) -> dict[str, int | None]:
+        """The defines of the shaders."""
+        lanes = self.shape.lanes
+        return {
+            **self.shape.defines,
+            "WORKGROUP": lanes + 2 * HELPERS * self.polling,
+            "FIRST_TAKER": lanes * self.polling,
+            "FIRST_GIVER": (lanes + HELPERS) * self.polling,
+            "HELPERS": HELPERS if self.polling else min(HELPERS, lanes),
+            "BATCH": BATCH,
+            "LETTERS_AT_ONCE": self._letters,
+            "AHEAD": _AHEAD,
+            "BUFFERS": self._buffers,
+            "PACKED": 1 if self.packed else None,
+            "POLLING": int(self.polling),
+        }
+
+    @property
+    def _letters(self) -> int:
+        """Letters of the first sequence in shared memory: a power of two."""
+        steps = self.shape.lanes_j + self.shape.lanes_k + 2 * BATCH
+        return 1 << (steps * self.shape.deep - 1).bit_length()
+
+    @property
+    def _buffers(self) -> int:
+        """Steps whose sides are in shared memory: one, and a barrier more, for want of it."""
+        return 2 if self.linear or self.shape.deep > 1 else 1
+
+    @property
+    def row_words(self) -> tuple[int, int]:
+        """Sides of a row that a tile hands on, along j and along k."""
+        return self.words[0] * self.shape.lanes_k, self.words[1] * self.shape.lanes_j
+
+    def check(self, scoring: Scoring3, shared: int, name: str) -> None:
+        """Raise ValueError if the device of this name has not enough bytes of shared memory."""
+        (_, lanes_j, lanes_k, deep), (j_row, k_row) = self.shape, self.row_words
+        coming = 2 * BATCH * (j_row + k_row)
+        between = self._buffers * (j_row * lanes_j + (k_row + 32 // lanes_k) * lanes_k)
+        count = letter_count(scoring)
+        shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
+        scores = 4 * count * (count + 1) if shared_scores else 0
+        needed = (
+            deep * (coming + between) * self.side_bytes
+            + 16 * self.shape.lanes
+            + scores
+            + 4 * self._letters
+            + 16
+        )
+        if needed > shared:
+            raise ValueError(
+                f"{self.shape} takes {needed} bytes of shared memory, {name} has {shared}"
+            )
+
+
+class TileForms:
+    """Choose the form of tiles for triples: as requested, else as suits device and scoring."""
+
+    def __init__(
+        self,
+        scoring: Scoring3,
+        device: Device,
+        shape: TileShape | None,
+        depth: int | None,
+        packed: bool | None,
+        polling: bool | None,
+    ) -> None:
+        self._scoring, self._info = scoring, device.info
+        self._shape, self._depth, self._packed = shape, depth, packed
+        self._polling = not device.info.software if polling is None else polling
+        for trace in (False, True):
+            self._form(trace, packed is not False, 1)
+
+    def of(self, data: DeviceTriples, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+        """Return the form for some triples."""
+        lengths = data.lengths[chosen]
+        bound = data.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
+        if self._packed and bound >= _PACKED_BOUND:
+            raise ValueError(f"packed sides need scores below {_PACKED_BOUND}, {bound} is possible")
+        packed = bound < _PACKED_BOUND and self._packed is not False
+        return self._form(trace, packed, int(lengths[:, 0].max()), len(chosen) >= _MANY_TRIPLES)
+
+    def _form(self, trace: bool, packed: bool, rows: int, many: bool = False) -> TileForm:
+        """Return a form for so many rows; ValueError if it does not fit the shared memory."""
+        shape = self._shape_for(trace, packed, many)
+        short, long = _TILE_ROWS[self._info.software]
+        usual = NEVER if self._polling else long if rows > 2 * short else short
+        tile = (self._depth or max(1, usual // shape.deep)) * shape.deep
+        polling = self._polling and shape.lanes + 2 * HELPERS <= _MOST_INVOCATIONS
+        form = TileForm(shape, self._scoring.linear, packed, polling, tile)
+        form.check(self._scoring, self._info.limits["max_shared_memory"], self._info.name)
+        return form
+
+    def _shape_for(self, trace: bool, packed: bool, many: bool) -> TileShape:
+        """Return the requested shape, or the fastest of those measured, of ``many`` triples too."""
+        if self._shape:
+            return self._shape
+        linear = self._scoring.linear
+        deep = 2 if trace and linear else 1  # of which directions fill words
+        if self._info.software:
+            return TileShape(4 if linear else 2, 8, 8, deep)
+        if many and linear and not trace and self._scoring.scheme == "identity":
+            return TileShape(4, 16, 16, deep)
+        return TileShape(4, 16 if linear or packed else 8, 8, deep)

@@ -141,7 +141,11 @@ TABLE = ({}, {"TABLE": 1})
 IDENTITY = ({}, {"IDENTITY": 1})
 COLUMN_SCORES = (IDENTITY[1], *SCORES[1:4])
 SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
-TILE3 = SHAPE3 | {"WORKGROUP": 64, "ROWS": 32}
+TILE3 = SHAPE3 | {"AHEAD": 2, "BATCH": 4, "BUFFERS": 2, "LETTERS_AT_ONCE": 64}
+WAITING3 = [  # tiles that wait for one another, or not
+    {"POLLING": 0, "WORKGROUP": 64, "HELPERS": 32, "FIRST_TAKER": 0, "FIRST_GIVER": 0},
+    {"POLLING": 1, "WORKGROUP": 128, "HELPERS": 32, "FIRST_TAKER": 64, "FIRST_GIVER": 96},
+]
 # Microbenchmarks.
 OPERATIONS = [{"OPERATION": number} for number in range(3)]
 MICRO = {"ROWS": 16, "STEP": 2, "TURNS": 64, "WORKGROUP": 64}
@@ -268,8 +272,10 @@ OWN_PERMUTATIONS = {
         COLUMN_SCORES,
         [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
         ({}, {"PACKED": 1}),
+        WAITING3,
         **{"AGAIN": 0} | TILE3,
     ),
+    "empty_sides.comp": permutations(LINEAR, ({}, {"PACKED": 1})),
     "traceback3.comp": permutations(
         LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
     ),

@@ -115,6 +115,7 @@ class Subtable(Compute3):
                 deep = chunk.form.shape.deep
                 row = 4 * deep * table[0].size
                 rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
+                rows = min(rows, chunk.rows)
                 self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
                 for part in chunk.everything.parts(rows):
                     slab = table[part.first : part.stop]
@@ -293,7 +294,9 @@ class Subtable(Compute3):
         """Compute some rows, or all of them."""
         part = part or chunk.everything
         defines |= {"AGAIN": AGAIN, **chunk.form.defines}
-        emptying = self.program("empty_sides.comp", **defines) if chunk.form.polling else None
+        own = {name: defines.get(name, self._defines.get(name)) for name in ("LINEAR", "PACKED")}
+        own = dict.fromkeys(self._defines) | own
+        emptying = self.program("empty_sides.comp", **own) if chunk.form.polling else None
         program = self.triples_program("subtable.comp", chunk.data, **defines)
         for binding in (gl.SIDES, gl.BEST, gl.DIRECTIONS, gl.TICKETS):
             self.reserve(binding)

@@ -42,11 +42,11 @@ void main() {
     Cell before[ACROSS * ACROSS], here[ACROSS * ACROSS];
     Best best = best_of_tiles_above();
     if (t < LANES) load_plane(before);
-    for (int now = 0; now < sub_tables + LANES_J + LANES_K - 1; ++now) {
+    for (int now = 0; now < sub_tables + LANES_J + LANES_K - 2 + POLLING; ++now) {
         int at = t < LANES ? now - J - K : -1;
         bool computes = uint(at) < uint(sub_tables);
         if (computes && BUFFERS == 1) load_borders(here, now, J, K, 0);
-        if (gives) pass_on(giver, now);
+        if (POLLING == 1 && gives) pass_on(giver, now);
         if (BUFFERS == 1) barrier();
         if (computes) {
             int highest = 0;
@@ -71,5 +71,6 @@ void main() {
         barrier();
     }
     if (t < LANES) store_plane(before);
+    store_sides();
     store_best(best);
 }

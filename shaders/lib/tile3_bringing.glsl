@@ -1,11 +1,12 @@
 // Some invocations, HELPERS, bring the sides that the first lanes of a tile need in the next steps, a
 // batch at once, and the letters of these rows. They ask for a batch AHEAD of its first step, and
 // with POLLING then until it is there. Needs tile3_places.glsl.
+shared bool in_vain;
+#if POLLING == 1
 const int J_BATCH = BATCH * J_STEP, K_BATCH = BATCH * K_STEP, ROW_BATCH = BATCH * DEEP;
 const int POLLS = 1 << 22;  // after some seconds something is wrong
 Side j_batch[(J_BATCH + HELPERS - 1) / HELPERS], k_batch[(K_BATCH + HELPERS - 1) / HELPERS];
 int letter_batch[(ROW_BATCH + HELPERS - 1) / HELPERS];
-shared bool in_vain;
 
 void ask_for(int helper, int step_) {
     uint j = j_in + uint(step_ * J_STEP + helper), k = k_in + uint(step_ * K_STEP + helper);
@@ -17,7 +18,6 @@ void ask_for(int helper, int step_) {
         letter_batch[x] = letter(triple.a, triple.l, tile.x + step_ * DEEP + x * HELPERS + helper);
 }
 
-#if POLLING == 1
 bool is_missing() {
     bool missing = false;
     for (int x = 0; x < j_batch.length(); ++x) missing = missing || is_empty(j_batch[x]);
@@ -37,10 +37,6 @@ void wait_for(int helper, int step_) {
         if (polls == POLLS) in_vain = true;
     }
 }
-#else
-void wait_for(int helper, int step_) {}
-#endif
-
 void take_batch(int helper, int step_) {
     int j = coming(step_, 0) * J_ROW + helper, k = K_COMING + coming(step_, 0) * K_ROW + helper;
     wait_for(helper, step_);
@@ -66,3 +62,8 @@ void begin_bringing(int helper) {
     take_batch(helper, 0);
     if (AHEAD == BATCH) ask_for(helper, BATCH);
 }
+
+void store_sides() {}
+#else
+#include "lib/tile3_whole.glsl"
+#endif

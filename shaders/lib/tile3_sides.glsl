@@ -6,12 +6,12 @@ const int J_WORDS = (ACROSS + PER_WORD - 1) / PER_WORD, K_WORDS = (SIDE + PER_WO
 const int J_ROW = J_WORDS * LANES_K, K_ROW = K_WORDS * LANES_J;
 const int J_STEP = DEEP * J_ROW, K_STEP = DEEP * K_ROW;
 const int K_LANE = K_ROW + 32 / LANES_K;  // lanes use other banks of memory
-const int K_COMING = 2 * BATCH * J_STEP, J_BETWEEN = K_COMING + 2 * BATCH * K_STEP;
+const int K_COMING = COMING * J_STEP, J_BETWEEN = K_COMING + COMING * K_STEP;
 const int K_BETWEEN = J_BETWEEN + BUFFERS * LANES_J * J_STEP;
 shared Side lane_sides[K_BETWEEN + BUFFERS * DEEP * LANES_K * K_LANE];
 shared int tile_letters[LETTERS_AT_ONCE];  // of rows that the lanes are in, and some more
 
-int coming(int now, int x) { return (now & (2 * BATCH - 1)) * DEEP + x; }
+int coming(int now, int x) { return (POLLING == 1 ? now & (COMING - 1) : now) * DEEP + x; }
 
 int j_between(int J, int now, int x) {
     return J_BETWEEN + (((now & (BUFFERS - 1)) * DEEP + x) * LANES_J + J) * J_ROW;
@@ -19,6 +19,17 @@ int j_between(int J, int now, int x) {
 
 int k_between(int K, int now, int x) {
     return K_BETWEEN + (((now & (BUFFERS - 1)) * DEEP + x) * LANES_K + K) * K_LANE;
+}
+
+// Where a lane leaves its sides: those that leave a tile, without POLLING, where others came from.
+int j_leaving(int J, int now, int x) {
+    bool last = POLLING == 0 && J == LANES_J - 1;
+    return last ? coming(now - J, x) * J_ROW : j_between(J, now, x);
+}
+
+int k_leaving(int K, int now, int x) {
+    bool last = POLLING == 0 && K == LANES_K - 1;
+    return last ? K_COMING + coming(now - K, x) * K_ROW : k_between(K, now, x);
 }
 
 int letter_of_row(int row) { return tile_letters[row & (LETTERS_AT_ONCE - 1)]; }
@@ -35,7 +46,7 @@ void load_borders(inout Cell here[ACROSS * ACROSS], int now, int J, int K, int x
 }
 
 void store_borders(Cell here[ACROSS * ACROSS], int now, int J, int K, int x) {
-    int j = j_between(J, now, x) + K, k = k_between(K, now, x) + J;
+    int j = j_leaving(J, now, x) + K, k = k_leaving(K, now, x) + J;
     for (int w = 0; w < J_WORDS; ++w) {
         int z = w * PER_WORD, next = min(z + 1, ACROSS - 1);
         lane_sides[j + w * LANES_K] =

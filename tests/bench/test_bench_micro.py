@@ -248,7 +248,7 @@ def test_ceilings_by_hand():
         (
             "subtable",
             EngineRun("", (512, 512, 512), 1),
-            {"dispatches": 16 + 8 + 16 - 2, "shared": 2.5},
+            {"dispatches": 1, "shared": 2.5},
         ),
         ("plane", EngineRun("", (10, 20, 30), 1), {"dispatches": 58, "storage": 20}),
     ],

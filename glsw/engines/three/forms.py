@@ -124,7 +124,8 @@ class TileForm(NamedTuple):
             "WORKGROUP": lanes + 2 * HELPERS * self.polling,
             "FIRST_TAKER": lanes * self.polling,
             "FIRST_GIVER": (lanes + HELPERS) * self.polling,
-            "HELPERS": HELPERS if self.polling else min(HELPERS, lanes),
+            "HELPERS": HELPERS if self.polling else lanes,
+            "COMING": self._coming,
             "BATCH": BATCH,
             "LETTERS_AT_ONCE": self._letters,
             "AHEAD": _AHEAD,
@@ -137,37 +138,40 @@ class TileForm(NamedTuple):
     def _letters(self) -> int:
         """Letters of the first sequence in shared memory: a power of two."""
         steps = self.shape.lanes_j + self.shape.lanes_k + 2 * BATCH
-        return 1 << (steps * self.shape.deep - 1).bit_length()
+        rows = steps * self.shape.deep if self.polling else self.tile_rows
+        return 1 << (rows - 1).bit_length()
+
+    @property
+    def _coming(self) -> int:
+        """Steps whose sides from tiles before are in shared memory: some, or all of a tile."""
+        _, lanes_j, lanes_k, deep = self.shape
+        return 2 * BATCH if self.polling else self.tile_rows // deep + max(lanes_j, lanes_k) - 1
 
     @property
     def _buffers(self) -> int:
         """Steps whose sides are in shared memory: one, and a barrier more, for want of it."""
-        return 2 if self.linear or self.shape.deep > 1 else 1
+        return 2 if self.linear or self.shape.deep > 1 or not self.polling else 1
 
     @property
     def row_words(self) -> tuple[int, int]:
         """Sides of a row that a tile hands on, along j and along k."""
         return self.words[0] * self.shape.lanes_k, self.words[1] * self.shape.lanes_j
 
-    def check(self, scoring: Scoring3, shared: int, name: str) -> None:
-        """Raise ValueError if the device of this name has not enough bytes of shared memory."""
+    def shared_memory(self, scoring: Scoring3) -> int:
+        """Return the bytes of shared memory that a work group takes."""
         (_, lanes_j, lanes_k, deep), (j_row, k_row) = self.shape, self.row_words
-        coming = 2 * BATCH * (j_row + k_row)
+        coming = self._coming * (j_row + k_row)
         between = self._buffers * (j_row * lanes_j + (k_row + 32 // lanes_k) * lanes_k)
         count = letter_count(scoring)
         shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
         scores = 4 * count * (count + 1) if shared_scores else 0
-        needed = (
+        return (
             deep * (coming + between) * self.side_bytes
             + 16 * self.shape.lanes
             + scores
             + 4 * self._letters
             + 16
         )
-        if needed > shared:
-            raise ValueError(
-                f"{self.shape} takes {needed} bytes of shared memory, {name} has {shared}"
-            )
 
 
 class TileForms:
@@ -205,7 +209,12 @@ class TileForms:
         tile = (self._depth or max(1, usual // shape.deep)) * shape.deep
         polling = self._polling and shape.lanes + 2 * HELPERS <= _MOST_INVOCATIONS
         form = TileForm(shape, self._scoring.linear, packed, polling, tile)
-        form.check(self._scoring, self._info.limits["max_shared_memory"], self._info.name)
+        limit, name = self._info.limits["max_shared_memory"], self._info.name
+        while form.shared_memory(self._scoring) > limit and not self._depth and tile > shape.deep:
+            tile = max(1, tile // shape.deep * 3 // 4) * shape.deep
+            form = form._replace(tile_rows=tile)
+        if (needed := form.shared_memory(self._scoring)) > limit:
+            raise ValueError(f"{shape} takes {needed} bytes of shared memory, {name} has {limit}")
         return form
 
     def _shape_for(self, trace: bool, packed: bool, many: bool) -> TileShape:

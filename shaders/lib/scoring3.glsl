@@ -1,5 +1,6 @@
 // The score of the letters of a column, from their pairs: paired(x, y) is the score of two letters,
-// with IDENTITY all bits if they are the same. The last letter, LETTERS - 1, aligns with none. Needs Column (recurrence3.glsl), and IDENTITY or the defines of scoring.glsl.
+// with IDENTITY all bits if they are the same. The last letter, LETTERS - 1, aligns with none.
+// Needs Column (recurrence3.glsl), and IDENTITY or the defines of scoring.glsl.
 #ifdef IDENTITY
 uniform int match;
 uniform int mismatch;

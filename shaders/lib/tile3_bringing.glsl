@@ -1,6 +1,6 @@
-// Some invocations, HELPERS, bring the sides that the first lanes of a tile need in the next steps, a
-// batch at once, and the letters of these rows. They ask for a batch AHEAD of its first step, and
-// with POLLING then until it is there. Needs tile3_places.glsl.
+// Some invocations, HELPERS, bring the sides that the first lanes of a tile need in the next steps,
+// a batch at once, and the letters of these rows. They ask for a batch AHEAD steps before its first
+// one, and then until it is there. Without POLLING see tile3_whole.glsl. Needs tile3_places.glsl.
 shared bool in_vain;
 #if POLLING == 1
 const int J_BATCH = BATCH * J_STEP, K_BATCH = BATCH * K_STEP, ROW_BATCH = BATCH * DEEP;
@@ -37,6 +37,7 @@ void wait_for(int helper, int step_) {
         if (polls == POLLS) in_vain = true;
     }
 }
+
 void take_batch(int helper, int step_) {
     int j = coming(step_, 0) * J_ROW + helper, k = K_COMING + coming(step_, 0) * K_ROW + helper;
     wait_for(helper, step_);

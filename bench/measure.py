@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.device.device import Device
 
 WARM_UP = 1.0  # seconds of work before hardware is timed: an idle card clocks low at first
+COOLS = 0.5  # seconds without work after which it does
 ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
 FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
 SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest
@@ -127,8 +128,8 @@ def measure(
     ``check`` judges the result of the first run and of each timed one: if one is wrong, no time is
     reported. After ``budget`` seconds, the first run and the warm-up included, no further repeat
     begins; one is always timed, and of short runs `FEWEST`. On hardware the warm-up takes
-    ``warm_up`` seconds. Work that is ``trusted`` was run and checked before: then the first run is
-    timed.
+    ``warm_up`` seconds, or `WARM_UP` if the check takes long. Work that is ``trusted`` was run and
+    checked before: then the first run is timed.
     """
     start = time.perf_counter()
     if not trusted:
@@ -136,8 +137,8 @@ def measure(
         if not checked.passed:
             return Measurement(checked, cells)
     checked_at = time.perf_counter()
-    hardware = device is not None and not device.info.software
-    while hardware and time.perf_counter() - checked_at < warm_up:
+    warm_up = WARM_UP if checked_at - start > COOLS else warm_up
+    while device and not device.info.software and time.perf_counter() - checked_at < warm_up:
         run()
     wall: list[float] = []
     clock: list[float] = []

@@ -14,13 +14,12 @@ from typing import Any, TypeAlias
 
 from bench import machine, table
 from bench.machine import PowerMeter
-from bench.measure import WARM_UP, Measurement, measure
+from bench.measure import COOLS, WARM_UP, Measurement, measure
 from bench.row import File, Key, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
 
 FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and makes the data
 LEAST = 1 / 4  # of an equal share of the seconds, which every case has, whatever the others took
-WARM = 3.0  # seconds after which the clocks of an idle card have to be raised again
 ENERGY = 2.0  # seconds of runs whose energy is measured, at most
 PATIENCE, SHORT = 1.5, 0.6
 """A case is left out if a run takes this multiple of its share, and more than these seconds."""
@@ -135,7 +134,7 @@ class Runner:
             words["warm_up"] = 0.1 if time.perf_counter() <= self._warm_until else WARM_UP
             words["trusted"] = bool(old and device and device.info.software)
             found = measure(work.run, work.check, **words)
-            self._warm_until = time.perf_counter() + WARM if device else self._warm_until
+            self._warm_until = time.perf_counter() + COOLS if device else self._warm_until
             part = work.cells / work.whole if work.cells < work.whole else None
             return {**found.fields(), "part": part, **work.facts()}
         finally:

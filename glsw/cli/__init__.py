@@ -55,8 +55,8 @@ _OPENING = (
     "devices",
 )
 """The commands that open a device, or several."""
-_NOT_EARLY = ("-h", "--help", "--device")
-"""The options with which a command may open none, or another one."""
+_NOT_EARLY = ("-h", "--help")
+"""The options with which a command opens none."""
 _WITHOUT_DEVICE = "cpu", "reference"
 """Engines that open none."""
 
@@ -199,12 +199,24 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
 
 def _open_early(command: str, words: Sequence[str]) -> None:
     """Begin to open the devices that a command will use, while its modules are imported."""
-    engines = {second for first, second in pairwise(words) if first == "--engine"}
-    engines |= {word.partition("=")[2] for word in words if word.startswith("--engine=")}
-    if any(word.startswith(_NOT_EARLY) for word in words) or engines & {*_WITHOUT_DEVICE}:
+    without = {*_values_of("--engine", words)} & {*_WITHOUT_DEVICE}
+    if without or command not in _OPENING or any(word.startswith(_NOT_EARLY) for word in words):
         return
-    if command in _OPENING:
+    devices = _values_of("--device", words)
+    if not devices:
         egl.prepare(every=command == "devices")
+    elif devices[-1].isdecimal():  # else it may be any
+        egl.prepare(index=int(devices[-1]))
+
+
+def _values_of(option: str, words: Sequence[str]) -> list[str]:
+    """Return the values that an option is given.
+
+    >>> _values_of("--device", ["--device", "0", "query", "--device=1"])
+    ['0', '1']
+    """
+    apart = [second for first, second in pairwise(words) if first == option]
+    return apart + [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -227,11 +227,13 @@ class _Opening(threading.Thread):
 _openings: dict[int, _Opening] = {}
 
 
-def prepare(*, software: bool = True, every: bool = False) -> None:
+def prepare(*, index: int | None = None, software: bool = True, every: bool = False) -> None:
     """Begin to open the device that is opened by default, for `prepared` to return.
 
     Parameters
     ----------
+    index : int, optional
+        Begin to open this one instead, if there is one.
     software : bool
         Whether it may be a software renderer.
     every : bool
@@ -240,12 +242,12 @@ def prepare(*, software: bool = True, every: bool = False) -> None:
     if not sys.platform.startswith("linux"):
         return
     indices = sorted(
-        (found.software, index)
-        for index, found in enumerate(egl_devices())
-        if software or not found.software
+        (found.software, k)
+        for k, found in enumerate(egl_devices())
+        if (software or not found.software) and index in (None, k)
     )
-    for _, index in indices if every else indices[:1]:
-        _openings.setdefault(index, _Opening(index))
+    for _, k in indices if every else indices[:1]:
+        _openings.setdefault(k, _Opening(k))
 
 
 def prepared(index: int) -> EglContext | None:

@@ -138,19 +138,26 @@ def test_output_is_utf_8_whatever_the_locale(form: str, files: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "begun"),
     [
-        ("align a b", 1),
-        ("align a b --engine auto", 1),
-        ("align a b --engine=lanes", 1),
-        ("align a b --engine cpu", 0),
-        ("align --engine=reference a b", 0),
-        ("align a b --device 0", 0),
-        ("convert a b", 0),
+        ("align a b", {"every": False}),
+        ("align a b --engine auto", {"every": False}),
+        ("align a b --engine=lanes", {"every": False}),
+        ("align a b --engine cpu", None),
+        ("align --engine=reference a b", None),
+        ("align a b --device 0", {"index": 0}),
+        ("align a b --device=1 --device=2", {"index": 2}),
+        ("align a b --device nvidia", None),
+        ("align a b --device 0 --engine cpu", None),
+        ("devices", {"every": True}),
+        ("convert a b", None),
     ],
 )
 def test_devices_are_opened_early_if_they_will_be_used(
-    words: str, begun: int, monkeypatch: pytest.MonkeyPatch, run: Callable[..., SimpleNamespace]
+    words: str,
+    begun: dict[str, object] | None,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., SimpleNamespace],
 ) -> None:
-    opened: list[bool] = []
-    monkeypatch.setattr(egl, "prepare", lambda **_: opened.append(True))
+    opened: list[dict[str, object]] = []
+    monkeypatch.setattr(egl, "prepare", lambda **how: opened.append(how))
     run(words)
-    assert len(opened) == begun
+    assert opened == [how for how in [begun] if how is not None]

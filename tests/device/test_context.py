@@ -146,7 +146,10 @@ print(len(opening), early)
 """
 
 
-@pytest.mark.parametrize(("arguments", "early"), [("", "1 True"), ("software=False", "0 False")])
+@pytest.mark.parametrize(
+    ("arguments", "early"),
+    [("", "1 True"), ("index=0", "1 True"), ("index=7", "0 False"), ("software=False", "0 False")],
+)
 def test_a_context_may_be_opened_in_advance(arguments, early, run_under):
     assert run_under("llvmpipe", PREPARE.format(arguments=arguments)) == f"{early}\n"
 

@@ -134,8 +134,7 @@ class Device(ThreadSafeContext):
         action : str
             The action, for the message.
         """
-        self.activate()
-        error = self._ctx.error
+        error = self.ctx.error
         if error != "GL_NO_ERROR":
             self._fail(action, f"GL error {error}", error == "GL_OUT_OF_MEMORY")
 

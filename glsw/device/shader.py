@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import moderngl
 
@@ -47,6 +47,27 @@ class ShaderError(Exception):
     The first line of the message names file and line if they are known; the full log of the driver
     follows, with file and line instead of its line numbers.
     """
+
+
+class ComputeProgram(moderngl.ComputeShader):
+    """A compute program that remembers its uniforms, so that only other values are written."""
+
+    extra: dict[str, object]
+
+    @classmethod
+    def of(cls, made: moderngl.ComputeShader) -> ComputeProgram:
+        """Return the same object as one of this class: moderngl makes its objects itself."""
+        made.__class__, made.extra = cls, {}
+        assert isinstance(made, cls)
+        return made
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name, None) is not None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if self.extra.get(name) != value:
+            super().__setitem__(name, value)
+            self.extra[name] = value
 
 
 @cache
@@ -172,8 +193,10 @@ def _program(
     device.activate()
     try:
         if kind is moderngl.ComputeShader:
-            made: object = program_cache.compute_shader(
-                device, sources["compute"], cache=program_file.folder()
+            made: object = ComputeProgram.of(
+                program_cache.compute_shader(
+                    device, sources["compute"], cache=program_file.folder()
+                )
             )
         else:
             made = device.ctx.program(

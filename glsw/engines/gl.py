@@ -216,19 +216,22 @@ class Programs(Storage):
 
     def __init__(self, device: Device) -> None:
         Storage.__init__(self, device)
-        self._programs: dict[tuple[object, ...], tuple[moderngl.ComputeShader, list[str]]] = {}
+        self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the scores set that its text declares."""
         asked = name, *defines.items()
         if asked not in self._programs:
             macros = self._defines | binding_macros(self.bindings) | defines
-            made = shader.compute(self._device_of_buffers, name, **macros)
-            self._programs[asked] = made, [key for key in self._uniforms if key in made]
-        program, known = self._programs[asked]
-        self.set(program, {key: self._uniforms[key] for key in known})
-        bind_scores(self._substitution)
+            self._programs[asked] = shader.compute(self._device_of_buffers, name, **macros)
+        program = self._programs[asked]
+        self.set_scores(program)
         return program
+
+    def set_scores(self, program: moderngl.ComputeShader) -> None:
+        """Set the scores that a program declares: engines share programs."""
+        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
+        bind_scores(self._substitution)
 
     @staticmethod
     def set(program: moderngl.ComputeShader, uniforms: Mapping[str, Uniform]) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 
 import moderngl
+import numpy as np
 import pytest
 
 import glsw.device.shader
@@ -288,6 +290,46 @@ def test_compute(device, folder):
     program.run(1)
     device.check("running")
     assert values.read() == bytes([3, 0, 0, 0] * 4)
+
+
+SCALED = """#version 430
+layout(local_size_x = 1) in;
+layout(std430, binding = 0) buffer Values { ivec2 value; };
+uniform ivec2 factors;
+uniform int offset;
+void main() { value = factors + offset; }
+"""
+
+
+def test_only_other_values_of_uniforms_are_written(device, folder, monkeypatch):
+    if not device.info.compute:
+        pytest.skip(f"{device.info.name} has no compute shaders")
+    folder("scaled.comp", SCALED)
+    program, values = compute(device, "scaled.comp"), device.ctx.buffer(bytes(8))
+    values.bind_to_storage_buffer(0)
+    write, written = moderngl.ComputeShader.__setitem__, []
+
+    def noted(program, name, value):
+        write(program, name, value)
+        written.append(name)
+
+    monkeypatch.setattr(moderngl.ComputeShader, "__setitem__", noted)
+    assert "offset" in program
+    assert "shift" not in program
+    for factors, offset in (((0, 0), 0), ((3, 4), 0), ((3, 4), 0), ((3, 4), 5), ((4, 3), 5)):
+        program["factors"], program["offset"] = factors, offset
+        program.run(1)
+        found = np.frombuffer(values.read(), np.int32)
+        assert found.tolist() == [factor + offset for factor in factors]
+    assert written == ["factors", "offset", "factors", "offset", "factors"]
+    with pytest.raises(struct.error):
+        program["offset"] = 2**40
+    program["offset"] = 5
+    with pytest.raises(struct.error):  # not remembered: it was not written
+        program["offset"] = 2**40
+    with pytest.raises(KeyError):
+        program["shift"] = 1
+    assert compute(device, "scaled.comp") is program
 
 
 def test_compute_error(device, folder):

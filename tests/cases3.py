@@ -142,6 +142,51 @@ def judge_paths(case, paths):
         assert found.tolist() == expected.tolist(), case.describe(t)
 
 
+def judge_in_turn(configuration, device):
+    """Judge engines that share programs, each with triples of other and of the same lengths.
+
+    In turn, so that what an engine keeps of the last calls is of other triples, or of as many other
+    letters.
+    """
+    rng = np.random.default_rng(23)
+
+    def words(*lengths):
+        return [rng.integers(0, 3, n).astype(np.uint8) for n in lengths]
+
+    pool = Sequences.of(words(*[7] * 9))
+    batches = [
+        *(Batch.of([words(9, 21, 5)]) for _ in range(3)),
+        *(Batch((pool,) * 3, np.array([each], np.int32)) for each in ((0, 1, 2), (5, 4, 8))),
+        *(Batch.of([words(*each)]) for each in ((21, 9, 5), (21, 9, 33), (4, 0, 6), (1, 1, 1))),
+        Batch.of([words(*lengths) for lengths in ((6, 7, 8), (0, 3, 2), (17, 4, 9), (6, 7, 8))]),
+        Batch.of([words(6, 7, 8) for _ in range(4)]),
+        Batch.of([words(3, 3, 3) for _ in range(20)]),
+    ]
+    gains = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 4, 4))
+    scorings = (
+        *(Scoring3.identity(), Scoring3.identity(4, -2, 3), Scoring3.identity(3, -1, 2, 1)),
+        *(gains, gains.in_mode("global"), Scoring3.identity().in_mode("semiglobal")),
+    )
+    kinds = [(each, build(configuration, each, device)) for each in scorings]
+    known = {}
+    for turn in rng.permutation(len(batches) * len(kinds) * 2).tolist():
+        at, kind = turn % len(batches), turn // len(batches) % len(kinds)
+        scoring, engine = kinds[kind]
+        case = known.setdefault((at, kind), Case(f"turn {turn}", scoring, batches[at]))
+        judge_ends(case, engine.ends(case.triples))
+        if turn % 5 == 0:
+            judge_paths(case, engine.paths(case.triples))
+        if turn % 7 == 0:
+            judge_tables(case, _interrupted(engine, engine.tables(case.triples), batches[0]))
+
+
+def _interrupted(engine, found, others):
+    """Yield what is found; the engine computes other triples in between."""
+    for each in found:
+        yield each
+        engine.ends(others)
+
+
 def judge_device(device, names):
     """Judge the engines that run on a device by the cases named; return the engines' names.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from glsw.scoring.matrices import MAX_DECIMALS, MAX_UNITS
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, Alphabet
 
+_Numbers = TypeVar("_Numbers", int, npt.NDArray[np.int64])
 Scheme = Literal["identity", "sum-of-pairs"]
 SCHEMES: tuple[Scheme, ...] = ("identity", "sum-of-pairs")
 _MAX_SCORE = 2**23 - 1
@@ -254,7 +255,11 @@ class Scoring3:
         [200]
         """
         low, middle, _ = np.sort(lengths.astype(np.int64), axis=1).T
-        gain: npt.NDArray[np.int64] = max(0, self.maximum) * low
+        return self._bound(low, middle)
+
+    def _bound(self, low: _Numbers, middle: _Numbers) -> _Numbers:
+        """Return `bounds` of triples by the shortest and the middle one of the three lengths."""
+        gain = max(0, self.maximum) * low
         return gain + self.pairs.maximum * (middle + low) if self.pairs_gain else gain
 
     def check(self, lengths: npt.NDArray[np.int64]) -> None:
@@ -264,7 +269,12 @@ class Scoring3:
         """
         if not len(lengths):
             return
-        bounds = self.bounds(lengths) + self.score_offset(lengths.max(axis=0))
+        longest = lengths.max(axis=0)
+        offset = self.score_offset(longest)
+        low, middle, _ = sorted(longest.tolist())
+        if self._bound(low, middle) + offset <= _MAX_SCORE:
+            return  # no triple has more than one of the longest sequences
+        bounds = self.bounds(lengths) + offset
         if bounds.max() > _MAX_SCORE:
             worst = int(bounds.argmax())
             raise ValueError(

@@ -25,7 +25,7 @@ from subtests import with_subtests
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import Reference
-from glsw.engines.three import ENGINES3, Subtable, forms
+from glsw.engines.three import ENGINES3, Subtable, forms, subtable
 from glsw.engines.three.forms import TileForms, TileShape
 from glsw.engines.three.gl import DeviceTriples
 from glsw.engines.three.reference import Reference3
@@ -265,6 +265,15 @@ def test_small_chunks(configuration, device, case):
     judge(build(configuration, case.scoring, device, **more), case)
 
 
+def test_engines_with_triples_of_all_lengths_in_turn(configuration, device):
+    cases3.judge_in_turn(configuration, device)
+
+
+def test_triples_too_many_to_keep_their_plan(device, monkeypatch):
+    monkeypatch.setattr(subtable, "_PLANNED_TRIPLES", 3)
+    cases3.judge_in_turn(("subtable", {}), device)
+
+
 @with_subtests("case", SOME)
 def test_one_triple_at_a_time(make, case):
     engine = make(case.scoring)
@@ -353,6 +362,7 @@ for first, options in ((0, small), (4, deep)):
 for case in list(cases3.WHOLE_CASES.values())[::9]:
     engine = cases3.build(("subtable", {"polling": True, **small}), case.scoring, device)
     cases3.judge(engine, case.part(slice(0, 40, 8)))
+cases3.judge_in_turn(("subtable", {"polling": True, **small}), device)
 """
 
 
@@ -369,13 +379,13 @@ def test_tiles_that_wait_for_one_another(device):
 
 
 def test_tiles_that_waited_in_vain_are_an_error(device):
-    data = DeviceTriples.of(Batch.of([[np.zeros(3, np.uint8)] * 3] * 2), None)
+    layout = DeviceTriples.of(Batch.of([[np.zeros(3, np.uint8)] * 3] * 2), None).layout
     cells = np.array([[3, 6, 2, 2], [2**31 - 1, 0, 0, 0], [0, 0, 0, 0]], np.int32)
     counts = np.array([1, 2])
     with pytest.raises(DeviceError, match="waited in vain"):
-        data.best(np.arange(2), cells, counts)
+        layout.best(cells, counts)
     cells[1] = 1, 2, 0, 1
-    best = data.best(np.arange(2), cells, counts)
+    best = layout.best(cells, counts)
     assert best.score.tolist() == [3, 1]
     assert best.cell.tolist() == [[3, 3, 3], [1, 2, 2]]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from glsw.device.device import Device
 from glsw.engines.gl import LETTERS_IN_BLOCK
-from glsw.engines.three.gl import DeviceTriples, letter_count
+from glsw.engines.three.gl import Layout, letter_count
 from glsw.scoring.three import Scoring3
 
 NEVER = 2**30
@@ -192,10 +192,10 @@ class TileForms:
         for trace in (False, True):
             self._form(trace, packed is not False, 1)
 
-    def of(self, data: DeviceTriples, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+    def of(self, layout: Layout, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
         """Return the form for some triples."""
-        lengths = data.lengths[chosen]
-        bound = data.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
+        lengths = layout.lengths[chosen]
+        bound = layout.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
         if self._packed and bound >= _PACKED_BOUND:
             raise ValueError(f"packed sides need scores below {_PACKED_BOUND}, {bound} is possible")
         packed = bound < _PACKED_BOUND and self._packed is not False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import moderngl
 import numpy as np
@@ -28,7 +28,6 @@ from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
 from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
-from glsw.sequences.encoded import Sequences
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
 BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS", "TICKETS")
@@ -38,6 +37,7 @@ LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = (
 TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
 _NO_SCORE = 2**31 - 1
 """That of a tile which has waited in vain for others, see tile3_results.glsl."""
+_LAST, _LOW = 2**63 - 1, 2**32 - 1
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
 
@@ -81,7 +81,7 @@ class Compute3(Programs, Engine3):
         Engine3.__init__(self, scoring, device)
         Programs.__init__(self, self.device)
         self._throttle = Throttle(self.device)
-        self._uploaded: DeviceTriples | None = None
+        self._uploaded: npt.NDArray[np.uint8] | None = None
         self._last: tuple[Batch, DeviceTriples] | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
@@ -117,23 +117,22 @@ class Compute3(Programs, Engine3):
         data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
         if self.scoring.local or not len(triples):
             return data
-        return replace(data, origin=self.scoring.score_offset(data.lengths.max(axis=0)))
+        origin = self.scoring.score_offset(data.layout.lengths.max(axis=0))
+        return data._replace(layout=replace(data.layout, origin=origin))
 
-    def triples_program(self, name: str, data: DeviceTriples, **defines: int | None) -> Any:
-        """Return a compiled shader for these triples, see `Programs.program`."""
-        program = self.program(name, **defines)
+    def set_origin(self, program: moderngl.ComputeShader, layout: Layout) -> None:
+        """Set by how much H is higher, where it is."""
         if not self.scoring.local:
-            self.set(program, {"origin": data.origin})
-        return program
+            self.set(program, {"origin": layout.origin})
 
-    def upload_triples(self, data: DeviceTriples) -> None:
+    def upload_residues(self, residues: npt.NDArray[np.uint8]) -> None:
         """Put the residues into their buffer, once."""
-        if self._uploaded is data:
-            self.reserve(LETTERS, 0)
+        if self._uploaded is residues:
+            self.reserve(LETTERS)
         else:
             self._uploaded = None
-            self.upload(LETTERS, data.sequences.residues)
-            self._uploaded = data
+            self.upload(LETTERS, residues)
+            self._uploaded = residues
 
     def barrier(self) -> None:
         """Let the next dispatch see what the last ones wrote."""
@@ -141,42 +140,33 @@ class Compute3(Programs, Engine3):
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceTriples:
-    """Triples as the device gets them.
+class Layout:
+    """What triples are like without their letters, as the device gets them.
 
     A letter that aligns with none may stand before each sequence.
 
     Parameters
     ----------
-    sequences : Sequences
-        With these letters, the cells 0 of the device are those with an index 0 of the table.
-    index : ndarray of int32, shape (N, 3)
-        As `Batch.pool`.
+    lengths : ndarray of int64, shape (N, 3)
+        Letters of the three, with that one: the cells 0 of the device are then those with an index
+        0 of the table.
+    first : ndarray of int64, shape (N, 3)
+        Where they begin among all residues.
     before : int
         Letters before each sequence, 0 or 1.
     origin : int
         `Scoring3.score_offset`, by which H is higher.
     """
 
-    sequences: Sequences
-    index: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
     before: int
     origin: int = 0
 
-    @staticmethod
-    def of(triples: Batch, nothing: int | None) -> DeviceTriples:
-        """Put the letter ``nothing``, if there is such, before every sequence."""
-        sequences, index = triples.pool
-        if nothing is not None:
-            starts, count = sequences.offsets[:-1], np.arange(len(sequences) + 1)
-            residues = np.insert(sequences.residues, starts, np.uint8(nothing))
-            sequences = Sequences(residues, sequences.offsets + count)
-        return DeviceTriples(sequences, index, int(nothing is not None))
-
     @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Letters of the three, shape (N, 3)."""
-        return self.sequences.lengths[self.index]
+    def key(self) -> bytes:
+        """The same for triples that are alike but for their letters, in one engine."""
+        return self.lengths.tobytes() + self.first.tobytes()
 
     def ordered(self) -> npt.NDArray[np.intp]:
         """Return the numbers of triples without an empty sequence, the largest tables first."""
@@ -188,30 +178,41 @@ class DeviceTriples:
         """Return some triples as triples.glsl has them, without their places in buffers."""
         records = np.zeros(len(chosen), TRIPLE)
         records["lengths"] = self.lengths[chosen]
-        records["first"] = self.sequences.offsets[self.index[chosen]]
+        records["first"] = self.first[chosen]
         return records
 
-    def best(
-        self,
-        chosen: npt.NDArray[np.intp],
-        cells: npt.NDArray[np.int32],
-        counts: npt.NDArray[np.int64],
-    ) -> BestCells:
+    def best(self, cells: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> BestCells:
         """Return the best of the cells of each triple.
 
-        ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple ``chosen[t]``.
+        ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple t.
         """
-        starts = np.cumsum(counts) - counts
-        highest = np.repeat(np.maximum.reduceat(cells[:, 0], starts), counts)
-        if highest.max() == _NO_SCORE:
+        starts = counts.cumsum() - counts
+        score, d, i, j = cells.T.astype(np.int64)
+        upper = (score << 32) - d
+        highest = np.maximum.reduceat(upper, starts)
+        kept = upper == highest.repeat(counts)
+        lowest = np.minimum.reduceat(np.where(kept, (i << 32) + j, _LAST), starts)
+        score, d, i, j = -(-highest >> 32), -highest & _LOW, lowest >> 32, lowest & _LOW
+        if score.max() == _NO_SCORE:
             raise DeviceError("tiles of three sequences waited in vain for one another")
-        kept = cells[:, 0] == highest
-        owner = np.repeat(np.arange(len(chosen)), counts)[kept]
-        score, d, i, j = cells[kept].T
-        order = np.lexsort((j, i, d, owner))
-        first = order[np.searchsorted(owner, np.arange(len(chosen)))]
-        found = np.stack([i, j, d - i - j], axis=1)[first] + (1 - self.before)
-        return BestCells(score[first] - self.origin, found.astype(np.int32))
+        return BestCells.of(score - self.origin, *(x + 1 - self.before for x in (i, j, d - i - j)))
+
+
+class DeviceTriples(NamedTuple):
+    """Triples as the device gets them: all residues, uint8, and where they are."""
+
+    residues: npt.NDArray[np.uint8]
+    layout: Layout
+
+    @staticmethod
+    def of(triples: Batch, nothing: int | None) -> DeviceTriples:
+        """Put the letter ``nothing``, if there is such, before every sequence."""
+        sequences, index = triples.pool
+        residues, first = sequences.residues, sequences.offsets[index]
+        if nothing is None:
+            return DeviceTriples(residues, Layout(triples.lengths, first, 0))
+        residues = np.insert(residues, sequences.offsets[:-1], np.uint8(nothing))
+        return DeviceTriples(residues, Layout(triples.lengths + 1, first + index, 1))
 
 
 def cut_by_memory(

@@ -12,7 +12,7 @@ from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.engines.three import gl
-from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
+from glsw.engines.three.gl import Compute3, DeviceTriples, Layout, cut_by_memory
 from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 
@@ -47,24 +47,25 @@ class Plane(Compute3):
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         data = self.device_triples(triples)
+        layout = data.layout
         found = BestCells.zeros(len(triples), 3)
-        sizes = data.lengths[:, 1:].prod(axis=1)
-        for chosen in cut_by_memory(data.ordered(), sizes * self._bytes, self._room):
+        sizes = layout.lengths[:, 1:].prod(axis=1)
+        for chosen in cut_by_memory(layout.ordered(), sizes * self._bytes, self._room):
             self._fill(data, chosen, progress)
             cells = self.download(gl.BEST, (np.int32, 2), int(sizes[chosen].sum()))
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
             for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
-                found.put(np.array([t]), self._best(data, t, cells[start : start + sizes[t]]))
+                found.put(np.array([t]), self._best(layout, t, cells[start : start + sizes[t]]))
         return found
 
     @staticmethod
-    def _best(data: DeviceTriples, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
+    def _best(layout: Layout, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
         """Return the best of the cells of a triple: H and i for each j and k."""
         at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
         score, i = cells[at].T
-        j, k = np.divmod(at, data.lengths[t, 2])
+        j, k = np.divmod(at, layout.lengths[t, 2])
         candidates = np.stack([score, i + j + k, i, j], axis=1)
-        return data.best(np.array([t]), candidates, np.array([len(at)]))
+        return layout.best(candidates, np.array([len(at)]))
 
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
@@ -74,15 +75,15 @@ class Plane(Compute3):
         return self._tables(self.device_triples(triples), progress or ignore)
 
     def _tables(self, data: DeviceTriples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        for t in range(len(data.index)):
-            l, m, n = data.lengths[t].tolist()  # noqa: E741
+        layout = data.layout
+        for t, (l, m, n) in enumerate(layout.lengths.tolist()):  # noqa: E741
             table = np.empty((l, m, n), np.int32)
             if table.size:
                 self.device.activate()
                 self.reserve(gl.DIRECTIONS, table.nbytes)
                 self._fill(data, np.array([t]), progress, TABLE=1)
                 self.download_into(gl.DIRECTIONS, table)
-            yield table[(slice(data.before, None),) * 3] - data.origin
+            yield table[(slice(layout.before, None),) * 3] - layout.origin
 
     @property
     def _room(self) -> int:
@@ -107,29 +108,31 @@ class Plane(Compute3):
         **defines: int | None,
     ) -> None:
         """Compute all planes of some triples, the largest tables first."""
-        lengths = data.lengths[chosen]
+        residues, layout = data
+        lengths = layout.lengths[chosen]
         sizes = lengths[:, 1:].prod(axis=1)
         needed = int(sizes.sum()) * self._bytes
         if "TABLE" in defines:
             needed += 4 * int(lengths.prod(axis=1).sum())
         if needed > self._memory:
-            shown = ", ".join(map(str, (lengths[0] - data.before).tolist()))
+            shown = ", ".join(map(str, (lengths[0] - layout.before).tolist()))
             raise DeviceMemoryError(
                 f"sequences of {shown} letters need {needed} bytes of device memory, "
                 f"{self._memory} may be used"
             )
         self.memory_used = max(self.memory_used, needed)
-        records = data.records(chosen)
+        records = layout.records(chosen)
         records["best"] = np.cumsum(sizes) - sizes
         records["i_sides"] = 4 * records["best"]
-        self.upload_triples(data)
+        self.upload_residues(residues)
         self.upload(gl.TRIPLES, records)
         self.reserve(gl.SIDES, 4 * self._cell * int(sizes.sum()))
         self.reserve(gl.BEST, 8 * int(sizes.sum()))
-        program = self.triples_program("plane.comp", data, **defines)
+        program = self.program("plane.comp", **defines)
+        self.set_origin(program, layout)
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
-        cells = int((lengths - data.before).prod(axis=1).sum())
+        cells = int((lengths - layout.before).prod(axis=1).sum())
 
         def step(d: int) -> None:
             first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))

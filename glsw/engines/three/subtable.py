@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,13 +16,14 @@ from glsw.engines.base import Progress, ignore
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three import gl
 from glsw.engines.three.forms import NEVER, TileForm, TileForms, TileShape
-from glsw.engines.three.gl import Compute3, DeviceTriples, cut_by_memory
+from glsw.engines.three.gl import Compute3, Layout, cut_by_memory
 from glsw.engines.three.tiles import Chunk, RowRange
 from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32
 _EMPTYING_GROUPS = 1024
+_PLANS, _PLANNED_TRIPLES = 4, 2**12  # that are kept, and triples of each at most
 _CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
@@ -84,15 +85,18 @@ class Subtable(Compute3):
         self._spacing = spacing
         self._memory = memory
         self.memory_used = 0
+        self._plans: dict[tuple[bytes, bool], list[Chunk]] = {}
+        self._tile_programs: dict[tuple[object, ...], tuple[Any, Any]] = {}
+        self._placed: npt.NDArray[np.void] | None = None
 
     # scores and ends
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
-        data = self.device_triples(triples)
+        residues, layout = self.device_triples(triples)
         found = BestCells.zeros(len(triples), 3)
-        for chunk in self._chunks(data):
-            self._prepare(chunk)
+        for chunk in self._planned(layout):
+            self._prepare(chunk, residues)
             self._fill(chunk, progress=progress)
             found.put(chunk.chosen, self._best(chunk))
         return found
@@ -105,13 +109,13 @@ class Subtable(Compute3):
         return self._tables(triples, progress or ignore)
 
     def _tables(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        data = self.device_triples(triples)
+        residues, layout = self.device_triples(triples)
         for t in range(len(triples)):
-            table = np.empty(data.lengths[t], np.int32)
+            table = np.empty(layout.lengths[t], np.int32)
             if table.size:
                 self.device.activate()
-                chunk = self._chunk(data, np.array([t]))
-                self._prepare(chunk)
+                chunk = self._chunk(layout, np.array([t]))
+                self._prepare(chunk, residues)
                 deep = chunk.form.shape.deep
                 row = 4 * deep * table[0].size
                 rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
@@ -122,18 +126,18 @@ class Subtable(Compute3):
                     self.reserve(gl.DIRECTIONS, slab.nbytes)
                     self._fill(chunk, part, TABLE=1, progress=progress)
                     self.download_into(gl.DIRECTIONS, slab)
-            yield table[(slice(data.before, None),) * 3] - data.origin
+            yield table[(slice(layout.before, None),) * 3] - layout.origin
 
     # alignments
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best alignment of each triple, traced back on the device."""
         self.check(triples)
-        data = self.device_triples(triples)
+        residues, layout = self.device_triples(triples)
         found = BestCells.zeros(len(triples), 3)
         runs = [np.empty(0, np.uint32)] * len(triples)
-        for chunk in self._chunks(data, trace=True):
-            self._prepare(chunk)
+        for chunk in self._planned(layout, trace=True):
+            self._prepare(chunk, residues)
             best, traced = self._traced(chunk, progress or ignore)
             found.put(chunk.chosen, best)
             for t, path in zip(chunk.chosen, traced, strict=True):
@@ -148,14 +152,14 @@ class Subtable(Compute3):
         return self._disjoint(triples, progress or ignore)
 
     def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
-        data = self.device_triples(triples)
-        for t in np.sort(data.ordered()).tolist():
+        residues, layout = self.device_triples(triples)
+        for t in np.sort(layout.ordered()).tolist():
             self.device.activate()
-            chunk = self._chunk(data, np.array([t]), trace=True, masked=True)
+            chunk = self._chunk(layout, np.array([t]), trace=True, masked=True)
             masks = self.device.ctx.buffer(bytes(4 * int(chunk.masks.sum())))
             while True:
                 self.device.activate()
-                self._prepare(chunk)
+                self._prepare(chunk, residues)
                 masks.bind_to_storage_buffer(gl.MASKS.number)
                 best, runs = self._traced(chunk, progress)
                 if not best.score[0]:
@@ -171,7 +175,7 @@ class Subtable(Compute3):
         self._fill(chunk, DIRECTIONS=1 if whole else None, MASKED=masked, progress=progress)
         best = self._best(chunk)
         traces = np.zeros(len(chunk.chosen), _TRACE)
-        traces["at"] = best.cell + chunk.data.before
+        traces["at"] = best.cell + chunk.layout.before
         traces["over"] = self.scoring.local & (best.score == 0)
         self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
         while not traces["over"].all():
@@ -218,31 +222,42 @@ class Subtable(Compute3):
         """Bytes that a buffer may have."""
         return self.device.info.limits["max_storage_block"]
 
-    def _chunks(self, data: DeviceTriples, *, trace: bool = False) -> Iterator[Chunk]:
+    def _planned(self, layout: Layout, *, trace: bool = False) -> Iterable[Chunk]:
+        """Return `_chunks`, those of the last few layouts again if they are the same."""
+        if len(layout.lengths) > _PLANNED_TRIPLES:
+            return self._chunks(layout, trace=trace)
+        key = layout.key, trace
+        chunks = self._plans.pop(key, None) or list(self._chunks(layout, trace=trace))
+        while len(self._plans) >= _PLANS:
+            del self._plans[next(iter(self._plans))]
+        self._plans[key] = chunks
+        return chunks
+
+    def _chunks(self, layout: Layout, *, trace: bool = False) -> Iterator[Chunk]:
         """Cut the triples into chunks that fit the memory, the largest tables first."""
-        order = data.ordered()
+        order = layout.ordered()
         if not len(order):
             return
         if len(order) == 1:
-            yield self._chunk(data, order, trace=trace)
+            yield self._chunk(layout, order, trace=trace)
             return
-        form = self._forms.of(data, order, trace)
-        everything = self._chunk(data, order, form, trace=trace)
-        each = np.zeros(len(data.index), np.int64)
+        form = self._forms.of(layout, order, trace)
+        everything = self._chunk(layout, order, form, trace=trace)
+        each = np.zeros(len(layout.lengths), np.int64)
         each[order] = everything.each
         alone = each > self._room
         if trace and self._spacing:
             alone[:] = True
         large = order[alone[order]]
         for t in large:
-            yield self._chunk(data, np.array([t]), trace=trace)
+            yield self._chunk(layout, np.array([t]), trace=trace)
         for chosen in cut_by_memory(order[~alone[order]], each, self._room):
             whole = len(chosen) == len(order)
-            yield everything if whole else self._chunk(data, chosen, form, trace=trace)
+            yield everything if whole else self._chunk(layout, chosen, form, trace=trace)
 
     def _chunk(
         self,
-        data: DeviceTriples,
+        layout: Layout,
         chosen: npt.NDArray[np.intp],
         form: TileForm | None = None,
         *,
@@ -250,16 +265,16 @@ class Subtable(Compute3):
         masked: bool = False,
     ) -> Chunk:
         """Choose form and spacing; the table of a single triple may need parts."""
-        form = form or self._forms.of(data, chosen, trace)
+        form = form or self._forms.of(layout, chosen, trace)
         most = form.tile_rows if form.polling else NEVER
-        chunk = Chunk(data, chosen, form, trace, masked, most_rows=most)
+        chunk = Chunk(layout, chosen, form, trace, masked, most_rows=most)
         if self._spacing and trace:
             chunk = replace(chunk, spacing=self._spacing * form.shape.deep)
         if len(chosen) == 1:
             tries = chunk.smaller(trace and not self._spacing)
             found = next(filter(self._fits, tries), None)
             if found is None and not self._spacing:
-                lengths = ", ".join(map(str, (chunk.lengths[0] - data.before).tolist()))
+                lengths = ", ".join(map(str, (chunk.lengths[0] - layout.before).tolist()))
                 least = min(chunk.smaller(trace), key=lambda each: each.bytes)
                 raise DeviceMemoryError(
                     f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
@@ -272,15 +287,16 @@ class Subtable(Compute3):
     def _fits(self, chunk: Chunk) -> bool:
         return chunk.bytes <= self._memory and chunk.largest <= self._block
 
-    def _prepare(self, chunk: Chunk) -> None:
-        """Upload the triples of a chunk and reserve its buffers."""
+    def _prepare(self, chunk: Chunk, residues: npt.NDArray[np.uint8]) -> None:
+        """Upload the triples of a chunk, if they are not there."""
         self.memory_used = max(self.memory_used, chunk.bytes)
-        self.upload_triples(chunk.data)
-        self.upload(gl.TRIPLES, chunk.records)
-        self.reserve(gl.SIDES, chunk.form.side_bytes * chunk.side_count)
-        self.reserve(gl.BEST, 16 * int(chunk.patches.prod(axis=1).sum()))
-        self.reserve(gl.KEPT, chunk.form.side_bytes * int(chunk.kept.sum()))
-        self.reserve(gl.DIRECTIONS, 4 * int(chunk.directions.sum()))
+        self.upload_residues(residues)
+        if self._placed is chunk.records:
+            self.reserve(gl.TRIPLES)
+        else:
+            self._placed = None
+            self.upload(gl.TRIPLES, chunk.records)
+            self._placed = chunk.records
 
     def _fill(
         self,
@@ -293,13 +309,11 @@ class Subtable(Compute3):
     ) -> None:
         """Compute some rows, or all of them."""
         part = part or chunk.everything
-        defines |= {"AGAIN": AGAIN, **chunk.form.defines}
-        own = {name: defines.get(name, self._defines.get(name)) for name in ("LINEAR", "PACKED")}
-        own = dict.fromkeys(self._defines) | own
-        emptying = self.program("empty_sides.comp", **own) if chunk.form.polling else None
-        program = self.triples_program("subtable.comp", chunk.data, **defines)
-        for binding in (gl.SIDES, gl.BEST, gl.DIRECTIONS, gl.TICKETS):
-            self.reserve(binding)
+        emptying, program = self._programs_of(chunk.form, AGAIN=AGAIN, **defines)
+        self.set_scores(program)
+        self.set_origin(program, chunk.layout)
+        for binding, size in chunk.sizes.items():
+            self.reserve(binding, size)
         patches = chunk.most_patches(part)
         for rows in part.parts(chunk.rows_at_once):
             again = part.first // chunk.spacing - 1 if AGAIN else -1
@@ -314,6 +328,17 @@ class Subtable(Compute3):
             compute(program, chunk, rows, patches, cells=cells, progress=progress)
         self.device.check("computing sub-tables")
 
+    def _programs_of(self, form: TileForm, **defines: int | None) -> tuple[Any, Any]:
+        """Return the program that empties sides, of tiles that wait, and that of the tiles."""
+        asked = form, *defines.items()
+        if asked not in self._tile_programs:
+            defines |= form.defines
+            same = {name: (self._defines | defines).get(name) for name in ("LINEAR", "PACKED")}
+            others = dict.fromkeys(self._defines)
+            emptying = self.program("empty_sides.comp", **others | same) if form.polling else None
+            self._tile_programs[asked] = emptying, self.program("subtable.comp", **defines)
+        return self._tile_programs[asked]
+
     def _poll(
         self,
         emptying: Any,
@@ -325,6 +350,7 @@ class Subtable(Compute3):
     ) -> None:
         """Compute rows with all tiles in a dispatch, or as many of them as there is time for."""
         unit = chunk.rows_of(_CELLS_OF_UNIT)
+        self.reserve(gl.TICKETS)
         program["patches_at_once"] = patches
 
         def queue(units: range) -> None:
@@ -363,6 +389,5 @@ class Subtable(Compute3):
 
     def _best(self, chunk: Chunk) -> BestCells:
         """Return the best cell of each triple of a chunk, see `Engine3.best`."""
-        counts = chunk.patches.prod(axis=1)
-        cells = self.download(gl.BEST, (np.int32, 4), int(counts.sum()))
-        return chunk.data.best(chunk.chosen, cells, counts)
+        cells = self.download(gl.BEST, (np.int32, 4), chunk.sizes[gl.BEST] // 16)
+        return chunk.layout.best(cells, chunk.counts)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.gl import Binding
+from glsw.engines.three import gl
 from glsw.engines.three.forms import BATCH, HELPERS, NEVER, TileForm
-from glsw.engines.three.gl import TRIPLE, DeviceTriples
 from glsw.sequences.encoded import offsets_of
 
 _LEAST_ROWS = 32  # at once, for want of memory
@@ -40,7 +41,7 @@ class Chunk:
 
     Parameters
     ----------
-    data : DeviceTriples
+    layout : Layout
     chosen : ndarray of intp, shape (N,)
         Numbers of the triples, none with an empty sequence.
     form : TileForm
@@ -52,7 +53,7 @@ class Chunk:
         Rows whose sides there is room for, likewise.
     """
 
-    data: DeviceTriples
+    layout: gl.Layout
     chosen: npt.NDArray[np.intp]
     form: TileForm
     trace: bool = False
@@ -79,7 +80,7 @@ class Chunk:
     @cached_property
     def lengths(self) -> _Int64:
         """Letters of the three, shape (N, 3)."""
-        return self.data.lengths[self.chosen]
+        return self.layout.lengths[self.chosen]
 
     @cached_property
     def all_rows(self) -> _Int64:
@@ -98,15 +99,15 @@ class Chunk:
         """The most rows."""
         return int(self.all_rows.max())
 
-    @property
+    @cached_property
     def rows_at_once(self) -> int:
         """Rows from one dispatch, or several that follow one another, to the next."""
         return min(self.rows, self.spacing, self.most_rows)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Cells of all tables, for progress."""
-        return int((self.lengths - self.data.before).prod(axis=1).sum())
+        return int((self.lengths - self.layout.before).prod(axis=1).sum())
 
     def cells_before(self, row: int) -> int:
         """Cells of all tables before a row, about; exact behind the last one."""
@@ -117,15 +118,26 @@ class Chunk:
         deep = self.form.shape.deep
         return max(deep, cells * self.rows // max(1, self.cells) // deep * deep)
 
-    @property
+    @cached_property
     def everything(self) -> RowRange:
         """All rows."""
         return RowRange(0, self.rows)
 
     def most_patches(self, part: RowRange) -> tuple[int, int]:
         """Return the most patches along j and k in a part."""
-        j, k = np.minimum(self.patches.max(axis=0), part.patches).tolist()
+        (j, k), (most_j, most_k) = self._most_patches, part.patches
+        return min(j, most_j), min(k, most_k)
+
+    @cached_property
+    def _most_patches(self) -> tuple[int, int]:
+        j, k = self.patches.max(axis=0).tolist()
         return j, k
+
+    @cached_property
+    def counts(self) -> _Int64:
+        """Patches of each triple, each of which has a best cell."""
+        counts: _Int64 = self.patches.prod(axis=1)
+        return counts
 
     def part_above(self, at: npt.NDArray[np.int32]) -> RowRange:
         """Return the rows from the last kept plane to the cell at (i, j, k), from 1."""
@@ -157,7 +169,7 @@ class Chunk:
         across_k = places[1] * (rows + (shape.lanes_j - 1) * shape.deep) * k_row
         return np.stack([self._plane, across_j, across_k])
 
-    @property
+    @cached_property
     def empty_words(self) -> dict[str, int]:
         """Where the sides are that tiles wait for: the first word of 4 bytes, and how many."""
         across_i, *others = (self.sides.sum(axis=1) * self.form.side_bytes // 4).tolist()
@@ -176,10 +188,7 @@ class Chunk:
 
     @cached_property
     def _columns(self) -> _Int64:
-        lanes: _Int64 = (
-            self.patches.prod(axis=1) * self.form.shape.lanes_j * self.form.shape.lanes_k
-        )
-        return lanes
+        return self.counts * self.form.shape.lanes
 
     @cached_property
     def directions(self) -> _Int64:
@@ -205,14 +214,23 @@ class Chunk:
         """Bytes of each triple, sequences not counted."""
         sides = self.form.side_bytes * (self.sides.sum(axis=0) + self.kept)
         words = 4 * (self.directions + self.masks + self.paths)
-        total: _Int64 = sides + words + 16 * self.patches.prod(axis=1) + TRIPLE.itemsize + 36
+        total: _Int64 = sides + words + 16 * self.counts + gl.TRIPLE.itemsize + 36
         return total
+
+    @cached_property
+    def sizes(self) -> dict[Binding, int]:
+        """Bytes of the buffers of tiles; masks have their own."""
+        return {
+            gl.SIDES: self.form.side_bytes * self.side_count,
+            gl.BEST: 16 * int(self.counts.sum()),
+            gl.KEPT: self.form.side_bytes * int(self.kept.sum()),
+            gl.DIRECTIONS: 4 * int(self.directions.sum()),
+        }
 
     @property
     def largest(self) -> int:
         """Bytes of the largest buffer."""
-        sides = self.form.side_bytes * max(self.side_count, int(self.kept.sum()))
-        return max(sides, 4 * int(self.directions.sum()), 4 * int(self.masks.sum()))
+        return max(*self.sizes.values(), 4 * int(self.masks.sum()))
 
     @cached_property
     def bytes(self) -> int:
@@ -222,12 +240,12 @@ class Chunk:
     @cached_property
     def records(self) -> npt.NDArray[np.void]:
         """The triples as triples.glsl has them, shape (N,)."""
-        records = self.data.records(self.chosen)
+        records = self.layout.records(self.chosen)
         starts = offsets_of(self.sides.ravel())[:-1].reshape(self.sides.shape)
         for name, start in zip(("i_sides", "j_sides", "k_sides"), starts, strict=True):
             records[name] = start
         for name, sizes in (
-            ("best", self.patches.prod(axis=1)),
+            ("best", self.counts),
             ("kept", self.kept),
             ("directions", self.directions),
             ("mask", self.masks),

@@ -36,7 +36,7 @@ void main() {
     } else {
         load_scores();
         load_row_scores(lane);
-        sweep(pair, n, begin, stop, lane, best);
+        sweep(pair, 0, n, begin, stop, lane, best);
     }
     store_lane(lane, strip);
     best = best_of_group(best);

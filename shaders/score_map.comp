@@ -2,14 +2,14 @@
 // Schedule: the tiles of blocked.comp, for the score map of docs/DOTPLOT.md. A tile of the map has
 // whole strips and whole tiles of columns. The pass over the table leaves in each tile of the map
 // the best H; with JOIN the pass goes over reversed sequences and adds, to each kept border of a
-// tile of the map, what paths score that go on from there.
+// tile of the map, what paths score that go on from there. E and F are those of the next column
+// and row.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/directions.glsl"
-#include "lib/sweep.glsl"
+#include "lib/leaning_sweep.glsl"
 #ifdef JOIN
 #define ROW_ABOVE_IS coherent
 #define KEPT_IS
@@ -31,7 +31,7 @@ void main() {
     int tile_column = block_diagonal - tile_row, corners = pair.query_length;
     int first = tile_column * COLUMNS, end = first + COLUMNS;
     int multiple = (tile_row + 1) / row_spacing;
-    kept_row = multiple * row_spacing == tile_row + 1 ? multiple * pair.target_length : -1;
+    kept_row = multiple * row_spacing == tile_row + 1 ? kept_borders(multiple - 1) : -1;
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
     load_column_left(lane);
     if (tile_column > 0) lane.corner = column_left[t > 0 ? lane.row - 1 : corners + tile_row].x;

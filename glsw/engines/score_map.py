@@ -11,8 +11,9 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress
 from glsw.engines.blocked import Blocked
+from glsw.engines.gl import Binding
 from glsw.engines.regions import Grid, Region
-from glsw.engines.tiled import COLUMN_LEFT, kept_binding
+from glsw.engines.tiled import COLUMN_LEFT, KEPT
 from glsw.scoring.scoring import Scoring
 
 Value = Literal["through", "end"]
@@ -22,8 +23,8 @@ UNCAPPED = 2**30
 
 _Int32 = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint8]
-_ON_GPU, _ON_CPU = (32, 128, 512), (8, 8, 1024)
-"""Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
+_ON_GPU, _ON_CPU = (32, 128, 16, 2048), (8, 8, 16, 1024)
+"""Invocations that a device computes at once; most of a tile of a pass, their rows, its columns."""
 
 
 class MapTile(NamedTuple):
@@ -49,18 +50,42 @@ class MapTile(NamedTuple):
         >>> MapTile.near(5)
         MapTile(side=4, lanes=4, rows=1, columns=4)
         >>> MapTile.near(5000)
-        MapTile(side=5120, lanes=128, rows=8, columns=512)
+        MapTile(side=5120, lanes=128, rows=10, columns=1280)
         """
-        at_once, most, widest = _ON_CPU if software else _ON_GPU
+        at_once, most, highest, widest = _ON_CPU if software else _ON_GPU
         lanes = min(at_once, 1 << side.bit_length() - 1)
         rows = min(gl.ROWS, side // lanes)
         while lanes < most and 2 * lanes * rows <= side:
             lanes *= 2
         side = round(side / (rows * lanes)) * rows * lanes
+        rows = max(rows for rows in range(1, highest + 1) if side % (rows * lanes) == 0)
         parts = -(-side // widest)
         while side % parts:
             parts += 1
         return cls(side, lanes, rows, side // parts)
+
+
+class Bands(NamedTuple):
+    """How the rows of tiles of a map are divided for what is kept of them.
+
+    Parameters
+    ----------
+    band : int
+        Rows whose borders are in one buffer, behind those of the row before them.
+    part : int
+        Rows whose borders are kept at once: whole bands.
+    """
+
+    band: int
+    part: int
+
+    def of(self, rows: int) -> list[range]:
+        """Return the rows of each band.
+
+        >>> Bands(2, 4).of(5)
+        [range(0, 2), range(2, 4), range(4, 5)]
+        """
+        return [range(k, min(k + self.band, rows)) for k in range(0, rows, self.band)]
 
 
 class ScoreMap(Blocked):
@@ -73,7 +98,7 @@ class ScoreMap(Blocked):
     device : Device
     memory : int
         Bytes of device memory for the borders of tiles that are kept between the passes. If those
-        of all tiles take more, there is one pass more, and then two over each band of the table.
+        of all tiles take more, there is one pass more, and then two over each part of the table.
     """
 
     def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
@@ -106,8 +131,9 @@ class ScoreMap(Blocked):
 
     def work(self, m: int, n: int, tile: MapTile, value: Value, cap: int = UNCAPPED) -> int:
         """Return the cells that `tiles` computes, of m x n residues."""
-        bands = -(-m // tile.side // self._band(m, n, tile, cap))
-        return m * n * (1 if value == "end" else 2 if bands == 1 else 3)
+        if value == "end":
+            return m * n
+        return m * n * (2 if self._bands(m, n, tile, cap).part * tile.side >= m else 3)
 
     def tiles(
         self,
@@ -152,32 +178,33 @@ class ScoreMap(Blocked):
         if not (m and n):
             return self.current()
         self._narrow = self._is_narrow(cap)
-        rows, band = self._map_shape[0], self._band(m, n, tile, cap)
+        rows, bands = self._map_shape[0], self._bands(m, n, tile, cap)
         table = Region(0, 0, 0, 0, m, n)
         if value == "end":
             self._pass(table, self._border(n), progress=progress)
             return self.current()
         above = {0: self._border(n)}
-        if band < rows:
-            above |= self._rows_above(table, band, progress)
+        if bands.part < rows:
+            above |= self._rows_above(table, bands, progress)
         below = self._border(n)
         corners = np.zeros(self._map_shape, np.int32)
-        for first in reversed(range(0, rows, band)):
+        for first in reversed(range(0, rows, bands.part)):
             i = first * tile.side
-            part = table._replace(i=i, m=min(band * tile.side, m - i))
-            self._keep(part, above[first])
-            self._pass(part, None, Grid(1, *self._spacing), progress)
+            part = table._replace(i=i, m=min(bands.part * tile.side, m - i))
+            self._keep(part, bands, above[first])
+            self._pass(part, None, Grid(1, *self._spacing), bands, progress)
+            self._repeat_borders(part, bands)
             behind = part._replace(query=2 * m - i - part.m, target=n)
-            self._pass(behind, below, Grid(1), progress, join=True)
+            self._pass(behind, below, Grid(1), bands, progress, join=True)
             below = self.download(gl.ROW_ABOVE, (np.int32, 2), n)
             if first:
                 corners[first - 1] = np.minimum(cap, self._corners(above.pop(first), below))
         return np.maximum(self.current(), corners)
 
     def _corners(self, above: _Int32, below: _Int32) -> _Int32:
-        """Return what paths score that are in a gap along the row between two bands.
+        """Return what paths score that are in a gap along the row between two parts.
 
-        Shape (columns of the map,): at the corners of tiles, which no band has as a whole.
+        Shape (columns of the map,): at the corners of tiles, which no part has as a whole.
         """
         cost, side = self.scoring.deletion, self._map_tile.side
         ahead, behind = (_gap_along(row[:, 0], *cost) for row in (above, below))
@@ -200,38 +227,48 @@ class ScoreMap(Blocked):
         """Return whether H, E and F fit 16 bits, in which they are kept then."""
         return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) < 2**15
 
-    def _band(self, m: int, n: int, tile: MapTile, cap: int) -> int:
-        """Return how many rows of tiles may keep their borders at once."""
-        memory = min(self._memory, self.device.info.limits["max_storage_block"])
-        columns = n // tile.side + 1
-        values = memory // (4 if self._is_narrow(cap) else 8)
-        fitting = (values - n) // max(1, n + columns * tile.side)
-        return max(1, min(m // tile.side, fitting))
+    def _bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
+        """Return how many rows of tiles keep their borders in a buffer, and at once."""
+        size = (4 if self._is_narrow(cap) else 8) * 2 * n
+        buffer = min(self._memory, self.device.info.limits["max_storage_block"])
+        band = max(1, min(m // tile.side, buffer // size - 1))
+        return Bands(band, band * max(1, self._memory // (size * (band + 1))))
 
     def _border(self, length: int) -> _Int32:
         """Return H and E or F of a border of the table."""
         return np.tile(np.array([0, -self.scoring.gap_open], np.int32), (length, 1))
 
-    def _keep(self, part: Region, above: _Int32) -> None:
-        """Make room for the borders of the tiles of a band; the row above it is the first."""
-        rows, columns = part.m // self._map_tile.side + 1, self._map_shape[1] + 1
-        kept = self.reserve(kept_binding(1), self._word * (rows * part.n + columns * part.m))
+    def _keep(self, part: Region, bands: Bands, above: _Int32) -> None:
+        """Make room for the borders of the tiles of a part; the row above it is the first."""
         self.upload(gl.ROW_ABOVE, above)
-        kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._narrow else above)
+        size = self._word * 2 * part.n
+        for k, rows in enumerate(bands.of(part.m // self._map_tile.side)):
+            kept = self.reserve(_kept_of(k), size * (len(rows) + 1))
+            if k == 0:
+                kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._narrow else above)
 
-    def _rows_above(self, table: Region, band: int, progress: Progress | None) -> dict[int, _Int32]:
-        """Return the row above each band but the first, by its first row of tiles."""
-        bands, n = -(-self._map_shape[0] // band), table.n
-        size = self._word * n
-        kept = self.reserve(kept_binding(0), (bands + 1) * size)
-        rows = Grid()._replace(rows=band * self._spacing[0])
-        self._pass(table, self._border(n), rows, progress)
+    def _repeat_borders(self, part: Region, bands: Bands) -> None:
+        """Copy the borders of the last row of each band to the next band."""
+        size = self._word * 2 * part.n
+        for k in range(1, len(bands.of(part.m // self._map_tile.side))):
+            source, copy = self._buffers[_kept_of(k - 1)], self._buffers[_kept_of(k)]
+            self.device.ctx.copy_buffer(copy, source, size, read_offset=size * bands.band)
+
+    def _rows_above(
+        self, table: Region, bands: Bands, progress: Progress | None
+    ) -> dict[int, _Int32]:
+        """Return the row above each part but the first, by its first row of tiles."""
+        parts, n = -(-self._map_shape[0] // bands.part), table.n
+        size = self._word * 2 * n
+        kept = self.reserve(_kept_of(0), (parts + 1) * size)
+        rows = Grid()._replace(rows=bands.part * self._spacing[0])
+        self._pass(table, self._border(n), rows, progress=progress)
         found = {}
-        for k in range(1, bands):
-            words = np.frombuffer(kept.read(size, offset=k * size), np.int32)
+        for k in range(1, parts):
+            words = np.frombuffer(kept.read(self._word * n, offset=k * size), np.int32)
             if self._narrow:
                 words = np.stack([words >> 16, words << 16 >> 16], axis=1)
-            found[k * band] = words.reshape(n, 2)
+            found[k * bands.part] = words.reshape(n, 2)
         return found
 
     @property
@@ -244,11 +281,12 @@ class ScoreMap(Blocked):
         part: Region,
         above: _Int32 | None,
         grid: Grid = Grid(),  # noqa: B008
+        bands: Bands | None = None,
         progress: Progress | None = None,
         *,
         join: bool = False,
     ) -> None:
-        """Compute a band of the table, or of the reversed table, whose kept borders it joins."""
+        """Compute a part of the table, or of the reversed table, whose kept borders it joins."""
         rows, columns = self._tiles(part)
         odd = {"STEP": 1} if self._columns % gl.STEP else {}
         program = self.program(
@@ -276,14 +314,26 @@ class ScoreMap(Blocked):
             self.upload(gl.ROW_ABOVE, above)
         self.upload(COLUMN_LEFT, self._border(part.m + rows + 1))
         self.reserve(gl.BEST)
-        self.reserve(kept_binding(grid.level), 16)
+        spacing, height = self._spacing[0], part.m // self._map_tile.side
+        parts = bands.of(height) if bands else [range(height)]
 
         def dispatch(k: int) -> None:
-            first = max(0, k - columns + 1)
-            program["block_diagonal"], program["first_row"] = k, first
-            program.run(min(rows, k + 1) - first)
+            program["block_diagonal"] = k
+            for number, band in enumerate(parts):
+                before = height - band.stop if join else band.start
+                first = max(k - columns + 1, before * spacing)
+                end = min(k + 1, (before + len(band)) * spacing)
+                if first < end:
+                    self.reserve(_kept_of(number), 16)
+                    program["first_row"], program["kept_first"] = first, band.start
+                    program.run(end - first)
 
         self._run(part.m * part.n, rows + columns - 1, dispatch, progress)
+
+
+def _kept_of(band: int) -> Binding:
+    """Return the buffer of the borders of a band."""
+    return KEPT._replace(name=f"KEPT of band {band}")
 
 
 def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int64]:

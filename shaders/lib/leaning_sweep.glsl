@@ -18,19 +18,19 @@ void below_strip(int j, int end, ivec2 hf[STEP]);
 
 shared int to_beat;  // the best score of the work group so far, at least 1
 
-// Steps begin ... stop - 1 of a sweep over columns 0 ... end - 1; `begin` is a multiple of
+// Steps begin ... stop - 1 of a sweep over columns first ... end - 1; `begin` is a multiple of
 // WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
-void sweep(Pair pair, int end, int begin, int stop, inout Lane lane, inout Best best) {
-    int t = int(gl_LocalInvocationIndex), steps = steps_over(end);
+void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
+    int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
     Costs costs = costs();
     Step aside;
     aside.score = 0;
     if (t == 0) to_beat = max(best.score, 1);
-    Windows windows = first_windows(pair, 0, end, begin, lane);
+    Windows windows = first_windows(pair, first, end, begin, lane);
     for (int k = begin; k < stop; ++k) {
-        if ((k & (WORKGROUP - 1)) == 0) next_windows(windows, pair, 0, end, k);
+        if ((k & (WORKGROUP - 1)) == 0) next_windows(windows, pair, first, end, k);
         if (uint(k - t) < uint(steps)) {
-            int at = (k - t) * STEP, place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
+            int at = first + (k - t) * STEP, place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
             int highest = 0, ended[STEP * ROWS], diagonal[STEP], f[STEP], beat = to_beat;
             RowScores scores[STEP];
             for (int c = 0; c < STEP; ++c) {

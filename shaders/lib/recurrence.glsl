@@ -9,16 +9,9 @@
 // them. As H >= 0, no E or F inside the table is below -gap_open (of the row where it is largest):
 // that is minus infinity at the border, `border_gap`, which comes as it is: NVIDIA's compiler can
 // lose the sign of a negated uniform. cell() = finish(begin()): a schedule that learns E late calls
-// the two halves. CAPPED: no H is above `cap`. Needs nothing; recurrence_column.glsl has the same
-// equations for a column of rows.
+// the two halves. Needs nothing; recurrence_column.glsl has the same equations for a column of rows.
 #include "lib/gap_costs.glsl"
 uniform int border_gap;
-#ifdef CAPPED
-uniform int cap;
-#define capped(h) min(h, cap)
-#else
-#define capped(h) (h)
-#endif
 
 // A cell and, as t, its H but for F: since gap_open >= gap_extend, F never gains from opening a gap
 // where another of its kind ends, so that F(i,j) may be computed from t(i-1,j), a shorter chain.
@@ -54,7 +47,7 @@ Cell begin(Cell diagonal, Cell up, int s) {
 
 Cell finish(Cell c, int e) {
     int t = max(c.t, e);
-    return Cell(capped(max(t, c.f)), e, c.f, c.m, capped(t));
+    return Cell(max(t, c.f), e, c.f, c.m, t);
 }
 
 Cell cell(Cell diagonal, Cell left, Cell up, int s) {

@@ -1,12 +1,28 @@
 // Scores of the tiles of a map, row by row. The borders of a tile are its last row and its last
 // column, at nodes: node (i, j) lies behind the i-th residue of the query and the j-th of the
 // target. A path through a node is one that ends there and one that begins there, which the
-// reversed pass has; the gap that a path is in at the node is opened once, not twice.
+// reversed pass has; of the gap that a path is in at the node each of them has the residue before
+// and the one behind, but the path opens it once. The borders of each row of tiles are kept
+// together: the last row, then the last column of each tile.
 // Needs tile_borders.glsl, recurrence.glsl, best.glsl, WORKGROUP and ROWS; JOIN may be defined.
 layout(std430, binding = BEST_BINDING) buffer MapTiles { int map_tiles[]; };
 uniform int map_row;  // the first of this part of the table
 uniform int map_columns;
 uniform int tile_height, tile_width;
+uniform int kept_first;  // row of tiles whose borders are the second in the buffer
+
+// Where the borders of a row of tiles begin, and its last row.
+int kept_borders(int row) { return (row + 1 - kept_first) * 2 * pair.target_length; }
+
+int kept_place(int column, int row) {
+    int place = kept_borders(row / tile_height) + pair.target_length;
+    return place + (column - 1) * tile_height + row % tile_height;
+}
+
+void below_strip(int j, int end, ivec2 hf[STEP]) {
+    for (int c = 0; c < STEP; ++c)
+        if (j + c < end) below_strip(j + c, hf[c]);
+}
 
 // Raise a tile to a score, in rows of this part.
 void raise(int row, int column, int score) {
@@ -35,8 +51,8 @@ int through(ivec2 before, ivec2 after, int opening) {
     return max(before.x + after.x, before.y + after.y + opening);
 }
 
-#define DELETION_OPENING (gap_open - gap_extend)
-#define INSERTION_OPENING (insertion_open - insertion_extend)
+#define DELETION_OPENING (gap_open + gap_extend)
+#define INSERTION_OPENING (insertion_open + insertion_extend)
 #endif
 
 // Join the last row of a strip of the reversed pass with the kept row before it.
@@ -47,7 +63,7 @@ void join_row(int first, int end) {
     for (int c = first + int(gl_LocalInvocationIndex); c < end; c += WORKGROUP) {
         int j = n - 1 - c;
         if (j > 0) {
-            ivec2 before = from_kept(kept[(row + 1) * n + j - 1]);
+            ivec2 before = from_kept(kept[kept_borders(row) + j - 1]);
             raise(row, (j - 1) / tile_width, through(before, row_above[c], INSERTION_OPENING));
         }
     }
@@ -57,12 +73,12 @@ void join_row(int first, int end) {
 void join_column(Lane lane, int end) {
     int m = pair.query_length, n = pair.target_length, j = n - end;
     if (j % tile_width != 0 || j == 0) return;
-    int place = (m / tile_height + 1) * n + j / tile_width * m;
     for (int r = 0; r < ROWS; ++r) {
         int i = m - 1 - (lane.row + r);
         if (i > 0) {
             ivec2 after = ivec2(lane.h[r], lane.e[r]);
-            int score = through(from_kept(kept[place + i - 1]), after, DELETION_OPENING);
+            ivec2 before = from_kept(kept[kept_place(j / tile_width, i - 1)]);
+            int score = through(before, after, DELETION_OPENING);
             raise((i - 1) / tile_height, j / tile_width - 1, score);
         }
     }

@@ -1,8 +1,10 @@
 // Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
 // its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
-// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl,
-// directions.glsl and lane.glsl, and qualifiers of buffers that are read again, ROW_ABOVE_IS and
-// KEPT_IS.
+// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl and
+// lane.glsl, qualifiers of buffers that are read again, ROW_ABOVE_IS and KEPT_IS, and a definition
+// of this: where row `row` of column `column` of those that are kept is.
+int kept_place(int column, int row);
+
 layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
@@ -17,8 +19,7 @@ uniform int column_spacing;
 
 Pair pair;
 int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
-uint first_word;         // of the directions, in column 0
-int row_at = 0, column_at = 0, kept_at = 0;  // where the parts of the region begin
+int row_at = 0, column_at = 0;  // where the parts of the region begin
 
 ivec2 above_strip(int j) { return row_above[row_at + j]; }
 
@@ -26,8 +27,6 @@ void below_strip(int j, ivec2 hf) {
     row_above[row_at + j] = hf;
     if (kept_row >= 0) kept[kept_row + j] = to_keep(hf);
 }
-
-uint direction_place(int j) { return first_word + next_word(j); }
 
 // Take the column left of the tile; return its highest H.
 int load_column_left(inout Lane lane) {
@@ -41,18 +40,12 @@ int load_column_left(inout Lane lane) {
     return highest;
 }
 
-// Where column `column` of those that are kept begins.
-int kept_column(int column) {
-    int n = pair.target_length;
-    return kept_at + tile_rows / row_spacing * n + n + column * tile_rows * WORKGROUP * ROWS;
-}
-
 void store_column(Lane lane, int tile_column) {
-    int place = kept_column((tile_column + 1) / column_spacing);
+    int place = kept_place((tile_column + 1) / column_spacing, lane.row);
     for (int r = 0; r < ROWS; ++r) {
         ivec2 he = ivec2(lane.h[r], lane.e[r]);
         column_left[column_at + lane.row + r] = he;
-        if ((tile_column + 1) % column_spacing == 0) kept[place + lane.row + r] = to_keep(he);
+        if ((tile_column + 1) % column_spacing == 0) kept[place + r] = to_keep(he);
     }
 }
 

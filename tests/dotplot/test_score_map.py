@@ -9,7 +9,7 @@ import pytest
 from naive_map import score_map, scores_of_cells
 
 from glsw.engines import reference
-from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap
+from glsw.engines.score_map import UNCAPPED, VALUES, Bands, MapTile, ScoreMap
 from glsw.scoring.scoring import Scoring
 
 SCORINGS = [
@@ -53,8 +53,41 @@ def test_the_maps_of_300_random_pairs_are_those_of_whole_tables(device):
         found = engine.tiles(query, target, tile, value=value, cap=cap)
         expected = score_map(query, target, scoring, tile.side, cap, value)
         np.testing.assert_array_equal(found, expected, f"{trial}: {scoring.name} {tile} {value}")
-        bands.add(-(-len(found) // engine._band(len(query), len(target), tile, cap)) > 1)
+        bands.add(-(-len(found) // engine._bands(len(query), len(target), tile, cap).part) > 1)
     assert bands == {False, True}
+
+
+@pytest.mark.parametrize("band", [1, 2, 5])
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_what_is_kept_may_be_in_several_buffers(device, monkeypatch, band, at_once):
+    rng = np.random.default_rng(20261124 + band)
+    for trial, scoring in enumerate(SCORINGS * 2):
+        engine = ScoreMap(scoring, device)
+        monkeypatch.setattr(engine, "_bands", lambda *_: Bands(band, band * at_once))
+        tile = engine.tile(int(rng.choice([1, 4])))
+        query, target = (
+            filled(each, tile, engine.padding) for each in random_pair(rng, 3, most=60)
+        )
+        cap = int(rng.choice([20, UNCAPPED]))
+        found = engine.tiles(query, target, tile, cap=cap)
+        expected = score_map(query, target, scoring, tile.side, cap, "through")
+        np.testing.assert_array_equal(found, expected, f"{trial}: {scoring.name} {tile}")
+
+
+def test_bands_fit_the_buffers_and_parts_the_memory(device, monkeypatch):
+    tile = MapTile(8192, 128, 16, 2048)
+    row = 4 * 2 * 600 * 8192  # bytes of the borders of a row of tiles
+    monkeypatch.setitem(device.info.limits, "max_storage_block", 2**31 - 1)
+
+    def bands(memory):
+        engine = ScoreMap(Scoring.nucleotide(), device, memory=memory)
+        return engine._bands(567 * 8192, 600 * 8192, tile, 8192)
+
+    assert bands(2**31) == Bands(53, 53)
+    assert bands(2**33) == Bands(53, 53 * 4)
+    assert bands(24 * 2**30).part > 567
+    assert bands(10 * row) == Bands(9, 9)
+    assert bands(10) == Bands(1, 1)
 
 
 def test_the_oracle_has_the_tables_of_the_reference():
@@ -89,8 +122,8 @@ def test_tiles_are_whole_strips_and_whole_columns(side):
         tile = MapTile.near(side, software=software)
         assert tile.side % (tile.lanes * tile.rows) == tile.side % tile.columns == 0
         assert 0.65 * side <= tile.side <= 1.5 * side
-        assert tile.rows <= 8
-        assert tile.columns <= 1024
+        assert tile.rows <= 16
+        assert tile.columns <= 2048
 
 
 def test_work_counts_the_passes(device):

@@ -23,8 +23,10 @@ UNCAPPED = 2**30
 
 _Int32 = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint8]
-_ON_GPU, _ON_CPU = (32, 128, 16, 2048), (8, 8, 16, 1024)
-"""Invocations that a device computes at once; most of a tile of a pass, their rows, its columns."""
+_ON_GPU, _ON_CPU = (32, 128, 2048), (8, 8, 1024)
+"""Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
+_MOST_ROWS = 16  # of an invocation
+_MANY_STRIPS_SIDE = 4096  # from which on a map of some hundred tiles has strips for a large device
 
 
 class MapTile(NamedTuple):
@@ -52,13 +54,14 @@ class MapTile(NamedTuple):
         >>> MapTile.near(5000)
         MapTile(side=5120, lanes=128, rows=10, columns=1280)
         """
-        at_once, most, highest, widest = _ON_CPU if software else _ON_GPU
+        at_once, most, widest = _ON_CPU if software else _ON_GPU
         lanes = min(at_once, 1 << side.bit_length() - 1)
         rows = min(gl.ROWS, side // lanes)
         while lanes < most and 2 * lanes * rows <= side:
             lanes *= 2
         side = round(side / (rows * lanes)) * rows * lanes
-        rows = max(rows for rows in range(1, highest + 1) if side % (rows * lanes) == 0)
+        if software or side >= _MANY_STRIPS_SIDE:
+            rows = max(rows for rows in range(1, _MOST_ROWS + 1) if side % (rows * lanes) == 0)
         parts = -(-side // widest)
         while side % parts:
             parts += 1

@@ -23,7 +23,6 @@ from glsw.scoring.gaps import Mode
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
 from glsw.search.tasks import in_order, run_tasks
-from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -232,7 +231,7 @@ class Aligner3(PoolUser):
         >>> Aligner3(engine="reference").score("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
         65
         """
-        triples, _ = self._triple(a, b, c)
+        triples, _ = self._inputs.triple(a, b, c)
         with self.engine.turn:
             best = self.scoring.display(int(self.engine.scores(triples)[0]))
             return (best, self._shown(next(self.engine.tables(triples)))) if table else best
@@ -256,7 +255,7 @@ class Aligner3(PoolUser):
         >>> Aligner3(Scoring3.identity(), engine="reference").table("ACA", "AC", "CAC").tolist()
         [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
         """
-        triples, _ = self._triple(a, b, c)
+        triples, _ = self._inputs.triple(a, b, c)
         with self.engine.turn:
             return self._shown(next(self.engine.tables(triples)))
 
@@ -289,7 +288,7 @@ class Aligner3(PoolUser):
         c                                   GAW-HEE
                                             .** **.
         """
-        triples, records = self._triple(a, b, c)
+        triples, records = self._inputs.triple(a, b, c)
         with self.engine.turn:
             paths = self.engine.paths(triples)
         return alignment_of(paths, triples, records, self.scoring)
@@ -351,17 +350,12 @@ class Aligner3(PoolUser):
                 f"max_alignments {max_alignments}: there is one global or semi-global alignment "
                 "of three sequences"
             )
-        triples, records = self._triple(a, b, c)
-        found = alignments_of(self.engine, triples, records, min_score, progress)
-        single = ([each] for each in islice(found, max_alignments))
-        return SharedIterator(single, self.engine)
-
-    def _triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
-        """Encode three sequences, and check that the engine can align them."""
         triples, records = self._inputs.triple(a, b, c)
         with self.engine.turn:
             self.engine.check(triples)
-        return triples, records
+        found = alignments_of(self.engine, triples, records, min_score, progress)
+        single = ([each] for each in islice(found, max_alignments))
+        return SharedIterator(single, self.engine)
 
     def _shown(self, scores: npt.NDArray[Any]) -> Scores:
         return self.scoring.pairs.in_matrix_units(scores)
@@ -370,16 +364,19 @@ class Aligner3(PoolUser):
         self, verb: _Verb, triples: Batch, progress: Progress | None, executor: AnyExecutor | None
     ) -> list[tuple[slice, Any]]:
         """Return what an engine answers, in one part or several, each with its triples."""
-        self._check(triples)
+        if not isinstance(triples, Batch):
+            raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
+        triples.check_codes(self.scoring.alphabet)
         workers = self._pool.workers(executor)
-        slices = triples.parts(task_count(workers))
-        if not workers or len(slices) < 2:
+        slices = triples.parts(task_count(workers)) if workers else []
+        if len(slices) < 2:
             with self.engine.turn:
                 return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
         shares = [triples.select(each) for each in slices]
         tasks = [methodcaller(verb, share.compact()) for share in shares]
         parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
         with self.engine.turn:
+            self.engine.check(triples)
             done = run_tasks(in_order(tasks), workers, self.engine, "triples", len(tasks))
             for k, worker, answer in done:
                 parts[k] = slices[k], answer.value
@@ -387,10 +384,3 @@ class Aligner3(PoolUser):
                 if progress:
                     progress(shares[k].cells)
         return parts
-
-    def _check(self, triples: Batch) -> None:
-        if not isinstance(triples, Batch):
-            raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
-        triples.check_codes(self.scoring.alphabet)
-        with self.engine.turn:
-            self.engine.check(triples)

@@ -239,6 +239,8 @@ class Batch:
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Residues of the sequences of each pair or triple, shape (N, k)."""
+        if len({*map(id, self.sequences)}) == 1:
+            return self.sequences[0].lengths.take(self.index.T).T
         columns = zip(self.sequences, self.runs, strict=True)
         return np.stack([sequences.lengths[column] for sequences, column in columns]).T
 

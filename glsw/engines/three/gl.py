@@ -195,7 +195,8 @@ class Layout:
         score, d, i, j = -(-highest >> 32), -highest & _LOW, lowest >> 32, lowest & _LOW
         if score.max() == _NO_SCORE:
             raise DeviceError("tiles of three sequences waited in vain for one another")
-        return BestCells.of(score - self.origin, *(x + 1 - self.before for x in (i, j, d - i - j)))
+        cell = np.array([i, j, d - i - j]).T + (1 - self.before)
+        return BestCells((score - self.origin).astype(np.int32), cell.astype(np.int32))
 
 
 class DeviceTriples(NamedTuple):

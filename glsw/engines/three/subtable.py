@@ -23,7 +23,7 @@ from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32
 _EMPTYING_GROUPS = 1024
-_PLANS, _PLANNED_TRIPLES = 4, 2**12  # that are kept, and triples of each at most
+_PLANS, _PLANNED_TRIPLES = 8, 2**12  # that are kept, and triples of each at most
 _CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip

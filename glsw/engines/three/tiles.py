@@ -167,7 +167,7 @@ class Chunk:
             places, rows = (tiles * k, tiles * j), self.form.tile_rows
         across_j = places[0] * (rows + (shape.lanes_k - 1) * shape.deep) * j_row
         across_k = places[1] * (rows + (shape.lanes_j - 1) * shape.deep) * k_row
-        return np.stack([self._plane, across_j, across_k])
+        return np.array([self._plane, across_j, across_k])
 
     @cached_property
     def empty_words(self) -> dict[str, int]:
@@ -251,7 +251,7 @@ class Chunk:
             ("mask", self.masks),
             ("path", self.paths),
         ):
-            records[name] = np.cumsum(sizes) - sizes
+            records[name] = sizes.cumsum() - sizes
         return records
 
 

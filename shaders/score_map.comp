@@ -20,6 +20,9 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/tile_borders.glsl"
 #include "lib/score_map.glsl"
 #include "lib/best_of_group.glsl"
+#ifdef JOIN
+#include "lib/score_map_join.glsl"
+#endif
 
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group

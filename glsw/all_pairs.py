@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.base import Engine, Progress
+from glsw.engines.base import Engine, Progress, ignore
+from glsw.engines.proportion import Proportion
 from glsw.search.pool import task_count
 from glsw.search.tasks import in_order, run_tasks
 from glsw.search.workers import Workers
@@ -131,11 +132,30 @@ def pieces_of_workers(
     ]
 
 
-def cells_of(piece: Piece, queries: Sequences, targets: Sequences) -> int:
-    """Return the cells of the tables of a piece."""
+def cells_of(
+    piece: Piece, queries: Sequences, targets: Sequences, *, symmetric: bool = False
+) -> int:
+    """Return the cells of the tables of a piece; of symmetric ones see `cells_in_order`."""
+    if symmetric:
+        first = piece.queries.start - piece.targets.start
+        return cells_in_order(queries.part(piece.queries), targets.part(piece.targets), first)
     sides = ((queries, piece.queries), (targets, piece.targets))
-    first, second = (int(one.offsets[of.stop] - one.offsets[of.start]) for one, of in sides)
-    return first * second
+    rows, columns = (int(one.offsets[of.stop] - one.offsets[of.start]) for one, of in sides)
+    return rows * columns
+
+
+def cells_in_order(queries: Sequences, targets: Sequences, first: int) -> int:
+    """Return the cells of the pairs whose target is not before the query in one collection.
+
+    ``first`` is the number of the first query, that of the first target being 0. Over all `pieces`
+    of a symmetric table these are the cells of each pair once.
+
+    >>> three = Sequences.of([np.zeros(n, np.uint8) for n in (1, 2, 3)])
+    >>> cells_in_order(three, three, 0), cells_in_order(three, three, -9)
+    (25, 36)
+    """
+    numbers = np.clip(np.arange(len(queries)) + first, 0, len(targets))
+    return int(queries.lengths @ (targets.offsets[-1] - targets.offsets[numbers]))
 
 
 def score_matrix(
@@ -162,7 +182,7 @@ def score_matrix(
     out : ndarray, shape (N, M), optional
         For the result; a memory map too.
     progress : callable, optional
-        As in `Engine.scan`.
+        As in `Engine.scan`; of pairs that are compared once the cells count once.
 
     Returns
     -------
@@ -188,7 +208,8 @@ def score_matrix(
     if workers:
         every = pieces_of_workers(every, queries, others, workers)
     tiles = [tile for each in every for tile in each.tiles()]
-    for tile, scores in _scores_of(tiles, engine, queries, others, workers, progress):
+    cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
+    for tile, scores in _scores_of(tiles, cells, engine, queries, others, workers, progress):
         values = engine.scoring.in_matrix_units(scores)
         if out is None and values.shape == shape:  # all in one tile
             found = values
@@ -201,13 +222,17 @@ def score_matrix(
 
 def _scores_of(
     tiles: list[Piece],
+    cells: list[int],
     engine: Engine,
     queries: Sequences,
     targets: Sequences,
     workers: Workers | None,
     progress: Progress | None,
 ) -> Iterator[tuple[Piece, _Scores]]:
-    """Yield each tile and its scores, in any order if there are workers."""
+    """Yield each tile and its scores, in any order if there are workers.
+
+    ``cells`` are to be reported of each tile.
+    """
     part = Parts(targets)
     if not workers:
         own = queries is targets  # then a square on the diagonal is of one object
@@ -216,15 +241,17 @@ def _scores_of(
             for each in tiles
         )
         tasks = ((of.of(each.queries), part.of(each.targets)) for each, of in sides)
-        yield from zip(tiles, engine.scan_each(tasks, progress=progress), strict=True)
+        report = Proportion(progress or ignore)
+        for tile, finished in zip(tiles, cells, strict=True):
+            report.expect(cells_of(tile, queries, targets), finished)
+        yield from zip(tiles, engine.scan_each(tasks, progress=report), strict=True)
         return
     blocks = [_Block(queries.part(each.queries), part.of(each.targets)) for each in tiles]
     for k, worker, answer in run_tasks(in_order(blocks), workers, engine, "matrix", len(blocks)):
-        cells = cells_of(tiles[k], queries, targets)
-        worker.measured(cells, answer)
+        worker.measured(cells_of(tiles[k], queries, targets), answer)
         yield tiles[k], answer.value
         if progress:
-            progress(cells)
+            progress(cells[k])
 
 
 class Parts:

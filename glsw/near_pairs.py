@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.all_pairs import Parts, Piece, cells_of, pieces, pieces_of_workers
+from glsw.all_pairs import Parts, Piece, cells_in_order, cells_of, pieces, pieces_of_workers
 from glsw.batch import Batch
 from glsw.distances import Found, Rule, Values
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import Engine, Progress, Ties, ignore
+from glsw.engines.proportion import Proportion
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import DIAGONAL, Runs
 from glsw.search.align_pairs import aligned
@@ -127,11 +128,10 @@ def _found(
     numbered = enumerate(works)
     answers = run_tasks(lambda worker: next(numbered, None), workers, engine, "pairs", len(every))
     for k, worker, answer in answers:
-        cells = cells_of(every[k], queries, targets)
-        worker.measured(cells, answer)
+        worker.measured(cells_of(every[k], queries, targets), answer)
         yield from answer.value
         if progress:
-            progress(cells)
+            progress(cells_of(every[k], queries, targets, symmetric=symmetric))
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,14 @@ class _Work:
             some, of = self.queries.part(each.queries), self.query_bounds[each.queries]
             yield Tile(some, self.targets, of, self.target_bounds), each.queries.start
 
+    def cells(self, tile: Tile, start: int) -> tuple[int, int]:
+        """Return the cells of a tile, and those of pairs that count."""
+        every = len(tile.queries.residues) * len(tile.targets.residues)
+        if not self.symmetric:
+            return every, every
+        first = self.first_query + start - self.first_target
+        return every, cells_in_order(tile.queries, tile.targets, first)
+
     def found(self, engine: Engine, tile: Tile, start: int, passing: Passing) -> Found:
         """Return the pairs of a tile that pass, by their numbers in the table."""
         query, target, score = passing
@@ -189,14 +197,16 @@ def _computed(
     engine: Engine, works: Iterator[_Work] | list[_Work], progress: Progress | None
 ) -> Iterator[Found]:
     begun: list[tuple[_Work, Tile, int]] = []
+    report = Proportion(progress or ignore)
 
     def tiles() -> Iterator[Tile]:
         for work in works:
             for tile, start in work.tiles():
                 begun.append((work, tile, start))
+                report.expect(*work.cells(tile, start))
                 yield tile
 
-    for passing in engine.passing(tiles(), progress=progress):
+    for passing in engine.passing(tiles(), progress=report):
         work, tile, start = begun.pop(0)
         yield work.found(engine, tile, start, passing)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from glsw.cli.words import count, number
 from glsw.distances import DISTANCES
 from glsw.near_pairs import scipy_sparse
 from glsw.output.sparse import SPARSE_FORMATS
+from glsw.scoring.scoring import Scoring
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.records import Record, Records, as_records, read_all
 
@@ -102,7 +103,8 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
     sides = [records, *others]
     cells = residues(sides[0], scoring) * residues(sides[-1], scoring)
     if not others and scoring.symmetric:
-        cells = cells * 17 // 32  # each pair once
+        own = _lengths(records, scoring)
+        cells = (cells + sum(n * n for n in own)) // 2  # each pair once
     start = time.perf_counter()
     done = 0
     with (
@@ -147,6 +149,13 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
 
 def _read(path: str) -> _Records:
     return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
+
+
+def _lengths(side: _Records, scoring: Scoring) -> Iterator[int]:
+    lengths = (
+        (n for _, n in side.names_and_lengths()) if isinstance(side, Records) else map(len, side)
+    )
+    return (n // scoring.alphabet.width for n in lengths)
 
 
 def _names(side: _Records) -> Sequence[str]:

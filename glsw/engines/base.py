@@ -174,7 +174,8 @@ class Engine(AnyEngine):
         batch : Batch
             N pairs.
         progress : callable, optional
-            Called now and then with the number of cells finished since the last call.
+            Called now and then with the number of cells finished since the last call; the sum over
+            a call is `Batch.cells`.
 
         Returns
         -------

@@ -174,7 +174,7 @@ class BitParallel(ComputeEngine):
                 windows = windows.part(slice(len(part.columns), None))
                 numbers, own = np.unique(batch.query_index[part.owner], return_inverse=True)
                 first = words[batch.target_index[part.owner]]
-                tile = Tile(cut, numbers, slots_of(part, first, own), 1)
+                tile = Tile(cut, numbers, slots_of(part, first, own), 1, part.fresh)
                 self._compute(tile, batch.queries, batch.targets, progress or ignore)
                 self._collect(tile, found, np.zeros(1, np.intp), part, in_windows)
         return Distances(*(each[0] for each in found))
@@ -202,7 +202,7 @@ class BitParallel(ComputeEngine):
                 at_once = self._rows(cut, slots)
                 for first in range(0, len(rows), at_once):
                     some = rows[first : first + at_once]
-                    tile = Tile(cut, some, slots, len(some))
+                    tile = Tile(cut, some, slots, len(some), part.fresh)
                     self._compute(tile, queries, targets, progress or ignore)
                     self._collect(tile, found, some, part, in_windows)
         return found
@@ -331,9 +331,9 @@ class BitParallel(ComputeEngine):
                 self.device.ctx.memory_barrier(moderngl.SHADER_STORAGE_BARRIER_BIT)
 
         if own:
-            cells = int(lengths[tile.slots["query"]] @ columns)
+            cells = int(lengths[tile.slots["query"]] @ tile.fresh)
         else:
-            cells = int(lengths.sum()) * int(columns.sum())
+            cells = int(lengths.sum()) * int(tile.fresh.sum())
         began = time.perf_counter()
         self._throttle.run(cut.strips * parts * turns, step, cells=cells, progress=progress)
         self.device.ctx.memory_barrier()

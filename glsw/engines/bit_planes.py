@@ -117,11 +117,14 @@ class Windows(NamedTuple):
         The target of each.
     start, columns : ndarray of int64
         Where it begins, a multiple of 4, and its letters.
+    fresh : ndarray of int64
+        Of these, the letters that the window before does not have.
     """
 
     owner: npt.NDArray[np.intp]
     start: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
+    fresh: npt.NDArray[np.int64]
 
     def part(self, part: slice | npt.NDArray[np.intp]) -> Windows:
         """Return some of them, or in another order."""
@@ -155,7 +158,7 @@ def cut_windows(
     ([7, 7, 5], [2028, 0, 0], [2972, 2048, 3])
     """
     if int(lengths.max(initial=0)) <= similar:
-        return Windows(targets, np.zeros_like(lengths), lengths)
+        return Windows(targets, np.zeros_like(lengths), lengths, lengths)
     step = max(_LEAST_WINDOW, _LONGEST_QUERIES * -(-longest // 4) * 4)
     overlap = -(-2 * longest // 4) * 4
     counts = np.where((lengths > 2 * step) & (longest > 0), lengths // step, 1)
@@ -164,7 +167,8 @@ def cut_windows(
     start = np.maximum(0, number * step - overlap)
     stop = np.where(number == count - 1, ends, (number + 1) * step)
     order = np.argsort(-(stop - start), kind="stable")
-    return Windows(np.repeat(targets, counts)[order], start[order], (stop - start)[order])
+    each = np.repeat(targets, counts), start, stop - start, stop - number * step
+    return Windows(*each).part(order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,12 +185,15 @@ class Tile:
         queries count from the first one of a row.
     rows : int
         The number of queries, or 1 if each slot has its own query.
+    fresh : ndarray of int64, shape (N,)
+        See `Windows`.
     """
 
     cut: Strips
     queries: npt.NDArray[np.integer]
     slots: npt.NDArray[np.void]
     rows: int
+    fresh: npt.NDArray[np.int64]
 
 
 def slots_of(

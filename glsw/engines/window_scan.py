@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.base import Engine, Progress, ignore
+from glsw.engines.proportion import Proportion
 from glsw.engines.windows import (
     Places,
     Windows,
@@ -62,6 +63,7 @@ def _scan_cut(
     """Yield the scores of tasks whose targets are cut; the next one is prepared meanwhile."""
     plans: deque[_Plan] = deque()
     made: dict[tuple[int, int], Windows] = {}
+    report = Proportion(progress)
 
     def scans() -> Iterator[tuple[Sequences, Sequences]]:
         last = None
@@ -73,10 +75,9 @@ def _scan_cut(
             groups = list(window_groups(engine, spans, part, made))
             plans.append(_Plan(queries, part, spans, groups))
             for group, windows in groups:
-                yield queries.select(group.tolist()), windows.sequences
-
-    def report(cells: int) -> None:  # of the targets that were cut, not of what overlaps
-        progress(int(cells * plans[-1].share))
+                some = queries.select(group.tolist())
+                report.expect(*windows.cells(some, part))
+                yield some, windows.sequences
 
     found = engine.scan_each(scans(), progress=report)
     for scores in found:
@@ -93,12 +94,6 @@ class _Plan(NamedTuple):
     part: Sequences
     spans: _Int64
     groups: list[tuple[npt.NDArray[np.intp], Windows]]
-
-    @property
-    def share(self) -> float:
-        """Residues of the targets compared with those of the windows."""
-        cells = sum(len(group) * len(each.sequences.residues) for group, each in self.groups)
-        return len(self.queries) * len(self.part.residues) / max(1, cells)
 
     def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
         """Return the best scores, and where, given the scores of the windows of each group."""

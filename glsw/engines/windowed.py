@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, ignore
+from glsw.engines.proportion import Proportion
 from glsw.engines.windows import WindowScores, longest_spans, shortest_cut, window_groups
 from glsw.mask import Mask
-from glsw.paths import BestCells, Ends, Paths
+from glsw.paths import BestCells, Ends, Paths, Runs
 from glsw.sequences.encoded import Sequences
+from glsw.traceback import trace
 
 _MAX_SCORES_KEPT = 2**25
 
@@ -58,15 +60,22 @@ class Windowed(Engine):
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths | None:
+    ) -> Paths:
         """Return the best alignment of each pair, see `Engine.paths`."""
         cropped, start = _cropped(batch, self._windows(batch, progress or ignore))
-        paths = self._aligner.paths(cropped, ties=ties)
-        if paths is None:
-            return None
+        paths = self._aligner.paths(cropped, ties=ties) or self._traced(cropped, ties)
         end = paths.ends.end.copy()
         end[:, 1] += start * (paths.ends.score > 0)
         return Paths(Ends(paths.ends.score, end), paths.runs, paths.offsets)
+
+    def _traced(self, batch: Batch, ties: Ties) -> Paths:
+        """Return the best alignments of pairs, traced back on the host."""
+        ends = self._aligner.ends(batch, ties=ties)
+        cells = enumerate(ends.end.tolist())
+        found = [trace(*batch.pair(p), self.scoring, *end, mask=batch.mask(p)) for p, end in cells]
+        runs = (Runs.of_coordinates([coordinates]) for coordinates, _ in found)
+        words = [(each.lengths << 2 | each.moves)[::-1].astype(np.uint32) for each in runs]
+        return Paths.of(ends, words)
 
     def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
         """Return the scores of the windows of each pair, masks considered."""
@@ -83,6 +92,8 @@ class Windowed(Engine):
         alike: dict[tuple[int, ...], list[int]] = {}
         for t, own in by_target.items():
             alike.setdefault(tuple(own), []).append(t)
+        m, n = batch.queries.lengths, batch.targets.lengths
+        progress(batch.cells - sum(int(m[q] * n[t]) for q, t in missing))  # known, or asked twice
         for queries, targets in alike.items():
             part = batch.targets.select(targets)
             for q, t, each in self._scanned(batch.queries.select(queries), part, progress):
@@ -112,7 +123,9 @@ class Windowed(Engine):
         spans = longest_spans(self.scoring, queries)
         for group, windows in window_groups(self._scanner, spans, targets, {}):
             some = queries.select(group.tolist())
-            [scores] = self._scanner.scan(some, [windows.sequences], progress=progress)
+            report = Proportion(progress)
+            report.expect(*windows.cells(some, targets))
+            [scores] = self._scanner.scan(some, [windows.sequences], progress=report)
             for t in range(len(targets)):
                 for q, row in zip(group.tolist(), scores, strict=True):
                     yield q, t, windows.scores(row, t, int(spans[q]))

@@ -226,6 +226,11 @@ class Windows:
             residues[at + windows.size : at + windows.size + len(last)] = last
         return cls(Sequences(residues, offsets), first, start)
 
+    def cells(self, queries: Sequences, targets: Sequences) -> tuple[int, int]:
+        """Return the cells of queries with these windows, and with the targets that were cut."""
+        m, scanned, n = (int(each.lengths.sum()) for each in (queries, self.sequences, targets))
+        return m * scanned, m * n
+
     def best(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return the best scores of the targets, shape (queries, targets), given those of windows.
 

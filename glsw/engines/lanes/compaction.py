@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
@@ -51,7 +52,7 @@ class Selecting(Pipeline["Selected", Passing]):
 
     def room(self, queries: Sequences, part: Sequences) -> Selected:
         """Return what collects the pairs of a tile."""
-        return Selected(self._tiles.popleft())
+        return Selected(self._tiles.popleft(), self._progress)
 
     def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
         """Read the pairs of some queries that pass."""
@@ -69,10 +70,12 @@ class Selected:
     Parameters
     ----------
     tile : Tile
+    progress : callable
+        As in `Engine.best`.
     """
 
-    def __init__(self, tile: Tile) -> None:
-        self._tile = tile
+    def __init__(self, tile: Tile, progress: Progress) -> None:
+        self._tile, self._progress = tile, progress
         self._parts: list[Passing] = []
         self._beyond = np.empty(0, np.intp)
 
@@ -91,7 +94,11 @@ class Selected:
     def all(self, engine: Lanes) -> Passing:
         """Return all, with those that lanes do not compute."""
         tile = self._tile
-        found = [*self._parts, *_of_empty(tile), _of_long(engine, tile, self._beyond)]
+        found = [
+            *self._parts,
+            *_of_empty(tile),
+            _of_long(engine, tile, self._beyond, self._progress),
+        ]
         query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
         if engine.geometries.number != INT32:
             high = np.flatnonzero(score >= LIMIT)
@@ -205,19 +212,25 @@ def _of_empty(tile: Tile) -> Iterator[Passing]:
         yield _pairs(query[q], columns[t], np.zeros(len(q), np.int32))
 
 
-def _of_long(engine: Lanes, tile: Tile, beyond: npt.NDArray[np.intp]) -> Passing:
+def _of_long(
+    engine: Lanes, tile: Tile, beyond: npt.NDArray[np.intp], progress: Progress
+) -> Passing:
     """Return the pairs with targets that are too long for lanes that pass."""
     some = np.flatnonzero(tile.queries.lengths)
     if not len(beyond) or not len(some):
         return _pairs(beyond[:0], beyond[:0], np.empty(0, np.int32))
     query, target = np.repeat(some, len(beyond)), np.tile(beyond, len(some))
-    score = _exact(engine, tile, query, target)
+    score = _exact(engine, tile, query, target, progress)
     passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
     return _pairs(query[passes], target[passes], score[passes])
 
 
 def _exact(
-    engine: Lanes, tile: Tile, query: npt.NDArray[np.integer], target: npt.NDArray[np.integer]
+    engine: Lanes,
+    tile: Tile,
+    query: npt.NDArray[np.integer],
+    target: npt.NDArray[np.integer],
+    progress: Progress = ignore,
 ) -> npt.NDArray[np.int32]:
     """Return the scores of pairs that lanes do not compute, or not exactly."""
     if not len(query):
@@ -225,7 +238,7 @@ def _exact(
     index = query.astype(np.int32), target.astype(np.int32)
     batch = Batch.indexed(tile.queries, tile.targets, *index).compact()
     if engine.rest is not None:
-        return engine.rest(batch, lambda cells: None)
+        return engine.rest(batch, progress)
     return engine.scores(batch)
 
 

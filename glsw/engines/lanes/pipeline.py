@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.jobs import Round
+from glsw.engines.proportion import Proportion
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -130,8 +131,15 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         every = np.arange(len(work.part), dtype=np.int32)
         targets = engine.targets_of(work.part, every, work.stacked)
         codes = _codes(work.queries, work.groups)
-        needed = targets.first_needed(work.groups) if self.halved(work) else None
-        return engine.round_of(codes, targets, self._progress, needed)
+        if not self.halved(work):
+            return engine.round_of(codes, targets, self._progress)
+        report, needed = Proportion(self._progress), targets.first_needed(work.groups)
+        found = engine.round_of(codes, targets, report, needed)
+        rows, beyond = sum(len(query) for group in codes for query in group), targets.beyond
+        long = rows * int(work.part.lengths[beyond].sum())
+        report.expect(sum(job.useful for job in found.jobs), rows * len(work.part.residues) - long)
+        report.expect(long, long)
+        return found
 
     def halved(self, work: Work[FoundT]) -> bool:
         """Tell whether each pair is computed in one order only."""

@@ -1,0 +1,119 @@
+"""Progress: the cells that any call reports are those of its pairs, in all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases import CHUNKED, OPTIONS, lanes_of_hardware
+
+from glsw import many_pairs
+from glsw.all_pairs import score_matrix
+from glsw.batch import Batch
+from glsw.engines import ENGINES, bit_planes, cpu, engine_of
+from glsw.engines.lanes import engine as lanes_engine
+from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.tiles import Tile
+from glsw.engines.window_scan import scan_windows
+from glsw.many_pairs import align_pairs, score_pairs
+from glsw.mask import Mask
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.encoded import Sequences
+
+SCORINGS = (
+    Scoring.blast(),
+    Scoring.match_mismatch(2, -3, 5, 2),
+    Scoring.match_mismatch(127, -100, 120, 20),  # beyond 16 bits
+)
+
+
+def sequences(rng, letters, count, longest):
+    """Return sequences, some of them empty or equal; perhaps all as long."""
+    lengths = rng.integers(0, longest + 1, count) * (rng.random(count) < 0.9)
+    if rng.random() < 0.2:
+        lengths[:] = lengths.max()
+    word = rng.integers(0, letters, longest, np.uint8)
+    equal = rng.random(count) < 0.5
+    return Sequences.of(
+        word[:n] if e else rng.integers(0, letters, n, np.uint8)
+        for n, e in zip(lengths.tolist(), equal.tolist(), strict=True)
+    )
+
+
+def pairs(rng, scoring):
+    """Return pairs of which some come twice, in any order; of short and long sequences or equal."""
+    letters = min(20, len(scoring.alphabet))
+    longest = ((12, 1100), (60, 60), (250, 120))[rng.integers(3)]
+    queries, targets = (sequences(rng, letters, int(rng.integers(1, 12)), n) for n in longest)
+    if rng.random() < 0.2:
+        targets = queries
+    index = rng.integers(0, (len(queries), len(targets)), (int(rng.integers(0, 40)), 2))
+    return Batch((queries, targets), index.astype(np.int32))
+
+
+def calls(engine, batch):
+    """Yield calls that take what hears of progress, and the cells of each."""
+    queries, targets = batch.sequences
+    tile = Tile(queries, targets, *(np.full(len(each), 20, np.int32) for each in batch.sequences))
+    every = int(queries.lengths.sum() * targets.lengths.sum())
+    own = queries.lengths
+    once = int(own.sum() ** 2 + (own**2).sum()) // 2 if engine.scoring.symmetric else own.sum() ** 2
+    first = targets.part(slice(0, 2)), targets.part(slice(2, len(targets)))
+    some = [batch.select(slice(start, start + 7)) for start in range(0, len(batch), 7)]
+    yield batch.cells, lambda told: engine.scores(batch, progress=told)
+    yield batch.cells, lambda told: list(engine.scores_each(some, progress=told))
+    yield batch.cells, lambda told: score_pairs(engine, batch, None, told)
+    yield every, lambda told: list(engine.scan(queries, first, progress=told))
+    yield every, lambda told: list(scan_windows(engine, [(queries, targets)], progress=told))
+    yield own.sum() ** 2, lambda told: list(engine.scan(queries, [queries], progress=told))
+    yield 2 * every, lambda told: list(engine.passing([tile, tile], progress=told))
+    yield once, lambda told: score_matrix(engine, queries, progress=told)
+    if "ends" not in engine.capabilities.tasks:
+        return
+    yield batch.cells, lambda told: engine.ends(batch, progress=told)
+    yield batch.cells, lambda told: align_pairs(engine, batch, "conventional", None, told)
+    if engine.capabilities.masks and engine.scoring.local:
+        masked = batch.masked(Mask.nothing(int(m)) for m in batch.query_lengths)
+        yield batch.cells, lambda told: align_pairs(engine, masked, "any", None, told)
+
+
+@pytest.fixture
+def cut_finely(request, device, monkeypatch):
+    """Cut work into many chunks, slices and windows, as on either kind of device."""
+    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
+    monkeypatch.setattr(cpu, "MAX_TABLE", 5000)
+    monkeypatch.setattr(cpu, "_LONG", 10_000)
+    monkeypatch.setattr(bit_planes, "_LEAST_WINDOW", 64)
+    monkeypatch.setattr(bit_planes, "_LONGEST_QUERIES", 1)
+    if request.param == "hardware":
+        monkeypatch.setattr(device, "info", replace(device.info, software=False))
+        monkeypatch.setattr(Lanes, "targets_at_once", 64)
+        monkeypatch.setattr(Lanes, "border_room", 4096)
+        monkeypatch.setattr(lanes_engine, "_CELLS_PER_PORTION", 5000)
+        for module in (lanes_engine, lanes_targets):
+            monkeypatch.setattr(module, "MAX_TARGET_LENGTH", 1000)
+
+
+@pytest.mark.seeds(2)
+@pytest.mark.parametrize(
+    ("name", "cut_finely"),
+    [*((name, "software") for name in ENGINES), ("auto", "hardware"), ("lanes", "hardware")],
+    indirect=["cut_finely"],
+)
+def test_all_cells_are_reported_once(device, cut_finely, name, seed):
+    rng = np.random.default_rng(seed)
+    kind = ENGINES[name]
+    scorings = [unit_costs(), unit_costs(infix=True)] if kind.capabilities.unit_costs else SCORINGS
+    for scoring in scorings:
+        options = [*OPTIONS.get(name, [{}]), CHUNKED.get(name, {})]
+        chosen = options[rng.integers(len(options))]
+        engine = engine_of(kind, scoring, device, **chosen)
+        if name == "lanes" and rng.random() < 0.5:
+            engine = lanes_of_hardware(scoring, device, chosen)
+        for _ in range(2):
+            batch = pairs(rng, scoring)
+            for number, (cells, call) in enumerate(calls(engine, batch)):
+                finished = []
+                call(finished.append)
+                assert sum(finished) == cells, (number, chosen, batch.lengths.tolist())

@@ -36,18 +36,17 @@ void main() {
     fill_sides();
     find_places();
     barrier();
-    if (takes) begin_bringing(taker);
+    Cell before[HELD], here[HELD];
+    if (takes) begin_bringing(before, taker);
     barrier();
     Lane lane = lane_at(triple, (tile.y * LANES_J + J) * SIDE, (tile.z * LANES_K + K) * SIDE);
-    Cell before[ACROSS * ACROSS], here[ACROSS * ACROSS];
     Best best = best_of_tiles_above();
     if (t < LANES) load_plane(before);
-    for (int now = 0; now < sub_tables + LANES_J + LANES_K - 2 + POLLING; ++now) {
+    int now = 0, steps = sub_tables + LANES_J + LANES_K - 2 + POLLING;
+    for (; now < steps; ++now) {
         int at = t < LANES ? now - J - K : -1;
         bool computes = uint(at) < uint(sub_tables);
-        if (computes && BUFFERS == 1) load_borders(here, now, J, K, 0);
         if (POLLING == 1 && gives) pass_on(giver, now);
-        if (BUFFERS == 1) barrier();
         if (computes) {
             int highest = 0;
             uint words[WORDS];
@@ -57,7 +56,7 @@ void main() {
                 int row = at * DEEP + x;
                 RowScores scores = row_scores(lane, letter_of_row(row));
                 int ahead = triple.l - tile.x - row;
-                if (BUFFERS > 1) load_borders(here, now, J, K, x);
+                load_borders(here, now, J, K, x);
                 highest = max(highest, next_plane(lane, scores, x, ahead, before, here, words));
                 store_borders(here, now, J, K, x);
                 store_cells(lane, tile.x + row, here);
@@ -67,9 +66,10 @@ void main() {
                 best = better(best, best_of(highest, tile.x + at * DEEP, lane.j, lane.k));
             keep(words, at, J, K);
         }
-        if (takes) bring(taker, now);
+        if (takes) bring(before, taker, now);
         barrier();
     }
+    if (now < steps) in_vain = true;  // a driver ends loops
     if (t < LANES) store_plane(before);
     store_sides();
     store_best(best);

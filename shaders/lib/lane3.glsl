@@ -33,8 +33,8 @@ RowScores row_scores(Lane lane, int a) {
 
 // From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
 // `ahead`: letters of a from that of `row` on.
-int next_plane(Lane lane, RowScores row, int x, int ahead, Cell before[ACROSS * ACROSS],
-               inout Cell here[ACROSS * ACROSS], inout uint words[WORDS]) {
+int next_plane(Lane lane, RowScores row, int x, int ahead, Cell before[HELD], inout Cell here[HELD],
+               inout uint words[WORDS]) {
     int best = 0;
     for (int y = 0; y < SIDE; ++y) {
         for (int z = 0; z < SIDE; ++z) {

@@ -49,12 +49,13 @@ Moves moves(Cell abc, Cell ab, Cell ac, Cell bc, Cell a, Cell b, Cell c, Column 
 
 int gap_cost() { return 0; }
 
+// The last two less `mixed`: a maximum of three, which a GPU may have, then has no cost within.
 int after(int opened, int extended, int next, int other) {
     int x = max(opened, extended - extends);
 #ifdef IDENTITY
     return x;
 #else
-    return max(x, max(next, other) - mixed);
+    return max(max(next, other), x);
 #endif
 }
 #endif
@@ -65,8 +66,9 @@ Cell cell(Moves d, int least) {
 #ifdef LINEAR
     return Cell(h);
 #else
-    int x = h - opens;
-    return Cell(h, after(x, d.ab, d.a, d.b), after(x, d.ac, d.a, d.c), after(x, d.bc, d.b, d.c),
-                after(x, d.a, d.ab, d.ac), after(x, d.b, d.ab, d.bc), after(x, d.c, d.ac, d.bc));
+    int x = h - opens, ab = d.ab - mixed, ac = d.ac - mixed, bc = d.bc - mixed;
+    int a = d.a - mixed, b = d.b - mixed, c = d.c - mixed;
+    return Cell(h, after(x, d.ab, a, b), after(x, d.ac, a, c), after(x, d.bc, b, c),
+                after(x, d.a, ab, ac), after(x, d.b, ab, bc), after(x, d.c, ac, bc));
 #endif
 }

@@ -4,16 +4,25 @@
 uniform ivec2 patches_at_once;
 layout(std430, binding = TICKETS_BINDING) buffer Tickets { uint tickets; };
 shared uint shared_ticket;
+const int TRIPLES_AT_ONCE = 64, PATCHES_AT_ONCE = 8;  // measured: few wait, sides stay in the cache
+
+// The place of a number in a table: in bands of some of its rows, column after column.
+ivec2 banded(int number, int rows, ivec2 table) {
+    int first = number / (rows * table.y) * rows, high = min(rows, table.x - first);
+    number -= first * table.y;
+    return ivec2(first + number % high, number / high);
+}
 
 // Tiles are taken in an order in which none needs a later one: those that wait do so for tiles
-// that are computed, in whatever order a device starts its work groups.
+// that are computed, in whatever order a device starts its work groups. The same tiles of some
+// triples follow one another.
 void take_tile() {
     if (gl_LocalInvocationIndex == 0u) shared_ticket = atomicAdd(tickets, 1u);
     barrier();
-    int across = patches_at_once.x * patches_at_once.y, ticket = int(shared_ticket);
-    triple = triples[ticket / across];
-    ticket %= across;
-    tile = ivec3(first_row, ticket / patches_at_once.y, ticket % patches_at_once.y);
+    int patches = patches_at_once.x * patches_at_once.y, count = int(gl_NumWorkGroups.z);
+    ivec2 taken = banded(int(shared_ticket), TRIPLES_AT_ONCE, ivec2(count, patches));
+    triple = triples[taken.x];
+    tile = ivec3(first_row, banded(taken.y, PATCHES_AT_ONCE, patches_at_once));
     tile_end = first_row + side_rows();
 }
 

@@ -13,7 +13,7 @@ uint plane_place(int number) {
 }
 
 // The last plane of cells of the tile above, as each lane has left it, with those before them.
-void load_plane(inout Cell before[ACROSS * ACROSS]) {
+void load_plane(inout Cell before[HELD]) {
     for (int x = 0; x < ACROSS * ACROSS; ++x) before[x] = border_cell();
     if (tile.x == 0) return;
     if (AGAIN == 1 && tile.x == first_kept) {
@@ -27,7 +27,7 @@ void load_plane(inout Cell before[ACROSS * ACROSS]) {
     }
 }
 
-void store_plane(Cell before[ACROSS * ACROSS]) {
+void store_plane(Cell before[HELD]) {
     uint at = triple.i_sides + plane_place(0);
     for (int x = 0; x < ACROSS * ACROSS; ++x) sides[at + uint(x * LANES)] = i_side(before[x]);
     if (kept_number.y < 0 || tile_end != last_row) return;

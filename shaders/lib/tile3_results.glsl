@@ -24,7 +24,7 @@ layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Table {
     int table[];  // of rows from first_kept on
 };
 
-void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
+void store_cells(Lane lane, int i, Cell here[HELD]) {
     int row = i - first_kept;
     for (int x = 0; x < SIDE * SIDE; ++x) {
         int j = lane.j + x / SIDE, k = lane.k + x % SIDE;
@@ -34,7 +34,7 @@ void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {
     }
 }
 #else
-void store_cells(Lane lane, int i, Cell here[ACROSS * ACROSS]) {}
+void store_cells(Lane lane, int i, Cell here[HELD]) {}
 #endif
 #ifdef DIRECTIONS
 layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Directions {

@@ -1,24 +1,24 @@
 // Sides in shared memory: those that come from tiles before, of two batches of steps, and those that
-// lanes leave, of this step and perhaps the one before (BUFFERS); of the last lanes they leave the
-// tile. A row has the sides that a lane hands to the next one, of all lanes side by side; along j
-// also that of the neighbouring cell. Needs tile3.glsl, BATCH, BUFFERS and PER_WORD (sides3.glsl).
+// lanes leave, of this step and the one before; of the last lanes they leave the tile. A row has the
+// sides that a lane hands to the next one, of all lanes side by side; along j also that of the
+// neighbouring cell. Needs tile3.glsl, BATCH and PER_WORD (sides3.glsl).
 const int J_WORDS = (ACROSS + PER_WORD - 1) / PER_WORD, K_WORDS = (SIDE + PER_WORD - 1) / PER_WORD;
 const int J_ROW = J_WORDS * LANES_K, K_ROW = K_WORDS * LANES_J;
 const int J_STEP = DEEP * J_ROW, K_STEP = DEEP * K_ROW;
 const int K_LANE = K_ROW + 32 / LANES_K;  // lanes use other banks of memory
 const int K_COMING = COMING * J_STEP, J_BETWEEN = K_COMING + COMING * K_STEP;
-const int K_BETWEEN = J_BETWEEN + BUFFERS * LANES_J * J_STEP;
-shared Side lane_sides[K_BETWEEN + BUFFERS * DEEP * LANES_K * K_LANE];
+const int K_BETWEEN = J_BETWEEN + 2 * LANES_J * J_STEP;
+shared Side lane_sides[K_BETWEEN + 2 * DEEP * LANES_K * K_LANE];
 shared int tile_letters[LETTERS_AT_ONCE];  // of rows that the lanes are in, and some more
 
 int coming(int now, int x) { return (POLLING == 1 ? now & (COMING - 1) : now) * DEEP + x; }
 
 int j_between(int J, int now, int x) {
-    return J_BETWEEN + (((now & (BUFFERS - 1)) * DEEP + x) * LANES_J + J) * J_ROW;
+    return J_BETWEEN + (((now & 1) * DEEP + x) * LANES_J + J) * J_ROW;
 }
 
 int k_between(int K, int now, int x) {
-    return K_BETWEEN + (((now & (BUFFERS - 1)) * DEEP + x) * LANES_K + K) * K_LANE;
+    return K_BETWEEN + (((now & 1) * DEEP + x) * LANES_K + K) * K_LANE;
 }
 
 // Where a lane leaves its sides: those that leave a tile, without POLLING, where others came from.
@@ -34,7 +34,7 @@ int k_leaving(int K, int now, int x) {
 
 int letter_of_row(int row) { return tile_letters[row & (LETTERS_AT_ONCE - 1)]; }
 
-void load_borders(inout Cell here[ACROSS * ACROSS], int now, int J, int K, int x) {
+void load_borders(inout Cell here[HELD], int now, int J, int K, int x) {
     int j = K + (J == 0 ? coming(now, x) * J_ROW : j_between(J - 1, now - 1, x));
     int k = J + (K == 0 ? K_COMING + coming(now, x) * K_ROW : k_between(K - 1, now - 1, x));
     Side j_words[J_WORDS], k_words[K_WORDS];
@@ -45,7 +45,7 @@ void load_borders(inout Cell here[ACROSS * ACROSS], int now, int J, int K, int x
         here[(y + 1) * ACROSS] = from_k(part(k_words[y / PER_WORD], y % PER_WORD));
 }
 
-void store_borders(Cell here[ACROSS * ACROSS], int now, int J, int K, int x) {
+void store_borders(Cell here[HELD], int now, int J, int K, int x) {
     int j = j_leaving(J, now, x) + K, k = k_leaving(K, now, x) + J;
     for (int w = 0; w < J_WORDS; ++w) {
         int z = w * PER_WORD, next = min(z + 1, ACROSS - 1);

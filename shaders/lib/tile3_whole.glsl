@@ -1,6 +1,6 @@
 // Without POLLING a tile gets all its sides before it is computed, and stores them behind it.
 // Needs tile3_places.glsl.
-void begin_bringing(int helper) {
+void begin_bringing(inout Cell batch[HELD], int helper) {
     for (int x = helper; x < j_end; x += WORKGROUP)
         if (tile.y > 0) lane_sides[x] = sides[j_in + uint(x)];
     for (int x = helper; x < k_end; x += WORKGROUP)
@@ -16,4 +16,4 @@ void store_sides() {
         sides[k_out + uint(x)] = lane_sides[K_COMING + x];
 }
 
-void bring(int helper, int now) {}
+void bring(inout Cell batch[HELD], int helper, int now) {}

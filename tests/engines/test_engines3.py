@@ -331,9 +331,9 @@ def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
         for software in (False, True)
         for info in [replace(device.info, software=software)]
     }
-    shapes = {key: each._shape_for(False, True, True) for key, each in choosers.items()}
+    shapes = {key: each._shapes(False, True, True)[0] for key, each in choosers.items()}
     assert shapes == {False: TileShape(4, 16, 16, 1), True: TileShape(4, 8, 8, 1)}
-    assert choosers[False]._shape_for(True, True, True) == TileShape(4, 16, 8, 2)
+    assert choosers[False]._shapes(True, True, True)[0] == TileShape(4, 16, 8, 2)
     rng = np.random.default_rng(16)
     triples = Batch.of(
         [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
@@ -346,6 +346,17 @@ def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
     assert found.end.tolist() == expected.end.tolist()
 
 
+def test_tiles_fit_the_shared_memory(device):
+    scoring = Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1))
+    for kib, expected in ((48, (3, 16, 16, 1)), (32, (4, 16, 8, 1)), (24, (4, 8, 8, 1))):
+        limits = {**device.info.limits, "max_shared_memory": kib << 10}
+        info = replace(device.info, software=False, limits=limits)
+        chooser = TileForms(scoring, SimpleNamespace(info=info), None, None, None, None)
+        form = chooser._form(False, True, 100, many=True)
+        assert form.shape == expected
+        assert form.shared_memory(scoring) <= kib << 10
+
+
 WAITING = """
 import cases3
 from glsw.device.device import open_device
@@ -354,7 +365,8 @@ from glsw.engines.three.forms import TileShape
 small = {"shape": TileShape(2, 2, 2, 1), "packed": False}
 deep = {"shape": TileShape(2, 4, 2, 2), "depth": 4, "spacing": 8}
 device = open_device(quiet=True)
-for first, options in ((0, small), (4, deep)):
+shapes = [{"shape": TileShape(*each)} for each in ((1, 4, 8, 1), (3, 4, 2, 1), (2, 4, 4, 1))]
+for first, options in enumerate((small, shapes[0], shapes[1], shapes[2], deep)):
     for case in list(cases3.CASES.values())[first::8]:
         part = case.part(slice(0, 40, 6))
         engine = cases3.build(("subtable", {"polling": True, **options}), case.scoring, device)

@@ -129,7 +129,7 @@ class TileForm(NamedTuple):
             "BATCH": BATCH,
             "LETTERS_AT_ONCE": self._letters,
             "AHEAD": _AHEAD,
-            "BUFFERS": self._buffers,
+            "HELD": self._held,
             "PACKED": 1 if self.packed else None,
             "POLLING": int(self.polling),
         }
@@ -148,9 +148,11 @@ class TileForm(NamedTuple):
         return 2 * BATCH if self.polling else self.tile_rows // deep + max(lanes_j, lanes_k) - 1
 
     @property
-    def _buffers(self) -> int:
-        """Steps whose sides are in shared memory: one, and a barrier more, for want of it."""
-        return 2 if self.linear or self.shape.deep > 1 or not self.polling else 1
+    def _held(self) -> int:
+        """Cells of a plane of a column and before it, or sides that an invocation asks for."""
+        rows = BATCH * self.shape.deep * self.polling
+        asked = sum(-(-rows * words // HELPERS) for words in self.row_words)
+        return max((self.shape.side + 1) ** 2, asked)
 
     @property
     def row_words(self) -> tuple[int, int]:
@@ -161,7 +163,7 @@ class TileForm(NamedTuple):
         """Return the bytes of shared memory that a work group takes."""
         (_, lanes_j, lanes_k, deep), (j_row, k_row) = self.shape, self.row_words
         coming = self._coming * (j_row + k_row)
-        between = self._buffers * (j_row * lanes_j + (k_row + 32 // lanes_k) * lanes_k)
+        between = 2 * (j_row * lanes_j + (k_row + 32 // lanes_k) * lanes_k)
         count = letter_count(scoring)
         shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
         scores = 4 * count * (count + 1) if shared_scores else 0
@@ -202,29 +204,38 @@ class TileForms:
         return self._form(trace, packed, int(lengths[:, 0].max()), len(chosen) >= _MANY_TRIPLES)
 
     def _form(self, trace: bool, packed: bool, rows: int, many: bool = False) -> TileForm:
-        """Return a form for so many rows; ValueError if it does not fit the shared memory."""
-        shape = self._shape_for(trace, packed, many)
+        """Return a form for so many rows; ValueError if none fits the shared memory."""
+        limit, name = self._info.limits["max_shared_memory"], self._info.name
+        for shape in self._shapes(trace, packed, many):
+            form = self._form_of(shape, packed, rows)
+            if (needed := form.shared_memory(self._scoring)) <= limit:
+                return form
+        raise ValueError(f"{shape} takes {needed} bytes of shared memory, {name} has {limit}")
+
+    def _form_of(self, shape: TileShape, packed: bool, rows: int) -> TileForm:
+        """Return the form of a shape, with fewer rows of a tile where they do not fit."""
         short, long = _TILE_ROWS[self._info.software]
         usual = NEVER if self._polling else long if rows > 2 * short else short
         tile = (self._depth or max(1, usual // shape.deep)) * shape.deep
         polling = self._polling and shape.lanes + 2 * HELPERS <= _MOST_INVOCATIONS
         form = TileForm(shape, self._scoring.linear, packed, polling, tile)
-        limit, name = self._info.limits["max_shared_memory"], self._info.name
+        limit = self._info.limits["max_shared_memory"]
         while form.shared_memory(self._scoring) > limit and not self._depth and tile > shape.deep:
             tile = max(1, tile // shape.deep * 3 // 4) * shape.deep
             form = form._replace(tile_rows=tile)
-        if (needed := form.shared_memory(self._scoring)) > limit:
-            raise ValueError(f"{shape} takes {needed} bytes of shared memory, {name} has {limit}")
         return form
 
-    def _shape_for(self, trace: bool, packed: bool, many: bool) -> TileShape:
-        """Return the requested shape, or the fastest of those measured, of ``many`` triples too."""
+    def _shapes(self, trace: bool, packed: bool, many: bool) -> list[TileShape]:
+        """Return the requested shape, or those measured, the fastest of ``many`` triples first."""
         if self._shape:
-            return self._shape
-        linear = self._scoring.linear
+            return [self._shape]
+        linear, identity = self._scoring.linear, self._scoring.scheme == "identity"
         deep = 2 if trace and linear else 1  # of which directions fill words
         if self._info.software:
-            return TileShape(4 if linear else 2, 8, 8, deep)
-        if many and linear and not trace and self._scoring.scheme == "identity":
-            return TileShape(4, 16, 16, deep)
-        return TileShape(4, 16 if linear or packed else 8, 8, deep)
+            return [TileShape(4 if linear else 2, 8, 8, deep)]
+        shapes = [TileShape(4, 16, 8, deep), TileShape(4, 8, 8, deep)]
+        if many and not trace and linear and identity:
+            return [TileShape(4, 16, 16, deep), *shapes]
+        if many and not trace and packed and not linear and not identity:
+            return [TileShape(3, 16, 16, deep), *shapes]
+        return shapes if linear or packed else shapes[1:]

@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from functools import partial
 
 from glsw.align import Aligner
-from glsw.cli.inputs import FILES, Targets, lengths
+from glsw.cli.inputs import FILES, lengths
+from glsw.cli.messages import Bar, tables
 from glsw.cli.options import add_output, add_running, add_several
-from glsw.cli.pairs import compare
+from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
-from glsw.engines import Progress
 from glsw.output import ALIGNMENT_FORMATS
 from glsw.results import Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context, QueryPreparation
-from glsw.sequences.records import Record
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -49,22 +48,20 @@ def _as_given(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparati
 
 
 def _disjoint(
-    aligner: Aligner,
-    queries: list[Record],
-    targets: Targets,
-    arguments: argparse.Namespace,
-    progress: Progress,
+    aligner: Aligner, given: Inputs, arguments: argparse.Namespace, bar: Bar
 ) -> Iterator[SearchResult]:
     """Yield a result per alignment of the pair, or one result without hits if there is none."""
-    (query,), (target,) = queries, targets
+    (query,), (target,) = given.queries, given.targets
     found = aligner.alignments(
         query,
         target,
         max_alignments=arguments.max_alignments or None,
         min_score=arguments.min_score,
-        progress=progress,
+        progress=bar.update,
     )
     m, n = lengths(aligner, query, target)
+    most = arguments.max_alignments if aligner.scoring.local else 1
+    found = tables(found, m * n, most, bar)
     rank, start = 0, time.perf_counter()
 
     def result(*hits: Hit) -> SearchResult:

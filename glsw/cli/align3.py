@@ -12,12 +12,11 @@ import Bio.Align
 
 from glsw.align3 import Aligner3
 from glsw.cli.inputs import FILES, check_kind, check_standard_input, lengths, only
-from glsw.cli.messages import progress_bar
+from glsw.cli.messages import Bar, progress_bar, tables
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for
 from glsw.cli.words import alphabet
-from glsw.engines import Progress
 from glsw.engines.three import ENGINES3
 from glsw.output.three import FORMATS3, Result3
 from glsw.scoring.gaps import MODES
@@ -68,11 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         ) as aligner,
         progress_bar(arguments, math.prod(lengths(aligner, a, b, c))) as bar,
     ):
-
-        def progress(cells: int) -> None:
-            bar.update(cells)
-
-        results = _disjoint(aligner, (a, b, c), arguments, progress)
+        results = _disjoint(aligner, (a, b, c), arguments, bar)
         write(results, FORMATS3[arguments.format], destination(arguments), bar, note=note)
 
 
@@ -80,16 +75,18 @@ def _disjoint(
     aligner: Aligner3,
     records: tuple[Record, Record, Record],
     arguments: argparse.Namespace,
-    progress: Progress,
+    bar: Bar,
 ) -> Iterator[Result3]:
     """Yield a result per alignment, or one result without an alignment if there is none."""
     found = aligner.alignments(
         *records,
         max_alignments=arguments.max_alignments or None,
         min_score=arguments.min_score,
-        progress=progress,
+        progress=bar.update,
     )
     cells = math.prod(lengths(aligner, *records))
+    most = arguments.max_alignments if aligner.scoring.local else 1
+    found = tables(found, cells, most, bar)
     rank, start = 0, time.perf_counter()
 
     def result(rank: int, alignment: Bio.Align.Alignment | None) -> Result3:

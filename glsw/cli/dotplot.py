@@ -113,11 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
         prepared = prepared_of(arguments, aligner, queries, targets)
         started = time.perf_counter()
         with progress_bar(arguments, prepared.cells) as bar:
-
-            def progress(cells: int) -> None:
-                bar.update(cells)
-
-            plot = prepared.compute(arguments.max_alignments, progress)
+            plot = prepared.compute(arguments.max_alignments, bar.update, bar.expect)
         seconds = time.perf_counter() - started
     for output in arguments.output:
         plot.write(output)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from functools import partial
 
 from glsw import cli
 from glsw.cli import search, shards
-from glsw.cli.messages import progress_bar
+from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.summary import add_summary, check_summary, counted, summary_of
 from glsw.cli.words import format_in
 from glsw.output import FORMATS
+from glsw.results import SearchResult
 from glsw.search.shards import description, merge
 
 
@@ -56,10 +58,15 @@ def run(arguments: argparse.Namespace) -> None:
     command = shards.as_one_process(words, arguments.output, form)
     with (
         aligner_for(of_search, given.scoring) as aligner,
-        progress_bar(arguments, None) as bar,
+        progress_bar(arguments, len(given.queries), "query") as bar,
         summary_of(arguments, aligner, given.queries, given.targets, paths=paths) as summary,
     ):
-        results = counted(
-            summary, merge(search.prepare(aligner, given, of_search), arguments.folder)
-        )
+        results = _shown(merge(search.prepare(aligner, given, of_search), arguments.folder), bar)
+        results = counted(summary, results)
         write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)
+
+
+def _shown(results: Iterable[SearchResult], bar: Bar) -> Iterable[SearchResult]:
+    for result in results:
+        bar.update(1)
+        yield result

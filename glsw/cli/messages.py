@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, TypeVar
 
 from glsw.sequences.visible import visible
+
+FoundT = TypeVar("FoundT")
 
 
 class Bar(Protocol):
@@ -18,6 +20,9 @@ class Bar(Protocol):
 
     def update(self, n: float) -> Any:
         """Add to the work done."""
+
+    def expect(self, n: float) -> None:
+        """Add to the total; a negative number lowers it."""
 
     def clear(self) -> Any:
         """Remove the bar, so that other text can be written."""
@@ -30,6 +35,9 @@ class _NoBar:
     """A bar that shows nothing."""
 
     def update(self, n: float) -> None:
+        """Do nothing."""
+
+    def expect(self, n: float) -> None:
         """Do nothing."""
 
     def clear(self) -> None:
@@ -82,7 +90,29 @@ def progress_bar(
         return nullcontext(_NoBar())
     from tqdm import tqdm
 
-    return tqdm(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
+    class Shown(tqdm):  # type: ignore[type-arg]
+        def expect(self, n: float) -> None:
+            self.total = (self.total or 0) + n
+
+    return Shown(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
+
+
+def tables(found: Iterable[FoundT], cells: int, most: int, bar: Bar) -> Iterator[FoundT]:
+    """Yield alignments, and adjust the total of the bar to their tables of ``cells`` each.
+
+    If there are fewer than ``most`` alignments, one more table is computed, which has none. The
+    total has one table already. It grows to ``most`` tables, and in the end shrinks to those that
+    were computed. If ``most`` is 0 (all alignments), it grows by one table after each alignment.
+    """
+    bar.expect(cells * (max(1, most) - 1))
+    number = 0
+    for each in found:
+        yield each
+        number += 1
+        if not most:
+            bar.expect(cells)
+    if number + 1 < most:
+        bar.expect(cells * (number + 1 - most))
 
 
 @contextmanager

@@ -9,13 +9,12 @@ from typing import NamedTuple, TypeAlias
 
 from glsw.align import Aligner
 from glsw.cli.inputs import Targets, check_kind, check_standard_input, only, residues
-from glsw.cli.messages import progress_bar
+from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.profiles import read_profile
 from glsw.cli.scoring import scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.cli.tracks import check_targets, check_tracks, read_queries
-from glsw.engines import Progress
 from glsw.output.result_file import ResultFile
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
@@ -24,11 +23,6 @@ from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import Record, Records, as_records, read_all
-
-Task: TypeAlias = Callable[
-    [Aligner, list[Record], Targets, argparse.Namespace, Progress], Iterable[SearchResult]
-]
-"""The work of a command with an aligner, queries and targets."""
 
 
 def compare(
@@ -55,26 +49,25 @@ def compare(
     arguments.skip = done
     with (
         aligner_for(arguments, given.scoring) as aligner,
-        progress_bar(arguments, given.cells) as bar,
+        progress_bar(arguments, sum(given.cells[done:])) as bar,
         summary_of(arguments, aligner, queries, targets, paths=paths, resumed=done) as summary,
     ):
-
-        def progress(cells: int) -> None:
-            bar.update(cells)
-
-        results = task(aligner, queries, targets, arguments, progress)
-        results = counted(summary, results)
+        results = counted(summary, task(aligner, given, arguments, bar))
         write(results, arguments.format, to, bar, targets, note=given.note, done=done)
 
 
 class Inputs(NamedTuple):
-    """What a command compares: sequences, their scoring with a note on it, and all cells."""
+    """What a command compares: sequences, their scoring with a note on it, cells of each query."""
 
     queries: list[Record]
     targets: Targets
     scoring: Scoring
     note: str
-    cells: int
+    cells: list[int]
+
+
+Task: TypeAlias = Callable[[Aligner, Inputs, argparse.Namespace, Bar], Iterable[SearchResult]]
+"""The work of a command with an aligner and its inputs."""
 
 
 def read_inputs(
@@ -103,8 +96,8 @@ def read_inputs(
         only(arguments.target, targets)
     check_kind(arguments, arguments.target, targets, scoring, bool(note))
     width = read.query_alphabet.width
-    cells = sum(read.residues(len(each) // width) for each in queries) * residues(targets, scoring)
-    cells *= getattr(arguments, "iterations", None) or 1
+    each_residue = residues(targets, scoring) * (getattr(arguments, "iterations", None) or 1)
+    cells = [read.residues(len(each) // width) * each_residue for each in queries]
     return Inputs(queries, targets, scoring, note, cells)
 
 

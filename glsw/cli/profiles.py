@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glsw.align import Aligner
-from glsw.cli.inputs import Targets
-from glsw.cli.messages import say
+from glsw.cli.messages import Bar, say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
 from glsw.profiles.files import FORMATS
@@ -27,6 +26,7 @@ from glsw.sequences.records import Record
 from glsw.statistics import Unavailable
 
 if TYPE_CHECKING:
+    from glsw.cli.pairs import Inputs
     from glsw.iteration import Round
 
 
@@ -91,15 +91,18 @@ def check_iterations(arguments: argparse.Namespace) -> None:
 
 def iterated(
     aligner: Aligner,
-    queries: list[Record],
-    targets: Targets,
+    given: Inputs,
     arguments: argparse.Namespace,
+    bar: Bar,
     options: dict[str, Any],
 ) -> Iterator[SearchResult]:
-    """Yield the result of the last round of each query, and write the profiles of all rounds."""
+    """Yield the result of the last round of each query, and write the profiles of all rounds.
+
+    The total of the bar has all rounds of a query until its last one is done.
+    """
     from glsw.iteration import rounds
 
-    database = aligner.database(targets)
+    queries, database = given.queries, aligner.database(given.targets)
     gaps = _gaps(arguments)
     inclusion = inclusion_of(arguments.inclusion, arguments.sums)
     folder = arguments.profiles and Path(arguments.profiles)
@@ -123,9 +126,11 @@ def iterated(
             if len(queries) == 1:
                 raise
             warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=2)
+            bar.expect(-given.cells[k - 1])
             yield _without_hits(aligner, query, database)
             continue
         assert last is not None
+        bar.expect(last.number * last.result.cells - given.cells[k - 1])
         end = "nothing new" if last.converged else "the last round allowed"
         say(f"query {query.id}: members by round: {', '.join(counts)}; {end}")
         yield last.result

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from glsw.align import Aligner
 from glsw.cli.cluster import executor_of
-from glsw.cli.inputs import FILES, Targets
+from glsw.cli.inputs import FILES
+from glsw.cli.messages import Bar
 from glsw.cli.options import add_output, add_running
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.profiles import add_profiles, check_iterations, iterated
@@ -17,14 +18,12 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
 from glsw.cli.words import count, format_in, name, number, shard
-from glsw.engines import Progress
 from glsw.output import FORMATS, format_of
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
 from glsw.search.limits import ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
-from glsw.sequences.records import Record
 from glsw.statistics import METHODS
 from glsw.statistics.composition import COMPOSITIONS
 
@@ -205,16 +204,16 @@ def _genetic_code(arguments: argparse.Namespace) -> int | None:
 
 
 def _ranked(
-    aligner: Aligner,
-    queries: list[Record],
-    targets: Targets,
-    arguments: argparse.Namespace,
-    progress: Progress,
-) -> Iterable[SearchResult]:
-    options = {"progress": progress, "executor": arguments.executor, **_hits(arguments)}
+    aligner: Aligner, given: Inputs, arguments: argparse.Namespace, bar: Bar
+) -> Iterator[SearchResult]:
+    options = {"progress": bar.update, "executor": arguments.executor, **_hits(arguments)}
     if arguments.iterations is not None:
-        return iterated(aligner, queries, targets, arguments, options)
-    return aligner.search(queries, targets, skip=arguments.skip, **options)
+        yield from iterated(aligner, given, arguments, bar, options)
+        return
+    results = aligner.search(given.queries, given.targets, skip=arguments.skip, **options)
+    for result, expected in zip(results, given.cells[arguments.skip :], strict=True):
+        bar.expect(result.cells - expected)  # a fully masked query has no cells
+        yield result
 
 
 def _hits(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -30,12 +30,8 @@ def scan(arguments: argparse.Namespace) -> None:
     given = read_inputs(arguments, preparation)
     with (
         aligner_for(arguments, given.scoring) as aligner,
-        progress_bar(arguments, given.cells // count) as bar,
+        progress_bar(arguments, 0) as bar,
     ):
-
-        def progress(cells: int) -> None:
-            bar.update(cells)
-
         done = scan_shard(
             prepare(aligner, given, arguments),
             number,
@@ -43,7 +39,8 @@ def scan(arguments: argparse.Namespace) -> None:
             folder,
             resume=arguments.resume,
             notes={"words": arguments.words, "folder": str(Path.cwd())},
-            progress=progress,
+            progress=bar.update,
+            expect=bar.expect,
         )
     if done.was_complete:
         say(f"{path_of(folder, number, count)} is complete")

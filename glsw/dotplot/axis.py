@@ -64,21 +64,29 @@ class Axis:
     @cached_property
     def starts(self) -> _Int64:
         """The first tile of each segment, shape (segments,)."""
-        return np.cumsum([0, *self._counts])[:-1].astype(np.int64)
+        return np.cumsum([0, *self._filled()])[:-1].astype(np.int64)
 
     @property
     def tiles(self) -> int:
         """The number of tiles."""
-        return sum(self._counts)
+        return sum(self._filled())
 
     @property
     def residues(self) -> int:
         """The number of residues."""
         return sum(each.end - each.start for each in self.segments)
 
-    @property
-    def _counts(self) -> list[int]:
-        return [-(-(each.end - each.start) // self.side) for each in self.segments]
+    def length(self, between: int) -> int:
+        """Return the number of `codes` with the padding ``between`` segments."""
+        return sum(self._filled(between)) * self.side
+
+    def _filled(self, between: int = 0) -> list[int]:
+        """Return the tiles of each segment, with the padding before the next one."""
+        last = len(self.segments) - 1
+        return [
+            -(-(each.end - each.start + between * (k < last)) // self.side)
+            for k, each in enumerate(self.segments)
+        ]
 
     def tile(self, segment: int, position: float) -> float:
         """Return where a position of a sequence lies, in tiles from the start of the axis."""
@@ -108,10 +116,9 @@ class Axis:
         parts: list[_Codes] = []
         kept: list[npt.NDArray[np.intp]] = []
         filled = 0
-        for k, (each, count) in enumerate(zip(self.segments, self._counts, strict=True)):
+        counts = zip(self.segments, self._filled(), self._filled(between), strict=True)
+        for each, count, tiles in counts:
             codes = collection.sequences[each.record][each.start : each.end]
-            behind = between if k + 1 < len(self.segments) else 0
-            tiles = -(-(len(codes) + behind) // self.side)
             parts += [codes, np.full(tiles * self.side - len(codes), padding, np.uint8)]
             kept.append(np.arange(filled, filled + count, dtype=np.intp))
             filled += tiles

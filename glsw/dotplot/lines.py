@@ -11,7 +11,7 @@ import numpy.typing as npt
 from glsw.align import Aligner
 from glsw.dotplot.axis import Axis
 from glsw.dotplot.mapper import Maps, Sign
-from glsw.engines.base import Progress
+from glsw.engines.base import Progress, ignore
 from glsw.results import Alignment
 from glsw.sequences.collections import Collection
 from glsw.sequences.nucleic import is_rna, reversed_strand
@@ -50,6 +50,7 @@ def best_lines(
     maps: Maps,
     most: int,
     progress: Progress | None = None,
+    expect: Progress = ignore,
 ) -> tuple[Line, ...]:
     """Return the best alignments of the pairs of sequences with the best tiles.
 
@@ -65,6 +66,9 @@ def best_lines(
         How many: of as many pairs and strands, the alignments of each that share no aligned pair.
     progress : callable, optional
         As of `Aligner.alignments`.
+    expect : callable, optional
+        Called with the cells of each table before it is computed. The number of tables is not known
+        earlier.
     """
     found: list[Line] = []
     rows, columns = axes
@@ -75,8 +79,11 @@ def best_lines(
         if sign == "-":
             letters = reversed_strand(record.letters, is_rna(record.letters))
             record = Record(record.id, record.description, letters)
-        for alignment in aligner.alignments(
-            queries.record(rows.segments[i].record), record, max_alignments=most, progress=progress
+        query = queries.record(rows.segments[i].record)
+        cells = len(queries.sequences[rows.segments[i].record]) * length
+        expect(cells)
+        for rank, alignment in enumerate(
+            aligner.alignments(query, record, max_alignments=most, progress=progress), start=1
         ):
             found.append(_line(alignment, sign, i, j, length))
             if (
@@ -85,6 +92,8 @@ def best_lines(
                 <= sorted((each.score for each in found), reverse=True)[most - 1]
             ):
                 break  # the others of this pair score less
+            if rank < most:
+                expect(cells)
     found.sort(key=lambda line: -line.score)
     return tuple(found[:most])
 

@@ -100,11 +100,11 @@ class Mapper:
         return Axis(tuple(queries), tile.side), Axis(tuple(targets), tile.side)
 
     def work(self, rows: Axis, columns: Axis, tile: MapTile) -> int:
-        """Return about how many cells `maps` computes."""
-        m, n = rows.tiles * tile.side, columns.tiles * tile.side
-        return len(self.signs) * self.engine.work(
-            m, n, tile, self.settings.value, self.cap(tile.side)
-        )
+        """Return the number of cells that `maps` computes; errors as there."""
+        cap = self.cap(tile.side)
+        between = self._between(rows, columns, cap)
+        m, n = rows.length(between), columns.length(between)
+        return len(self.signs) * self.engine.work(m, n, tile, self.settings.value, cap)
 
     def maps(
         self,
@@ -128,8 +128,7 @@ class Mapper:
             Called likewise, with the strand and the scores so far.
         """
         cap, padding = self.cap(tile.side), self.engine.padding
-        several = max(len(rows.segments), len(columns.segments)) > 1
-        between = self._between(cap) if several else 0
+        between = self._between(rows, columns, cap)
         query, kept_rows = rows.codes(self.queries, padding, between)
         target, kept_columns = columns.codes(self.targets, padding, between)
         kept = np.ix_(kept_rows, kept_columns)
@@ -157,8 +156,10 @@ class Mapper:
     def _extension(self) -> int:
         return min(self.scoring.deletion.extend, self.scoring.insertion.extend)
 
-    def _between(self, cap: int) -> int:
-        """Return how much padding no gap gets over that joins paths of `cap`."""
+    def _between(self, rows: Axis, columns: Axis, cap: int) -> int:
+        """Return how much padding no gap gets over that joins paths of `cap`; 0 for one pair."""
+        if max(len(rows.segments), len(columns.segments)) <= 1:
+            return 0
         if cap >= UNCAPPED:
             raise ValueError("several sequences in one map need a cap, which keeps them apart")
         if self._extension == 0:

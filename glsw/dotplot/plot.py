@@ -14,7 +14,7 @@ from glsw.align import Aligner
 from glsw.dotplot.axis import Axis, segments_of
 from glsw.dotplot.lines import Line, best_lines
 from glsw.dotplot.mapper import Cap, Mapper, Maps, Settings
-from glsw.engines.base import Progress
+from glsw.engines.base import Progress, ignore
 from glsw.engines.score_map import UNCAPPED, Value
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.collections import ManySequences
@@ -265,7 +265,7 @@ class Prepared(NamedTuple):
     mapper : Mapper
     query, target : Axis
     cells : int
-        About as many are computed, alignments apart.
+        The cells of the maps, without those of alignments.
     """
 
     aligner: Aligner
@@ -274,15 +274,21 @@ class Prepared(NamedTuple):
     target: Axis
     cells: int
 
-    def compute(self, max_alignments: int = 0, progress: Progress | None = None) -> DotPlot:
-        """Return the dot plot."""
+    def compute(
+        self,
+        max_alignments: int = 0,
+        progress: Progress | None = None,
+        expect: Progress = ignore,
+    ) -> DotPlot:
+        """Return the dot plot; ``progress`` and ``expect`` are those of `best_lines`."""
         mapper, axes = self.mapper, (self.query, self.target)
+        collections = mapper.queries, mapper.targets
         tile = mapper.tile(self.query.side)
         maps = mapper.maps(*axes, tile, progress=progress)
         lines: tuple[Line, ...] = ()
         if max_alignments:
             lines = best_lines(
-                self.aligner, mapper.queries, mapper.targets, axes, maps, max_alignments, progress
+                self.aligner, *collections, axes, maps, max_alignments, progress, expect
             )
         cap = mapper.cap(tile.side)
         return DotPlot(*axes, maps, mapper.settings.value, cap, mapper.scoring, lines)

@@ -31,7 +31,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from glsw.engines.base import Progress
+from glsw.engines.base import Progress, ignore
 from glsw.results import SearchResult
 from glsw.search.database_search import PreparedSearch
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint
@@ -113,6 +113,7 @@ def scan_shard(
     resume: bool = False,
     notes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    expect: Progress = ignore,
     executor: Executor | None = None,
 ) -> Scanned:
     """Scan a shard and write its file, unless the file is there.
@@ -131,6 +132,8 @@ def scan_shard(
         What else to keep in the folder, for `description`; only those of the first process are.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
+    expect : callable, optional
+        Called once before the scan, with the number of cells that it computes.
     executor : Executor, optional
         As for `glsw.search`.
 
@@ -170,7 +173,10 @@ def scan_shard(
         else:
             file.keep(0)
             file.write_all(first_block(header))
-        done = _scan(search, shard, done, file, progress, executor)
+        first = shard.contexts.start + done.contexts
+        rest = shard._replace(contexts=slice(first, shard.contexts.stop))
+        expect(rest.cells(search.contexts, search.database))
+        done = _scan(search, rest, done, file, progress, executor)
         os.fsync(file.fileno())
         if os.name == "nt":  # no file is renamed there as long as it is open
             file.close()
@@ -186,10 +192,9 @@ def _scan(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Scanned:
-    """Write the hits of the contexts that are not ``done``, and the last block."""
+    """Write the hits of what is left of a shard, and the last block."""
     engine, ranking = search.pool.engine, search.ranking
-    first = shard.contexts.start + done.contexts
-    contexts = search.contexts.part(slice(first, shard.contexts.stop))
+    contexts = search.contexts.part(shard.contexts)
     pending: list[ScanResult] = []
     hits, memory, engines, devices = 0, 0, dict[str, None](), dict[str, None]()
     began = written = time.monotonic()

@@ -161,12 +161,13 @@ def joined(old: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any]:
         return row
     if state(row) != "timed":
         return old
-    rates = sorted((old["rate"], row["rate"]))
+    rates = sorted(each["rate"] if "rate" in each else 1 / each["wall"] for each in (old, row))
     more, less = (row, old) if (row.get("cells") or 0) > (old.get("cells") or 0) else (old, row)
     found = {**less, **more, "between": rates[1] / rates[0] - 1 if rates[0] else None}
     if old.get("cells") != row.get("cells"):
         return found  # of another program, which had more seconds in one of the passes
-    found["rate"] = sum(rates) / 2
+    if "rate" in row:
+        found["rate"] = sum(rates) / 2
     for name in ("wall", "clock"):
         if old.get(name) and row.get(name):
             found[name] = (old[name] + row[name]) / 2

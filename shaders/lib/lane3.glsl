@@ -1,6 +1,7 @@
 // An invocation's column of sub-tables, SIDE cells wide along j and k: its letters, the scores of
 // the pairs of b and c, and the next plane of cells from the one before. Needs triples.glsl,
-// recurrence3.glsl, ends3.glsl, scoring3.glsl, best3.glsl, directions3.glsl and mask3.glsl.
+// recurrence3.glsl, ends3.glsl, scoring3.glsl, best3.glsl, directions3.glsl and mask3.glsl, and HELD:
+// at least the cells of a plane and those before it (tile3_batch.glsl).
 const int ACROSS = SIDE + 1;
 
 // `ahead`: letters of b and of c from the first one on.

@@ -207,6 +207,13 @@ def test_a_case_is_stopped(fake, monkeypatch):
     assert slow["skipped"].startswith("stopped after")
 
 
+def test_two_passes_of_a_command_without_a_rate():
+    row = {"judged": 1, "wrong": 0, "wall": 2.0, "wall_min": 2.0, "wall_max": 2.0}
+    found = runner.joined(row, row | {"wall": 1.0, "wall_min": 1.0})
+    assert (found["between"], found["wall"], found["wall_min"]) == (1.0, 1.5, 1.0)
+    assert "rate" not in found
+
+
 def test_two_passes_give_the_spread_between_them(fake):
     _, file = fake(case("a"), case("b", ValueError("no")), passes=2)
     first, second = file.rows.values()

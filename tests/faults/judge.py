@@ -28,7 +28,8 @@ ALLOWED = {
     for fault, statuses in re.findall(r"^\| ([aSst][^|`]+) \| ([\d, ]+) \|$", RULES, re.MULTILINE)
 }
 """The exit statuses that docs/FAULTS.md allows, by fault."""
-DONE = r"(\d+ cells in .*|.*: \d+ sequences, .*)?"
+SUMMARY = r"\d+ cells in .*|.*: \d+ sequences, .*"
+DONE = f"({SUMMARY})?"
 LAST_LINES = {
     0: DONE,
     2: r".+",
@@ -224,27 +225,34 @@ def judge(running: Running, fault: str, *, whole: Any = None) -> None:
     whole = job.usual["whole"] if whole is None else whole
     about = f"{fault}: {running.words}: status {status}, {running.err!r}"
     assert status in ALLOWED[fault], about
-    _judge_messages(running.err, status, about)
+    done = _judge_messages(running.err, status, about)
     wait(lambda: not processes(running.process.pid))
     if job.output:
-        _judge_file(job, folder, status, whole, about)
-    elif status == 0:
+        _judge_file(job, folder, status, whole, about, done=done)
+    elif status == 0 or done:
         assert running.out == whole, about
     else:
         assert whole.startswith(running.out or b""), about
 
 
-def _judge_messages(err: str, status: int, about: str) -> None:
+def _judge_messages(err: str, status: int, about: str) -> bool:
+    """Return whether a summary says that all results are there, perhaps before a signal came."""
     *before, last = err.split("\n")
     assert last == "", about  # lines are whole
     assert all(line.startswith("glsw: ") for line in before), about
     lines = [line.removeprefix("glsw: ") for line in before]
     final = lines.pop() if lines and not re.fullmatch(WARNINGS, lines[-1]) else ""
     assert re.fullmatch(LAST_LINES[status], final), about
+    after = status in (130, 143) and lines and re.fullmatch(SUMMARY, lines[-1])
+    if after:
+        lines.pop()
     assert all(re.fullmatch(WARNINGS, line) for line in lines), about
+    return bool(after or re.fullmatch(SUMMARY, final))
 
 
-def _judge_file(job: Job, folder: Path, status: int, whole: Any, about: str) -> None:
+def _judge_file(
+    job: Job, folder: Path, status: int, whole: Any, about: str, *, done: bool = False
+) -> None:
     if not folder.exists():
         assert status != 0, about
         return
@@ -252,7 +260,7 @@ def _judge_file(job: Job, folder: Path, status: int, whole: Any, about: str) -> 
     exists = (folder / name).exists()
     assert exists or not job.old, about
     found = job.read(folder) if exists else b""
-    assert found == whole or (status != 0 and found == job.old), about
+    assert found == whole or (status != 0 and found == job.old and not done), about
     known = {*job.inputs, name.partition("/")[0], "ready"}
     beside = {path.name for path in folder.iterdir()} - known
     if status == 0:

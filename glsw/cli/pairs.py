@@ -45,6 +45,8 @@ def compare(
     check_summary(arguments, *inputs)
     given = read_inputs(arguments, preparation, one_each=one_each)
     queries, targets = given.queries, given.targets
+    if isinstance(targets, Database):
+        targets.read_ahead()
     to, done = _destination(arguments, settings, queries, targets, given.scoring)
     arguments.skip = done
     with (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 
 _GL_SUBGROUP_SIZE = 0x9532
+_PROCESSORS = "GL_NV_shader_thread_group", (0x9339, 0x933A, 0x933B)
+"""An extension, and its codes for lanes per warp, warps per processor, and processors."""
 
 _SOFTWARE = re.compile(
     "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
@@ -59,7 +62,8 @@ class DeviceInfo:
     limits : dict of int
         Texels, bytes or counts; limits of compute shaders are 0 without them.
         ``max_work_groups`` and ``max_viewport_size`` are those of the first dimension,
-        ``max_storage_bindings`` is the number of storage buffers of one compute shader.
+        ``max_storage_bindings`` is the number of storage buffers of one compute shader,
+        ``max_resident_invocations`` that of invocations at one time, 0 if the device does not tell.
     """
 
     index: int
@@ -91,24 +95,28 @@ class DeviceInfo:
 
 def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
     """Read what a current context tells about its device."""
-    name = ctx.info["GL_RENDERER"]
+    told = ctx.info  # reads all of them each time
+    name = told["GL_RENDERER"]
     version = (ctx.version_code // 100, ctx.version_code // 10 % 10)
     compute = version >= (4, 3)
     limits = {key: read_integer(ctx, code) for key, code in _LIMITS.items()}
     limits |= {
         key: read_integer(ctx, code) if compute else 0 for key, code in _COMPUTE_LIMITS.items()
     }
-    groups = ctx.info["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
+    groups = told["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
     limits["max_work_groups"] = groups[0]
+    extension, codes = _PROCESSORS
+    of_processors = [read_integer(ctx, code) for code in codes if extension in ctx.extensions]
+    limits["max_resident_invocations"] = math.prod(of_processors) if of_processors else 0
     subgroups = "GL_KHR_shader_subgroup" in ctx.extensions
     subgroup_size = read_integer(ctx, _GL_SUBGROUP_SIZE) if subgroups else 0
     ctx.clear_errors()
     return DeviceInfo(
         index=index,
         name=name,
-        vendor=ctx.info["GL_VENDOR"],
+        vendor=told["GL_VENDOR"],
         version=version,
-        version_string=ctx.info["GL_VERSION"],
+        version_string=told["GL_VERSION"],
         software=bool(_SOFTWARE.search(name)),
         compute=compute,
         subgroup_size=subgroup_size,

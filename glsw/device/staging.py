@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.context import gl_function
+from glsw.device.current import DeviceMemoryError
 
 if TYPE_CHECKING:
     from glsw.device.device import Device
     from glsw.device.fence import Fence
 
-_BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
+_BLOCK, _BLOCKS = 2**23, 3  # bytes of a block, and blocks in turn
 _LEAST_BYTES = 2**20  # of an array that is worth it
 _MOST_THREADS = 8
 _STORAGE = (4, 4)  # the OpenGL version that can keep memory mapped
@@ -28,6 +29,8 @@ _MAPPED, _IN_HOST_MEMORY = 0x40 | 0x80, 0x200  # persistent, coherent
 
 class Staging:
     """Blocks of mapped memory, which are filled and copied to buffers in turn.
+
+    Each is made when it is first needed: a driver takes milliseconds for one.
 
     Drivers copy what is written to a buffer by one thread. Where memory cannot stay mapped, they
     still do.
@@ -41,7 +44,7 @@ class Staging:
 
     def __init__(self, device: Device, block: int = _BLOCK) -> None:
         self._device, self._block = device, block
-        self._mapped = [mapped(device, block, WRITING) for _ in range(_BLOCKS)]
+        self._mapped = [mapped(device, block, WRITING)]
         self._copied: list[Fence | None] = [None] * _BLOCKS
         self._next = 0
         threads = max(1, min(_MOST_THREADS, (os.cpu_count() or 1) // 2))
@@ -51,7 +54,7 @@ class Staging:
     @property
     def works(self) -> bool:
         """Whether memory is mapped."""
-        return all(memory is not None for _, memory in self._mapped)
+        return self._mapped[0][1] is not None
 
     def write(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
         """Write a contiguous array to the start of a buffer.
@@ -65,11 +68,14 @@ class Staging:
         for start in range(0, len(content), self._block):
             part = content[start : start + self._block]
             slot, self._next = self._next, (self._next + 1) % _BLOCKS
+            if slot == len(self._mapped):
+                self._mapped.append(mapped(self._device, self._block, WRITING))
             fence, self._copied[slot] = self._copied[slot], None
             if fence is not None:
                 fence.wait()
             name, memory = self._mapped[slot]
-            assert memory is not None
+            if memory is None:
+                raise DeviceMemoryError(f"mapping {self._block} bytes: {self._device.info.name}")
             self._fill(memory[: len(part)], part)
             copy(self._device, name, buffer.glo, 0, start, len(part))
             self._copied[slot] = self._device.fence()

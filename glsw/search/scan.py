@@ -116,7 +116,8 @@ def check_longest(engine: Engine, queries: Sequences, database: Database) -> Non
     """Raise ValueError if the longest query and target are too long together for the engine."""
     if len(queries) and len(database):
         longest = queries[int(queries.lengths.argmax())]
-        engine.check(Batch.one_to_many(longest, database.part(slice(1))))
+        target = np.zeros(int(database.lengths[0]), longest.dtype)
+        engine.check(Batch.one_to_many(longest, [target]))
 
 
 def scan(

@@ -120,6 +120,11 @@ class Database:
         database._unknown, database.substituted = unknown, found
         return database
 
+    def read_ahead(self) -> None:
+        """Begin to read lengths and numbers of the sequences in a thread: a search follows."""
+        if self._file:
+            self._file.read_ahead()
+
     @property
     def path(self) -> str | None:
         """The file, an absolute path, or None."""

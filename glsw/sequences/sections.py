@@ -149,7 +149,7 @@ class Section:
         self._whole: npt.NDArray[np.uint8] | None = None
         self._kept: dict[int, npt.NDArray[np.uint8]] = {}
         self._read_blocks = 0
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def limit(self, limit: int) -> None:
         """Accept no bytes of this value or above."""
@@ -175,15 +175,16 @@ class Section:
         return self.read(8 * start, 8 * stop).view(np.int64)
 
     def whole(self) -> npt.NDArray[np.uint8]:
-        """Return all bytes, read-only, and keep them."""
-        if self._whole is None:
-            found = self._loaded(0, self.blocks)
-            if isinstance(self._checksums, int) and zlib.crc32(found.data) != self._checksums:
-                raise self.corrupt()
-            self._whole = found
-            with self._lock:
-                self._kept.clear()
-        return self._whole
+        """Return all bytes, read-only, and keep them; another thread may be reading them."""
+        with self._reading:
+            if self._whole is None:
+                found = self._loaded(0, self.blocks)
+                if isinstance(self._checksums, int) and zlib.crc32(found.data) != self._checksums:
+                    raise self.corrupt()
+                self._whole = found
+                with self._lock:
+                    self._kept.clear()
+            return self._whole
 
     def check(self) -> None:
         """Read everything and keep nothing."""

@@ -19,12 +19,13 @@ from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
-from glsw.engines.lanes.jobs import Job, Round, Unit, WorkGroups, dispatches, merged, portions
+from glsw.engines.lanes.jobs import Job, Round, WorkGroups
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
 from glsw.engines.lanes.pair_plan import Share, shares_of
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.profile_buffer import profile_buffer
+from glsw.engines.lanes.slices import Dispatch, Slices, Units
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
@@ -32,10 +33,11 @@ from glsw.engines.lanes.targets import (
     MAX_TARGET_LENGTH,
     OF_PAIRS,
     OF_PROFILES,
+    PLACES,
     SortedTargets,
     Targets,
 )
-from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
+from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
@@ -93,7 +95,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
+    bindings = (*BINDINGS, PLACES, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
 
     def __init__(
         self,
@@ -322,6 +324,7 @@ class Lanes(PackingEngine):
             packed=packed,
             strips=profile.strips,
             strip_size=profile.strip_size,
+            place_columns=self.place_columns(geometry),
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
@@ -333,32 +336,48 @@ class Lanes(PackingEngine):
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
-        return self._slices(*portions(jobs, portion), progress)
+        return self._slices(Units(jobs, portion), progress)
 
-    def _slices(
-        self, units: Sequence[Unit], sizes: npt.NDArray[np.int64], progress: Progress
-    ) -> Iterator[None]:
+    def _slices(self, units: Units, progress: Progress) -> Iterator[None]:
         if self._ahead:  # a slice of another round uses the same borders
             self.device.ctx.finish()
             self._ahead = False
         self.device.ctx.memory_barrier()
-        for some in self._dispatches(units, sizes):
-            for job, groups, border in some:
-                program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
-                job.bind()
-                self.reserve(BORDERS, 0)
-                program["strip_count"] = job.strips if job.geometry.at_once else 1
-                program["border_stride"] = job.border_stride(groups.start, groups.stop)
-                program["first_group"] = groups.start
-                program["first_border"] = (int(job.border_columns[groups.start]) - border) % 2**32
-                for strip in range(1 if job.geometry.at_once else job.strips):
-                    job.bind_strip(strip)
-                    program.run(len(groups), job.groups)
-                    if not job.geometry.at_once:
-                        self.device.ctx.memory_barrier()
+        for some in self._dispatches(units):
+            for each in some:
+                self._queue(each)
+                job, groups = each.job, each.groups
                 progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
             yield
         self._ahead = False
+
+    def _queue(self, some: Dispatch) -> None:
+        """Queue a dispatch, or one for each strip."""
+        job, groups, first = some.job, some.groups, some.groups.start
+        at_once, border = job.geometry.at_once, some.start // job.geometry.border
+        program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
+        job.bind()
+        self.reserve(BORDERS, 0)
+        if job.geometry.places:
+            self._bind_places(job.geometry.places)
+            program["place_stride"] = job.place_stride if some.in_places else 0
+        program["strip_count"] = job.strips if at_once else 1
+        program["border_stride"] = job.border_stride(first, groups.stop)
+        program["first_group"] = first
+        program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
+        for strip in range(1 if at_once else job.strips):
+            job.bind_strip(strip)
+            program.run(len(groups), job.groups)
+            if not at_once:
+                self.device.ctx.memory_barrier()
+
+    def _bind_places(self, count: int) -> None:
+        """Bind the marks of places that are taken, which are 0 if nothing is computed."""
+        size = 4 * count
+        if PLACES in self._buffers and self._buffers[PLACES].size >= size:
+            self.reserve(PLACES)
+        else:
+            self.zero(PLACES, size)
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
@@ -372,29 +391,14 @@ class Lanes(PackingEngine):
         contents = self.reading_of(wanted, [each for job in jobs for each in job.buffers])
         return lambda: [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
 
-    def _dispatches(
-        self, units: Sequence[Unit], sizes: npt.NDArray[np.int64]
-    ) -> Iterator[Iterator[tuple[WorkGroups, range, int]]]:
-        """Yield slices: work groups of jobs for a dispatch each, and the first of their borders.
-
-        Slices that the device has at the same time use different parts of the borders' buffer.
-        """
+    def _dispatches(self, units: Units) -> Iterator[Iterator[Dispatch]]:
+        """Yield the dispatches of each slice."""
         # The first slices are small. They have short targets: a few long ones would take as long.
         new = self._throttle.new and not self.on_software
-        first = min(len(units) // 2, _FIRST_PORTIONS) if new else 0
-        for some in (slice(len(units) - first, None), slice(len(units) - first)):
-            if units[some]:
-                yield from self._slices_of_units(units[some], offsets_of(sizes[some]))
-
-    def _slices_of_units(
-        self, units: Sequence[Unit], room: npt.NDArray[np.int64]
-    ) -> Iterator[Iterator[tuple[WorkGroups, range, int]]]:
-        most = self.border_room
-        parts = 1 if room[-1] <= most else SLICES_AT_ONCE
-        part = int(room[-1]) if parts == 1 else most // parts // 16 * 16
-        reserve = partial(self.reserve, BORDERS)
-        reserve(parts * part)
-        for number, some in enumerate(self._throttle.overlapping(room, part)):
-            first = int(room[some.start]) if parts == 1 else number % parts * part
-            jobs = merged(units[some.start : some.stop])
-            yield dispatches(jobs, first, part, self.device.ctx.finish, reserve)
+        count = len(units)
+        rest = count - min(count // 2, _FIRST_PORTIONS) if new else count
+        room = self.room_beside(any(job.place_bytes for job in units.jobs))
+        reserve, wait = partial(self.reserve, BORDERS), self.device.ctx.finish
+        slices = Slices(units, self._throttle, room, reserve, wait)
+        yield from slices.run(range(rest, count))
+        yield from slices.run(range(rest))

@@ -1,12 +1,10 @@
-"""Jobs of engine ``lanes``: a query or two against targets, and how jobs share time and memory."""
+"""Jobs of engine ``lanes``: a query or two, or a stack of these, against targets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from typing import TypeAlias
+from functools import cached_property
 
 import moderngl
 import numpy as np
@@ -15,7 +13,6 @@ import numpy.typing as npt
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
 from glsw.engines.lanes.targets import (
     GROUPS,
-    MAX_GROUPS_PER_DISPATCH,
     QUERY_PROFILE,
     SCORES,
     PackedTargets,
@@ -57,18 +54,38 @@ class WorkGroups:
     def bind_strip(self, strip: int) -> None:
         """Bind what a strip needs besides, or all strips if they are computed at once."""
 
-    def units(self, cells: int) -> Iterator[range]:
-        """Yield the work groups in portions of about so many cells."""
+    def portions(self, cells: int) -> npt.NDArray[np.intp]:
+        """Return where portions of about so many cells end."""
         ends = np.searchsorted(self.cells, np.arange(cells, self.cells[-1] + cells, cells))
-        start = 0
-        for end in np.minimum(ends, len(self.cells) - 1).tolist():
-            if end > start:
-                yield range(start, end)
-                start = end
+        ends = np.minimum(ends, len(self.cells) - 1)
+        return ends[np.diff(ends, prepend=0) > 0]
+
+    @property
+    def place_stride(self) -> int:
+        """Places of borders from one place of a work group to the next; 0 if there are none."""
+        return 0
+
+    @property
+    def place_bytes(self) -> int:
+        """Bytes of all places that work groups take for their borders."""
+        several = self.geometry.places if self.strips > 1 else 0
+        return several * self.place_stride * self.geometry.border
+
+    @property
+    def short(self) -> int:
+        """The first work group whose borders fit a place."""
+        return len(self.border_columns) - 1
+
+    def border_bytes_before(self, groups: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        """Return the bytes of borders that lie in no places, before each of these work groups."""
+        if self.strips == 1:
+            return np.zeros(len(groups), np.int64)
+        columns = self.border_columns[np.minimum(groups, self.short)]
+        return columns.astype(np.int64) * (self.groups * self.geometry.border)
 
     def border_bytes(self, start: int, stop: int) -> int:
-        """Return the bytes of borders of these work groups, of all groups of queries."""
-        return self.border_stride(start, stop) * self.groups * self.geometry.border
+        """Return the bytes of borders of these work groups that lie in no places."""
+        return int(np.diff(self.border_bytes_before(np.array([start, stop])))[0])
 
     def border_stride(self, start: int, stop: int) -> int:
         """Return the places of borders of these work groups, of a group of queries."""
@@ -78,18 +95,13 @@ class WorkGroups:
 
     def fitting(self, start: int, room: int) -> int:
         """Return the work group behind those from ``start`` on whose borders fit the room."""
-        if self.strips == 1:
-            return len(self.border_columns) - 1
         most = self.border_columns[start] + room // (self.geometry.border * self.groups)
-        return int(np.searchsorted(self.border_columns, most, "right")) - 1
+        found = int(np.searchsorted(self.border_columns, most, "right")) - 1
+        return len(self.border_columns) - 1 if self.strips == 1 or found >= self.short else found
 
     def useful_before(self, group: int) -> int:
         """Return the cells without padding before a work group."""
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
-
-
-Unit: TypeAlias = tuple[WorkGroups, range]
-"""Some work groups of a job."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +116,8 @@ class Job(WorkGroups):
     packed : PackedTargets
     strip_size : int
         Bytes of the profile of a strip.
+    place_columns : int
+        Columns whose borders fit a place; 0 if there are none.
     profile, borders, scores : moderngl.Buffer
     """
 
@@ -111,9 +125,23 @@ class Job(WorkGroups):
     targets: Targets
     packed: PackedTargets
     strip_size: int
+    place_columns: int
     profile: moderngl.Buffer
     borders: moderngl.Buffer
     scores: moderngl.Buffer
+
+    @property
+    def place_stride(self) -> int:
+        """Places of borders from one place of a work group to the next; 0 if there are none."""
+        return self.place_columns * self.geometry.chains
+
+    @cached_property
+    def short(self) -> int:
+        """The first work group whose borders fit a place."""
+        longest = np.diff(self.border_columns)
+        if not self.place_columns:
+            return len(longest)
+        return int(np.searchsorted(-longest, -self.place_stride))
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
@@ -183,56 +211,3 @@ def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     strips = np.zeros((len(words), -(-words.shape[1] // ALIGNMENT) * ALIGNMENT), np.uint32)
     strips[:, : words.shape[1]] = words
     return strips
-
-
-def portions(jobs: Iterable[WorkGroups], cells: int) -> tuple[list[Unit], npt.NDArray[np.int64]]:
-    """Return portions of about so many cells, and the bytes of borders of each."""
-    units = [(job, groups) for job in jobs for groups in job.units(cells)]
-    sizes = [job.border_bytes(groups.start, groups.stop) for job, groups in units]
-    return units, np.array(sizes, np.int64)
-
-
-def merged(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield each job once with the work groups of all its portions, which follow one another."""
-    for job, several in groupby(units, key=itemgetter(0)):
-        ranges = [each for _, each in several]
-        yield job, range(ranges[0].start, ranges[-1].stop)
-
-
-def dispatches(
-    units: Iterable[Unit],
-    first: int,
-    part: int,
-    wait: Callable[[], None],
-    reserve: Callable[[int], object],
-) -> Iterator[tuple[WorkGroups, range, int]]:
-    """Yield the work groups of a dispatch each, and the first of their borders.
-
-    Parameters
-    ----------
-    units : iterable of (WorkGroups, range)
-    first, part : int
-        Bytes before the part of the borders' buffer that is for them, and of this part.
-    wait : callable
-        Waits until the device has done what was yielded.
-    reserve : callable
-        Makes room for so many bytes of borders.
-    """
-    filled = first
-    for job, groups in units:
-        start = groups.start
-        while start < groups.stop:
-            most = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
-            end = min(most, job.fitting(start, first + part - filled))
-            if end <= start:  # there is no room left
-                wait()
-                filled = first
-                end = min(most, max(start + 1, job.fitting(start, part)))
-            size = job.border_bytes(start, end)
-            if size > part:  # of one work group, which is alone on the device then
-                reserve(size)
-            yield job, range(start, end), (0 if size > part else filled) // job.geometry.border
-            if size > part:
-                wait()
-            filled += size
-            start = end

@@ -23,6 +23,7 @@ from glsw.engines.lanes.targets import (
     PackedTargets,
     SortedTargets,
     Targets,
+    slots_of,
     zigzag,
 )
 from glsw.scoring.scoring import Scoring
@@ -32,6 +33,8 @@ from glsw.sequences.encoded import Sequences
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 _MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
+_MAX_PLACE_BYTES, _MAX_BYTES_BESIDE = 2**28, 2**27
+_COLUMNS_OF_PLACE = 64  # a multiple of these
 _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 
@@ -75,17 +78,29 @@ class PackingEngine(ComputeEngine):
         bound = self.device.info.limits["max_storage_block"]
         return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
 
+    def room_beside(self, places: bool) -> int:
+        """Return the bytes of rows between strips that lie in no places."""
+        return min(self.border_room // 2, _MAX_BYTES_BESIDE) if places else self.border_room
+
+    def place_columns(self, geometry: Geometry) -> int:
+        """Return the columns whose borders fit a place for a work group; 0 if there are none."""
+        if not geometry.places:
+            return 0
+        room = min(self.border_room // 2, _MAX_PLACE_BYTES)
+        columns = room // (geometry.places * geometry.chains * geometry.border)
+        return columns // _COLUMNS_OF_PLACE * _COLUMNS_OF_PLACE
+
     def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Load the programs of a scan of so many residues, and make room for its borders."""
+        """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
-        lengths = queries.lengths.tolist()
-        groups = [[lengths[q] for q in some] for some in self.geometries.together(queries.lengths)]
-        size = 0
-        for numbers, geometry in self.geometries.stacks(groups, False):
+        lengths, size = queries.lengths.tolist(), 0
+        first = [lengths[q] for q in next(self.geometries.together(queries.lengths))]
+        for _, geometry in self.geometries.stacks([first], False):
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
-            several = sum(geometry.strips(max(groups[k])) > 1 for k in numbers)
-            size += residues * geometry.border * several
-        size = min(size, self.border_room)
+            if geometry.strips(max(first)) > 1:
+                columns = geometry.places * geometry.chains * self.place_columns(geometry)
+                beside = min(residues * geometry.border, self.room_beside(columns > 0))
+                size = columns * geometry.border + beside
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
             self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
 
@@ -181,15 +196,11 @@ class PackingEngine(ComputeEngine):
         if alternating:  # the longest next to the shortest
             order = zigzag(np.arange(len(places)), alternating)
             places = places[order]
-        longest = np.maximum.reduce(
-            [places[k :: geometry.targets, 1] for k in range(geometry.targets)]
-        )
-        words = -(-longest.astype(np.int64) // geometry.step)
-        ends = np.cumsum(words + 1)
+        slots = slots_of(places[:, 1], geometry.targets, geometry.step)
         made = PackedTargets(
-            self.buffer_of(np.stack([ends - words - 1, words], axis=1).astype(np.uint32)),
-            self.buffer(4 * self.tracks * int(ends[-1])),
-            words * geometry.step,
+            self.buffer_of(slots),
+            self.buffer(4 * self.tracks * (int(slots[-1].sum()) + 1)),
+            slots[:, 1].astype(np.int64) * geometry.step,
             order,
         )
         stored = self.buffer_of(places, pooled=True)

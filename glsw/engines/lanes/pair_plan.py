@@ -18,6 +18,7 @@ from glsw.batch import Batch
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, rows_of_strips
 from glsw.engines.lanes.jobs import ALIGNMENT
 from glsw.engines.lanes.query_profile import PADDING
+from glsw.engines.lanes.targets import slots_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
@@ -127,7 +128,7 @@ def _share(
         order[start * targets :][: len(own)] = own
     places = [np.take(table, order, mode="clip").view(np.uint32) for table in tables]
     lengths = [each[1::2] for each in places]
-    sides = [_slots(each, targets, step) for each in lengths]
+    sides = [slots_of(each, targets, step) for each in lengths]
     starts = np.array(first[:-1]) * targets
     useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
     parts = []
@@ -139,16 +140,6 @@ def _share(
     content, bounds = _joined([scores, *(each.ravel() for each in sides), *places, *borders])
     words = [int(each[-1].sum(dtype=np.int64)) + 1 for each in sides]
     return Share(parts, order, content, bounds, (words[0], words[1]))
-
-
-def _slots(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:
-    """Return the first word and the words of each slot, shape (slots, 2), one word behind each."""
-    longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
-    slots = np.empty((len(longest), 2), np.uint32)
-    slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
-    slots[0, 0] = 0
-    np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])
-    return slots
 
 
 def _joined(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_SCORE_BYTES = 2**28
 _MAX_QUERY_GROUPS = 1024
-_FIRST_QUERY_GROUPS = 128  # so that the device has work soon
+_FIRST_QUERY_GROUPS, _FIRST_CELLS = 128, 2**40  # so that the device has work soon
 _MAX_SMALL_PART = 2**25  # residues of a part that may lie on the device beside another one
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
@@ -67,6 +67,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         self._engine, self._progress = engine, progress
         self._works = self._work_of(tasks)
         self._next: tuple[Work[FoundT] | None, Round | None] = None, None
+        self._begun = engine.on_software
 
     @abstractmethod
     def room(self, queries: Sequences, part: Sequences) -> FoundT:
@@ -161,9 +162,13 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
                 )
                 last = part
             start = 0
+            cells = np.cumsum([sum(lengths[q] for q in each) for each in groups])
+            few = int(np.searchsorted(cells * len(part.residues), _FIRST_CELLS)) + 1
             while True:
                 count, first = min(most, count), start
-                some, start = groups[first : first + count], first + count
+                size = count if self._begun else min(count, few)
+                self._begun = True
+                some, start = groups[first : first + size], first + size
                 yield Work(queries, part, some, stacked, found, start >= len(groups))
                 count *= 2
                 if start >= len(groups):

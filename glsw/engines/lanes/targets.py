@@ -30,6 +30,8 @@ OF_PROFILES = (
     Binding("NEEDED", GROUPS.number),
 )
 """Of query profiles that the device makes."""
+PLACES = Binding("PLACES", LETTERS.number)
+"""Of places that work groups take."""
 MAX_GROUPS_PER_DISPATCH = 65535
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
@@ -107,10 +109,18 @@ class SortedTargets:
 
         With many ``queries`` in one dispatch there are no targets to wait for.
         """
-        every = sequences.lengths[which]
-        order = np.argsort(-every, kind="stable")
-        order = order[(every[order] > 0) & (every[order] <= MAX_TARGET_LENGTH)]
-        targets = Targets(order, sequences.offsets[which[order]], every[order])
+        every, first = sequences.lengths, sequences.offsets[:-1]
+        if len(which) != len(every) or not np.array_equal(which, np.arange(len(which))):
+            every, first = every[which], first[which]
+        if (every[1:] <= every[:-1]).all():  # as a database has them
+            ascending = every[::-1]
+            long = len(every) - int(np.searchsorted(ascending, MAX_TARGET_LENGTH, "right"))
+            some = slice(long, len(every) - int(np.searchsorted(ascending, 0, "right")))
+            targets = Targets(np.arange(some.start, some.stop), first[some], every[some])
+        else:
+            order = np.argsort(-every, kind="stable")
+            order = order[(every[order] > 0) & (every[order] <= MAX_TARGET_LENGTH)]
+            targets = Targets(order, first[order], every[order])
         long = 0
         if long_apart:
             total = int(targets.lengths.sum()) * queries
@@ -175,6 +185,16 @@ class PackedTargets:
         """Free its buffers."""
         self.slots.release()
         self.words.release()
+
+
+def slots_of(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:
+    """Return the first word and the words of each slot, shape (slots, 2), one word behind each."""
+    longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
+    slots = np.empty((len(longest), 2), np.uint32)
+    slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
+    slots[0, 0] = 0
+    np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])
+    return slots
 
 
 def zigzag(order: npt.NDArray[np.int64], group: int) -> npt.NDArray[np.int64]:

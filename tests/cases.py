@@ -15,7 +15,7 @@ import numpy as np
 from glsw.batch import Batch
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Geometries
+from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.reference import Reference, alike, rows
 from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost

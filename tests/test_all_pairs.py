@@ -14,7 +14,7 @@ from glsw.engines.base import ignore
 from glsw.engines.lanes import engine as lanes_module
 from glsw.engines.lanes import high_scores
 from glsw.engines.lanes import targets as lanes_targets
-from glsw.engines.lanes.geometry import Geometries
+from glsw.engines.lanes.geometries import Geometries
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 

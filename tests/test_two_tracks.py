@@ -14,7 +14,8 @@ import pytest
 import glsw
 from glsw import Aligner, Database, Record, Scoring, TwoTrackScoring, interleaved
 from glsw.engines import ENGINES
-from glsw.engines.lanes.geometry import INT32, Geometries
+from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import INT32
 from glsw.scoring.positional import shown_scoring
 from glsw.sequences.database import makedb
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet

@@ -12,6 +12,7 @@ The module is imported when its command is called.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import sys
 import time
@@ -80,6 +81,9 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     occupy_standard_streams()
     try:
         arguments = parsed(sys.argv[1:] if argv is None else argv)
+        if program:
+            gc.freeze()
+            gc.enable()
         with warnings_in_a_line(), interrupts_raised(program=program):
             arguments.run(arguments)
     except Served:

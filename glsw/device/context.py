@@ -11,7 +11,6 @@ opens nothing, the platform's own interface is tried (WGL, CGL, GLX), then a hid
 from __future__ import annotations
 
 import ctypes
-import shutil
 import sys
 import warnings
 from collections.abc import Callable
@@ -105,6 +104,8 @@ def nothing_opened(refused: list[str]) -> DeviceError:
     """Return the error that lists what was tried, why it failed, and what to install."""
     tried = "; ".join(filter(None, [_egl_trouble(), *refused]))
     if _LINUX:
+        import shutil
+
         if shutil.which("apt-get"):
             remedy = "apt-get install libegl1 libgl1 libgl1-mesa-dri"
         else:

@@ -12,7 +12,7 @@ import ctypes
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,7 +32,6 @@ from glsw.device.fence import Fence
 from glsw.device.info import DeviceInfo, dotted, read_info
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from glsw.device.readback import Readback
@@ -231,15 +230,14 @@ class Device(ThreadSafeContext):
             self._staging = Staging(self)
         self._staging.write(buffer, array)
 
-    def reading(
-        self, wanted: Sequence[tuple[moderngl.Buffer, int]]
-    ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
-        """Begin to read the first bytes of some buffers, see `Readback.begin`."""
+    @property
+    def readback(self) -> Readback:
+        """What reads buffers, with memory of its own."""
         if self._readback is None:
             from glsw.device.readback import Readback
 
             self._readback = Readback(self)
-        return self._readback.begin(wanted)
+        return self._readback
 
     def close(self) -> None:
         """Release the context, for all users of the device; safe to repeat."""

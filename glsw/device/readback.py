@@ -63,6 +63,11 @@ class Readback:
 
         return taken
 
+    def reserve(self, total: int) -> None:
+        """Have memory for so many bytes, while the device is busy: drivers take time for it."""
+        if not self._device.info.software and _LEAST_BYTES <= total <= _MOST_BYTES:
+            self._has_room(total)
+
     def _has_room(self, total: int) -> bool:
         if self._size < total:
             self._release()

@@ -98,7 +98,7 @@ class Auto(ScanningRouter):
         self._engines: dict[type[Engine], Engine] = {}
         self._used: list[str] = []
         self._cutting: Windowed | None = None
-        self.cuts_targets = True
+        self.cuts_targets, self._aligns_soon = True, False
         self._scanner: type[Engine] | None = scores_by
         self._scans_all = scores_by is not None
         self._given = scores_by.name if scores_by else ""
@@ -113,6 +113,17 @@ class Auto(ScanningRouter):
             scanner = scanner or ENGINES[_LANES]
             able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
             self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
+
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Get ready for a large `scan` of so many residues."""
+        super().get_ready(queries, residues)
+        self._aligns_soon = True
+
+    def get_ready_to_align(self) -> None:
+        """Make the engines that align pairs, which takes some milliseconds."""
+        if self._aligns_soon and self._compute:
+            for name in (_DIAGONAL, _BLOCKED):
+                self._engine(ENGINES[name])
 
     @property
     def label(self) -> str:

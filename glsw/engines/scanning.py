@@ -123,9 +123,17 @@ class ScanningRouter(Engine):
         """Yield the best local scores of each task, see `Engine.scan_each`."""
         scanner, tasks = self._scanning(tasks)
         scan = scanner.scan_each if scanner else super().scan_each
-        for found in scan(tasks, progress=progress):
+        for found in scan(chain(tasks, self._when_busy()), progress=progress):
             self.memory_used = max(self.memory_used, scanner.memory_used if scanner else 0)
             yield found
+
+    def _when_busy(self) -> Iterator[tuple[Sequences, Sequences]]:
+        """Yield no task: it is asked for one while the device is busy with the last one."""
+        self.get_ready_to_align()
+        yield from ()
+
+    def get_ready_to_align(self) -> None:
+        """Get ready to align what a scan finds, if `get_ready` was called before."""
 
     def passing(
         self, tiles: Iterable[Tile], *, progress: Progress | None = None

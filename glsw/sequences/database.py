@@ -197,8 +197,7 @@ class Database:
         k = operator.index(number)
         if not -self._count <= k < self._count:
             raise IndexError(f"sequence {k} of {self._count}")
-        k %= self._count
-        letters = None
+        k, letters = k % self._count, None
         if isinstance(self._titles, FileTitles):
             name, description = self._titles[k]
         else:
@@ -230,12 +229,9 @@ class Database:
         [('a', 3), ('b', 5)]
         """
         lengths = self.lengths[self.rank] * self.alphabet.shown.width
-        titles = self._titles.titles if isinstance(self._titles, Records) else self._titles
-        if isinstance(titles, tuple):
-            ids = (record.id for record in titles)
-        else:
-            ids = (name for name, _ in titles)
-        yield from zip(ids, lengths.tolist(), strict=True)
+        titles: Any = self._titles.titles if isinstance(self._titles, Records) else self._titles
+        for each, length in zip(titles, lengths.tolist(), strict=True):
+            yield each.id if isinstance(each, Record) else each[0], length
 
     def __iter__(self) -> Iterator[EncodedRecord]:
         """Yield the records in the original order."""

@@ -173,14 +173,14 @@ class DatabaseFile:
         return found if self._second is None else self._pairs(found, self._second.whole())
 
     def read_ahead(self) -> None:
-        """Begin to read, in a thread, what a search needs before residues.
+        """Begin to read, in a thread, what a search needs besides residues.
 
         What is wrong with it is an error when it is needed.
         """
 
         def read() -> None:
             with suppress(OSError, DatabaseError, MemoryError):
-                for name in ("offsets", "order"):
+                for name in ("offsets", "order", "rank"):
                     self.section(name).whole()
 
         threading.Thread(target=read, name="glsw-read", daemon=True).start()

@@ -24,7 +24,7 @@ BLOCK = 1 << 16
 
 _SLAB = 1 << 20  # bytes that a thread reads and checks at a time
 _MIN_SLABS_FOR_THREADS = 8
-_MAX_THREADS = 4
+_MAX_THREADS = 8
 _KEPT_BLOCKS = 1024  # of a section, 64 MiB, for reads of a few bytes
 _MAX_WHOLE = 1 << 29  # bytes of a section that is read as a whole when a quarter was read in blocks
 

@@ -39,5 +39,5 @@ def test_software_renderers_are_read_at_once(device, monkeypatch):
     monkeypatch.setattr(readback, "_LEAST_BYTES", 1)
     monkeypatch.setattr(readback, "mapped", None)
     buffer = device.ctx.buffer(b"12345678")
-    (found,) = device.reading([(buffer, 4)])()
+    (found,) = device.readback.begin([(buffer, 4)])()
     assert found.tobytes() == b"1234"

@@ -13,12 +13,13 @@ from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import buffers as lanes_buffers
 from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import geometry, high_scores, packing, pipeline
+from glsw.engines.lanes import geometries, high_scores, packing, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import profile_buffer as profile_buffers
 from glsw.engines.lanes import targets as lanes_targets
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import (
     BLOCK,
     COMPARE,
@@ -28,7 +29,6 @@ from glsw.engines.lanes.geometry import (
     LIMIT,
     SHARED,
     STORAGE,
-    Geometries,
     Geometry,
 )
 from glsw.engines.lanes.query_profile import query_profile
@@ -173,7 +173,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
     monkeypatch.setattr(
         SortedTargets, "of", lambda *what, **options: of(*what, **(options | {"long_apart": True}))
     )
-    monkeypatch.setattr(geometry, "_LONG_TARGET_CHAINS", (2, 4))
+    monkeypatch.setattr(geometries, "_LONG_TARGET_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
@@ -337,10 +337,8 @@ def test_work_groups_take_places_for_their_borders(device, number, memory, porti
     info = replace(device.info, software=False, limits=limits)
     engine.geometries = Geometries(BLOSUM62, info, number, **options)
     queued = []
-    queue = Lanes._queue
-    monkeypatch.setattr(
-        Lanes, "_queue", lambda self, some: queued.append(some) or queue(self, some)
-    )
+    queue = Lanes.queue
+    monkeypatch.setattr(Lanes, "queue", lambda self, some: queued.append(some) or queue(self, some))
     queries = Sequences.of([*database(71, 9, 150), *database(72, 2, 400)])
     for longest in (60, 300, 5):
         targets = Sequences.of(database(longest, 300, longest))

@@ -13,7 +13,8 @@ from glsw.batch import Batch
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pair_plan, pairs
-from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
+from glsw.engines.lanes.geometries import Geometries, rows_of_strips
+from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pair_plan import shares_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences

@@ -17,7 +17,8 @@ from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, Ties, ignore
 from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
+from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round, WorkGroups
 from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
@@ -271,6 +272,8 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
+        for job in jobs:  # drivers take milliseconds to load a program: not when its turn comes
+            self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
 
     def queue_ahead(self, following: Round) -> None:
@@ -345,39 +348,11 @@ class Lanes(PackingEngine):
         self.device.ctx.memory_barrier()
         for some in self._dispatches(units):
             for each in some:
-                self._queue(each)
+                self.queue(each)
                 job, groups = each.job, each.groups
                 progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
             yield
         self._ahead = False
-
-    def _queue(self, some: Dispatch) -> None:
-        """Queue a dispatch, or one for each strip."""
-        job, groups, first = some.job, some.groups, some.groups.start
-        at_once, border = job.geometry.at_once, some.start // job.geometry.border
-        program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
-        job.bind()
-        self.reserve(BORDERS, 0)
-        if job.geometry.places:
-            self._bind_places(job.geometry.places)
-            program["place_stride"] = job.place_stride if some.in_places else 0
-        program["strip_count"] = job.strips if at_once else 1
-        program["border_stride"] = job.border_stride(first, groups.stop)
-        program["first_group"] = first
-        program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
-        for strip in range(1 if at_once else job.strips):
-            job.bind_strip(strip)
-            program.run(len(groups), job.groups)
-            if not at_once:
-                self.device.ctx.memory_barrier()
-
-    def _bind_places(self, count: int) -> None:
-        """Bind the marks of places that are taken, which are 0 if nothing is computed."""
-        size = 4 * count
-        if PLACES in self._buffers and self._buffers[PLACES].size >= size:
-            self.reserve(PLACES)
-        else:
-            self.zero(PLACES, size)
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""

@@ -12,12 +12,15 @@ import numpy.typing as npt
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import ComputeEngine
 from glsw.engines.lanes.buffers import Bindable, Buffers
-from glsw.engines.lanes.geometry import Geometries, Geometry, profile_letters
+from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import Geometry, profile_letters
+from glsw.engines.lanes.slices import Dispatch
 from glsw.engines.lanes.targets import (
     BORDERS,
     COLUMNS,
     LETTERS,
     MAX_GROUPS_PER_DISPATCH,
+    PLACES,
     SLOTS,
     TARGETS,
     PackedTargets,
@@ -40,7 +43,7 @@ _NOTHING = object()
 
 
 class PackingEngine(ComputeEngine):
-    """Base of `Lanes`: uploads targets, ahead if wished, and packs them once per geometry."""
+    """Base of `Lanes`: uploads targets, packs them once per geometry, and queues work groups."""
 
     geometries: Geometries
 
@@ -229,6 +232,34 @@ class PackingEngine(ComputeEngine):
             program.run(min(MAX_GROUPS_PER_DISPATCH, slots - start))
         self.device.check("packing targets")
 
+    def queue(self, some: Dispatch) -> None:
+        """Queue a dispatch, or one for each strip."""
+        job, groups, first = some.job, some.groups, some.groups.start
+        at_once, border = job.geometry.at_once, some.start // job.geometry.border
+        program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
+        job.bind()
+        self.reserve(BORDERS, 0)
+        if job.geometry.places:
+            self._bind_places(job.geometry.places)
+            program["place_stride"] = job.place_stride if some.in_places else 0
+        program["strip_count"] = job.strips if at_once else 1
+        program["border_stride"] = job.border_stride(first, groups.stop)
+        program["first_group"] = first
+        program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
+        for strip in range(1 if at_once else job.strips):
+            job.bind_strip(strip)
+            program.run(len(groups), job.groups)
+            if not at_once:
+                self.device.ctx.memory_barrier()
+
+    def _bind_places(self, count: int) -> None:
+        """Bind the marks of places that are taken, which are 0 if nothing is computed."""
+        size = 4 * count
+        if PLACES in self._buffers and self._buffers[PLACES].size >= size:
+            self.reserve(PLACES)
+        else:
+            self.zero(PLACES, size)
+
     def reading_of(
         self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]
     ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
@@ -240,7 +271,7 @@ class PackingEngine(ComputeEngine):
         self.device.check("computing lanes")
         self.count_memory(used)
         read = self.pool.behind()
-        contents = self.device.reading(wanted)
+        contents = self.device.readback.begin(wanted)
 
         def taken() -> list[npt.NDArray[np.uint8]]:
             found = contents()

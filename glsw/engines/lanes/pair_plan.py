@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, rows_of_strips
+from glsw.engines.lanes.geometries import Geometries, rows_of_strips
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry
 from glsw.engines.lanes.jobs import ALIGNMENT
 from glsw.engines.lanes.query_profile import PADDING
 from glsw.engines.lanes.targets import slots_of

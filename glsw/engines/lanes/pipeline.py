@@ -73,6 +73,9 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
     def room(self, queries: Sequences, part: Sequences) -> FoundT:
         """Return what is to be filled by a task."""
 
+    def get_ready_to_read(self, current: Round) -> None:
+        """Do what `reading` needs while the device is busy; called several times."""
+
     @abstractmethod
     def reading(self, work: Work[FoundT], done: Round) -> Callable[[], StoredT]:
         """Begin to read what some queries of a task have found; return what returns it."""
@@ -92,6 +95,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             for _ in current.slices:
                 if engine.scan_rate is not None:  # it decides how many queries follow
                     engine.do_meanwhile()
+                    self.get_ready_to_read(current)
             while engine.do_meanwhile():
                 pass
             following, prepared = self._next
@@ -181,6 +185,10 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
     def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
         """Return room for all scores."""
         return np.zeros((len(queries), len(part)), np.int32)
+
+    def get_ready_to_read(self, current: Round) -> None:
+        """Have memory for the scores."""
+        self._engine.device.readback.reserve(sum(job.score_bytes for job in current.jobs))
 
     def reading(
         self, work: Work[npt.NDArray[np.int32]], done: Round

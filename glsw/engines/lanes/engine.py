@@ -372,8 +372,8 @@ class Lanes(PackingEngine):
         new = self._throttle.new and not self.on_software
         count = len(units)
         rest = count - min(count // 2, _FIRST_PORTIONS) if new else count
-        room = self.room_beside(any(job.place_bytes for job in units.jobs))
+        rooms = self.border_rooms(any(job.place_stride for job in units.jobs if job.strips > 1))
         reserve, wait = partial(self.reserve, BORDERS), self.device.ctx.finish
-        slices = Slices(units, self._throttle, room, reserve, wait)
+        slices = Slices(units, self._throttle, rooms, reserve, wait)
         yield from slices.run(range(rest, count))
         yield from slices.run(range(rest))

@@ -242,14 +242,18 @@ class Geometries:
         at_once = made.at_once and made.profile_memory in (SHARED, STORAGE)
         return replace(made, at_once=at_once, places=self._places(made) if at_once else 0)
 
+    @property
+    def resident(self) -> int:
+        """Invocations that the device has at once, at most; 0 if it does not tell."""
+        return self._info.limits["max_resident_invocations"]
+
     def _places(self, made: Geometry) -> int:
         """Return how many work groups the device has at once, at most; 0 if it does not tell.
 
         H and E of each row are in registers, so that these limit the number.
         """
-        resident: int = self._info.limits["max_resident_invocations"]
         registers = max(_REGISTERS_IF_FULL, 2 * made.rows + _OTHER_REGISTERS)
-        return -(-resident * _REGISTERS_IF_FULL // (registers * made.workgroup))
+        return -(-self.resident * _REGISTERS_IF_FULL // (registers * made.workgroup))
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

@@ -66,12 +66,6 @@ class WorkGroups:
         return 0
 
     @property
-    def place_bytes(self) -> int:
-        """Bytes of all places that work groups take for their borders."""
-        several = self.geometry.places if self.strips > 1 else 0
-        return several * self.place_stride * self.geometry.border
-
-    @property
     def short(self) -> int:
         """The first work group whose borders fit a place."""
         return len(self.border_columns) - 1

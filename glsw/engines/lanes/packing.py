@@ -36,7 +36,7 @@ from glsw.sequences.encoded import Sequences
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 _MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
-_MAX_PLACE_BYTES, _MAX_BYTES_BESIDE = 2**28, 2**27
+_MAX_PLACE_BYTES, _MAX_BESIDE = 2**28, 2**27
 _COLUMNS_OF_PLACE = 64  # a multiple of these
 _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
@@ -81,15 +81,18 @@ class PackingEngine(ComputeEngine):
         bound = self.device.info.limits["max_storage_block"]
         return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
 
-    def room_beside(self, places: bool) -> int:
-        """Return the bytes of rows between strips that lie in no places."""
-        return min(self.border_room // 2, _MAX_BYTES_BESIDE) if places else self.border_room
+    def border_rooms(self, in_places: bool) -> tuple[int, int]:
+        """Return the bytes of rows between strips in places, if there are some, and of others."""
+        if not in_places:
+            return 0, self.border_room
+        half = self.border_room // 2
+        return min(half, _MAX_PLACE_BYTES) // 16 * 16, min(half, _MAX_BESIDE)
 
     def place_columns(self, geometry: Geometry) -> int:
         """Return the columns whose borders fit a place for a work group; 0 if there are none."""
         if not geometry.places:
             return 0
-        room = min(self.border_room // 2, _MAX_PLACE_BYTES)
+        room, _ = self.border_rooms(True)
         columns = room // (geometry.places * geometry.chains * geometry.border)
         return columns // _COLUMNS_OF_PLACE * _COLUMNS_OF_PLACE
 
@@ -100,10 +103,11 @@ class PackingEngine(ComputeEngine):
         first = [lengths[q] for q in next(self.geometries.together(queries.lengths))]
         for _, geometry in self.geometries.stacks([first], False):
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
+            if geometry.places:
+                self._bind_places()
             if geometry.strips(max(first)) > 1:
-                columns = geometry.places * geometry.chains * self.place_columns(geometry)
-                beside = min(residues * geometry.border, self.room_beside(columns > 0))
-                size = columns * geometry.border + beside
+                places, beside = self.border_rooms(self.place_columns(geometry) > 0)
+                size = places + min(residues * geometry.border, beside)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
             self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
 
@@ -240,7 +244,7 @@ class PackingEngine(ComputeEngine):
         job.bind()
         self.reserve(BORDERS, 0)
         if job.geometry.places:
-            self._bind_places(job.geometry.places)
+            self._bind_places()
             program["place_stride"] = job.place_stride if some.in_places else 0
         program["strip_count"] = job.strips if at_once else 1
         program["border_stride"] = job.border_stride(first, groups.stop)
@@ -252,13 +256,12 @@ class PackingEngine(ComputeEngine):
             if not at_once:
                 self.device.ctx.memory_barrier()
 
-    def _bind_places(self, count: int) -> None:
+    def _bind_places(self) -> None:
         """Bind the marks of places that are taken, which are 0 if nothing is computed."""
-        size = 4 * count
-        if PLACES in self._buffers and self._buffers[PLACES].size >= size:
+        if PLACES in self._buffers:
             self.reserve(PLACES)
         else:
-            self.zero(PLACES, size)
+            self.zero(PLACES, 4 * self.geometries.resident)
 
     def reading_of(
         self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]

@@ -81,8 +81,8 @@ class Slices:
     ----------
     units : Units
     throttle : Throttle
-    room : int
-        Bytes of borders in no places that the device has at most.
+    rooms : (int, int)
+        Bytes of places, and of other borders that the device has at most.
     reserve : callable
         Makes room for so many bytes.
     wait : callable
@@ -93,13 +93,13 @@ class Slices:
         self,
         units: Units,
         throttle: Throttle,
-        room: int,
+        rooms: tuple[int, int],
         reserve: Callable[[int], object],
         wait: Callable[[], None],
     ) -> None:
-        self._units, self._throttle, self._room = units, throttle, room
+        self._units, self._throttle = units, throttle
+        self._places, self._room = rooms
         self._reserve, self._wait = reserve, wait
-        self._places = max((job.place_bytes for job in units.jobs), default=0)
 
     def run(self, some: range) -> Iterator[Iterator[Dispatch]]:
         """Yield the dispatches of each slice of some units."""

@@ -1,6 +1,7 @@
 // Where the borders of a work group lie: in places of its own, or with PLACES, the number of work
 // groups that the device has at once, in one that it takes when it begins and leaves when it ends.
-// A work group holds one place at most, so that one is always free.
+// Each holds one place at most, so that one is free. Should a device have more of them at once than
+// it tells, one waits for another that runs.
 // Needs nothing.
 layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
     uint group_borders[];  // the first of each group of targets

@@ -9,13 +9,16 @@ layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE readonly
 #include "lib/columns.glsl"
 #include "lib/chain.glsl"
-#include "lib/places.glsl"
 #include "lib/strip_borders.glsl"
 #include "lib/lane_scores.glsl"
 #include "lib/query_profile.glsl"
 #include "lib/recurrence_column.glsl"
 
+layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
+    uint group_borders[];  // the first of each work group
+};
 uniform int first_group;
+uniform uint first_border, border_stride;  // the stride from one query along y to the next
 
 void main() {
     int t = lane_in_chain(), chains = WORKGROUP / CHAIN;
@@ -24,7 +27,8 @@ void main() {
     Columns columns = slots[slot];
     int longest = slots[group * chains + first_in_step() / CHAIN].words;
     int steps = longest + CHAIN - 1;
-    uint border = first_border_word(borders_of(group), lane() / CHAIN), first_strip = 0u;
+    uint before = group_borders[group] - first_border + gl_WorkGroupID.y * border_stride;
+    uint border = first_border_word(before, lane() / CHAIN), first_strip = 0u;
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
     for (uint s = 0u; s < strip_count; ++s) {
@@ -71,7 +75,6 @@ void main() {
         memoryBarrierBuffer();
         barrier();
     }
-    leave_borders();
     best = best_of_chain(best);
     if (t == 0) store_scores(slot, best, first_strip > 0u);
 }

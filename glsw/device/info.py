@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 
@@ -14,8 +13,6 @@ COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 
 _GL_SUBGROUP_SIZE = 0x9532
-_PROCESSORS = "GL_NV_shader_thread_group", (0x9339, 0x933A, 0x933B)
-"""An extension, and its codes for lanes per warp, warps per processor, and processors."""
 
 _SOFTWARE = re.compile(
     "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
@@ -62,8 +59,7 @@ class DeviceInfo:
     limits : dict of int
         Texels, bytes or counts; limits of compute shaders are 0 without them.
         ``max_work_groups`` and ``max_viewport_size`` are those of the first dimension,
-        ``max_storage_bindings`` is the number of storage buffers of one compute shader,
-        ``max_resident_invocations`` that of invocations at one time, 0 if the device does not tell.
+        ``max_storage_bindings`` is the number of storage buffers of one compute shader.
     """
 
     index: int
@@ -105,9 +101,6 @@ def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
     }
     groups = told["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
     limits["max_work_groups"] = groups[0]
-    extension, codes = _PROCESSORS
-    of_processors = [read_integer(ctx, code) for code in codes if extension in ctx.extensions]
-    limits["max_resident_invocations"] = math.prod(of_processors) if of_processors else 0
     subgroups = "GL_KHR_shader_subgroup" in ctx.extensions
     subgroup_size = read_integer(ctx, _GL_SUBGROUP_SIZE) if subgroups else 0
     ctx.clear_errors()

@@ -13,7 +13,7 @@ from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import buffers as lanes_buffers
 from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import geometries, high_scores, packing, pipeline
+from glsw.engines.lanes import geometries, high_scores, pipeline
 from glsw.engines.lanes import pairs as lanes_pairs
 from glsw.engines.lanes import profile_buffer as profile_buffers
 from glsw.engines.lanes import targets as lanes_targets
@@ -323,39 +323,6 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     tasks = [(queries.part(slice(0, k)), parts[0]) for k in (60, 3, 20, 1)]
     for task, found in zip(tasks, engine.scan_each(tasks), strict=True):
         assert found.tolist() == expected(BLOSUM62, *task).tolist()
-
-
-@pytest.mark.parametrize("portion", [2**28, 20_000])  # cells of which slices are made
-@pytest.mark.parametrize("memory", [2**31, 2**19, 2**15])
-def test_work_groups_take_places_for_their_borders(device, number, memory, portion, monkeypatch):
-    monkeypatch.setattr(Lanes, "on_software", False)
-    monkeypatch.setattr(lanes, "_CELLS_PER_PORTION", portion)
-    monkeypatch.setattr(packing, "_COLUMNS_OF_PLACE", 16)
-    options = {"rows": 8, "chain": 2, "workgroup": 16}
-    engine = Lanes(BLOSUM62, device, number=number, memory=memory, **options)
-    limits = device.info.limits | {"max_resident_invocations": 1024}
-    info = replace(device.info, software=False, limits=limits)
-    engine.geometries = Geometries(BLOSUM62, info, number, **options)
-    queued = []
-    queue = Lanes.queue
-    monkeypatch.setattr(Lanes, "queue", lambda self, some: queued.append(some) or queue(self, some))
-    queries = Sequences.of([*database(71, 9, 150), *database(72, 2, 400)])
-    for longest in (60, 300, 5):
-        targets = Sequences.of(database(longest, 300, longest))
-        (found,) = engine.scan(queries, [targets])
-        assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
-    assert {each.job.geometry.places for each in queued} == {52}  # rows take registers
-    longest = [int(np.diff(each.job.border_columns)[each.groups.start]) for each in queued]
-    stride = max(each.job.place_stride for each in queued)
-    several = [each.job.strips > 1 for each in queued]
-    fits = [columns <= stride for columns in longest]
-    expected_places = [a and b for a, b in zip(several, fits, strict=True)]
-    assert [each.in_places for each in queued] == expected_places
-    if memory == 2**19:
-        assert 1 < sum(expected_places) < len(queued)
-    device.activate()
-    if stride:
-        assert not np.frombuffer(engine._buffers[lanes_targets.PLACES].read(), np.uint32).any()
 
 
 @pytest.mark.parametrize("at_once", [1, 3])

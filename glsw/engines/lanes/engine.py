@@ -34,7 +34,6 @@ from glsw.engines.lanes.targets import (
     MAX_TARGET_LENGTH,
     OF_PAIRS,
     OF_PROFILES,
-    PLACES,
     SortedTargets,
     Targets,
 )
@@ -96,7 +95,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
-    bindings = (*BINDINGS, PLACES, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
+    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
 
     def __init__(
         self,
@@ -327,7 +326,6 @@ class Lanes(PackingEngine):
             packed=packed,
             strips=profile.strips,
             strip_size=profile.strip_size,
-            place_columns=self.place_columns(geometry),
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
@@ -372,8 +370,7 @@ class Lanes(PackingEngine):
         new = self._throttle.new and not self.on_software
         count = len(units)
         rest = count - min(count // 2, _FIRST_PORTIONS) if new else count
-        rooms = self.border_rooms(any(job.place_stride for job in units.jobs if job.strips > 1))
         reserve, wait = partial(self.reserve, BORDERS), self.device.ctx.finish
-        slices = Slices(units, self._throttle, rooms, reserve, wait)
+        slices = Slices(units, self._throttle, self.border_room, reserve, wait)
         yield from slices.run(range(rest, count))
         yield from slices.run(range(rest))

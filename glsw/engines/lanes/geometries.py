@@ -37,8 +37,6 @@ _OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries a
 _WORKGROUP_OF_PAIRS = 256
 _MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
 _USUAL_CHAIN = 8
-_REGISTERS_IF_FULL = 32  # of an invocation, if a device has as many as it can have
-_OTHER_REGISTERS = 24  # at least, beside those of rows
 _TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
 
 
@@ -239,21 +237,7 @@ class Geometries:
         room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
-        at_once = made.at_once and made.profile_memory in (SHARED, STORAGE)
-        return replace(made, at_once=at_once, places=self._places(made) if at_once else 0)
-
-    @property
-    def resident(self) -> int:
-        """Invocations that the device has at once, at most; 0 if it does not tell."""
-        return self._info.limits["max_resident_invocations"]
-
-    def _places(self, made: Geometry) -> int:
-        """Return how many work groups the device has at once, at most; 0 if it does not tell.
-
-        H and E of each row are in registers, so that these limit the number.
-        """
-        registers = max(_REGISTERS_IF_FULL, 2 * made.rows + _OTHER_REGISTERS)
-        return -(-self.resident * _REGISTERS_IF_FULL // (registers * made.workgroup))
+        return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

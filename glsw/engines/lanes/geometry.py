@@ -47,8 +47,6 @@ class Geometry:
         Columns that a lane computes between two meetings with its neighbours.
     letters : int
         Of pairs that each have their own query: how many different ones occur.
-    places : int
-        Work groups that the device has at once, at most; 0 if it does not tell.
     """
 
     number: int
@@ -61,7 +59,6 @@ class Geometry:
     subgroups: bool = False
     step: int = 2
     letters: int = 0
-    places: int = 0
 
     @property
     def strip(self) -> int:
@@ -146,7 +143,6 @@ class Geometry:
             "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
-            "PLACES": self.places or None,
         } | self._of_pairs
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import moderngl
 import numpy as np
@@ -60,25 +59,14 @@ class WorkGroups:
         ends = np.minimum(ends, len(self.cells) - 1)
         return ends[np.diff(ends, prepend=0) > 0]
 
-    @property
-    def place_stride(self) -> int:
-        """Places of borders from one place of a work group to the next; 0 if there are none."""
-        return 0
-
-    @property
-    def short(self) -> int:
-        """The first work group whose borders fit a place."""
-        return len(self.border_columns) - 1
-
     def border_bytes_before(self, groups: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-        """Return the bytes of borders that lie in no places, before each of these work groups."""
+        """Return the bytes of borders before each of these work groups, of all queries."""
         if self.strips == 1:
             return np.zeros(len(groups), np.int64)
-        columns = self.border_columns[np.minimum(groups, self.short)]
-        return columns.astype(np.int64) * (self.groups * self.geometry.border)
+        return self.border_columns[groups].astype(np.int64) * (self.groups * self.geometry.border)
 
     def border_bytes(self, start: int, stop: int) -> int:
-        """Return the bytes of borders of these work groups that lie in no places."""
+        """Return the bytes of borders of these work groups, of all groups of queries."""
         return int(np.diff(self.border_bytes_before(np.array([start, stop])))[0])
 
     def border_stride(self, start: int, stop: int) -> int:
@@ -89,9 +77,10 @@ class WorkGroups:
 
     def fitting(self, start: int, room: int) -> int:
         """Return the work group behind those from ``start`` on whose borders fit the room."""
+        if self.strips == 1:
+            return len(self.border_columns) - 1
         most = self.border_columns[start] + room // (self.geometry.border * self.groups)
-        found = int(np.searchsorted(self.border_columns, most, "right")) - 1
-        return len(self.border_columns) - 1 if self.strips == 1 or found >= self.short else found
+        return int(np.searchsorted(self.border_columns, most, "right")) - 1
 
     def useful_before(self, group: int) -> int:
         """Return the cells without padding before a work group."""
@@ -110,8 +99,6 @@ class Job(WorkGroups):
     packed : PackedTargets
     strip_size : int
         Bytes of the profile of a strip.
-    place_columns : int
-        Columns whose borders fit a place; 0 if there are none.
     profile, borders, scores : moderngl.Buffer
     """
 
@@ -119,23 +106,9 @@ class Job(WorkGroups):
     targets: Targets
     packed: PackedTargets
     strip_size: int
-    place_columns: int
     profile: moderngl.Buffer
     borders: moderngl.Buffer
     scores: moderngl.Buffer
-
-    @property
-    def place_stride(self) -> int:
-        """Places of borders from one place of a work group to the next; 0 if there are none."""
-        return self.place_columns * self.geometry.chains
-
-    @cached_property
-    def short(self) -> int:
-        """The first work group whose borders fit a place."""
-        longest = np.diff(self.border_columns)
-        if not self.place_columns:
-            return len(longest)
-        return int(np.searchsorted(-longest, -self.place_stride))
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:

@@ -20,7 +20,6 @@ from glsw.engines.lanes.targets import (
     COLUMNS,
     LETTERS,
     MAX_GROUPS_PER_DISPATCH,
-    PLACES,
     SLOTS,
     TARGETS,
     PackedTargets,
@@ -36,8 +35,6 @@ from glsw.sequences.encoded import Sequences
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 _MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
-_MAX_PLACE_BYTES, _MAX_BESIDE = 2**28, 2**27
-_COLUMNS_OF_PLACE = 64  # a multiple of these
 _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 
@@ -81,21 +78,6 @@ class PackingEngine(ComputeEngine):
         bound = self.device.info.limits["max_storage_block"]
         return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
 
-    def border_rooms(self, in_places: bool) -> tuple[int, int]:
-        """Return the bytes of rows between strips in places, if there are some, and of others."""
-        if not in_places:
-            return 0, self.border_room
-        half = self.border_room // 2
-        return min(half, _MAX_PLACE_BYTES) // 16 * 16, min(half, _MAX_BESIDE)
-
-    def place_columns(self, geometry: Geometry) -> int:
-        """Return the columns whose borders fit a place for a work group; 0 if there are none."""
-        if not geometry.places:
-            return 0
-        room, _ = self.border_rooms(True)
-        columns = room // (geometry.places * geometry.chains * geometry.border)
-        return columns // _COLUMNS_OF_PLACE * _COLUMNS_OF_PLACE
-
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
@@ -103,11 +85,8 @@ class PackingEngine(ComputeEngine):
         first = [lengths[q] for q in next(self.geometries.together(queries.lengths))]
         for _, geometry in self.geometries.stacks([first], False):
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
-            if geometry.places:
-                self._bind_places()
             if geometry.strips(max(first)) > 1:
-                places, beside = self.border_rooms(self.place_columns(geometry) > 0)
-                size = places + min(residues * geometry.border, beside)
+                size = min(residues * geometry.border, self.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
             self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
 
@@ -243,9 +222,6 @@ class PackingEngine(ComputeEngine):
         program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
         job.bind()
         self.reserve(BORDERS, 0)
-        if job.geometry.places:
-            self._bind_places()
-            program["place_stride"] = job.place_stride if some.in_places else 0
         program["strip_count"] = job.strips if at_once else 1
         program["border_stride"] = job.border_stride(first, groups.stop)
         program["first_group"] = first
@@ -255,13 +231,6 @@ class PackingEngine(ComputeEngine):
             program.run(len(groups), job.groups)
             if not at_once:
                 self.device.ctx.memory_barrier()
-
-    def _bind_places(self) -> None:
-        """Bind the marks of places that are taken, which are 0 if nothing is computed."""
-        if PLACES in self._buffers:
-            self.reserve(PLACES)
-        else:
-            self.zero(PLACES, 4 * self.geometries.resident)
 
     def reading_of(
         self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]

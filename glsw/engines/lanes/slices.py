@@ -1,7 +1,7 @@
 """How jobs of engine ``lanes`` share the time of the device and the memory of borders.
 
 Work groups are queued slice by slice of time. The device has two slices at once, each with a part
-of the buffer of borders, behind the places that work groups take and leave (see places.glsl).
+of the buffer of borders.
 """
 
 from __future__ import annotations
@@ -28,17 +28,12 @@ class Dispatch(NamedTuple):
     job : WorkGroups
     groups : range
     start : int
-        Bytes of the buffer before the borders, if they do not lie in places.
+        Bytes of the buffer before the borders.
     """
 
     job: WorkGroups
     groups: range
     start: int
-
-    @property
-    def in_places(self) -> bool:
-        """Whether each work group takes a place for its borders."""
-        return self.job.strips > 1 and self.groups.start >= self.job.short
 
 
 class Units:
@@ -60,7 +55,7 @@ class Units:
             for job, stops in zip(jobs, self._stops, strict=True)
         ]
         self.borders = offsets_of(np.concatenate(sizes) if sizes else [])
-        """Bytes of borders in no places before each unit, and behind all."""
+        """Bytes of borders before each unit, and behind all."""
 
     def __len__(self) -> int:
         return int(self._first[-1])
@@ -81,8 +76,8 @@ class Slices:
     ----------
     units : Units
     throttle : Throttle
-    rooms : (int, int)
-        Bytes of places, and of other borders that the device has at most.
+    room : int
+        Bytes of borders that the device has at most.
     reserve : callable
         Makes room for so many bytes.
     wait : callable
@@ -93,12 +88,11 @@ class Slices:
         self,
         units: Units,
         throttle: Throttle,
-        rooms: tuple[int, int],
+        room: int,
         reserve: Callable[[int], object],
         wait: Callable[[], None],
     ) -> None:
-        self._units, self._throttle = units, throttle
-        self._places, self._room = rooms
+        self._units, self._throttle, self._room = units, throttle, room
         self._reserve, self._wait = reserve, wait
 
     def run(self, some: range) -> Iterator[Iterator[Dispatch]]:
@@ -109,11 +103,11 @@ class Slices:
         whole = int(before[-1])
         parts = 1 if whole <= self._room else SLICES_AT_ONCE
         part = whole if parts == 1 else self._room // parts // 16 * 16
-        self._reserve(self._places + parts * part)
+        self._reserve(parts * part)
         for number, each in enumerate(self._throttle.overlapping(before, part)):
             first = int(before[each.start]) if parts == 1 else number % parts * part
             runs = self._units.runs(range(some.start + each.start, some.start + each.stop))
-            yield self._dispatches(runs, self._places + first, part)
+            yield self._dispatches(runs, first, part)
 
     def _dispatches(self, runs: Iterator[Run], first: int, part: int) -> Iterator[Dispatch]:
         filled, stop = first, first + part
@@ -121,8 +115,6 @@ class Slices:
             start = groups.start
             while start < groups.stop:
                 most = min(groups.stop, start + MAX_GROUPS_PER_DISPATCH)
-                if start < job.short < most:
-                    most = job.short
                 end = min(most, job.fitting(start, stop - filled))
                 if end <= start:  # there is no room left
                     self._wait()

@@ -30,8 +30,6 @@ OF_PROFILES = (
     Binding("NEEDED", GROUPS.number),
 )
 """Of query profiles that the device makes."""
-PLACES = Binding("PLACES", LETTERS.number)
-"""Of places that work groups take."""
 MAX_GROUPS_PER_DISPATCH = 65535
 MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""

@@ -1,0 +1,91 @@
+"""Slices of engine `lanes`: all work groups once, and borders that no two of them share."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from glsw.engines.lanes.geometry import Geometry
+from glsw.engines.lanes.jobs import WorkGroups
+from glsw.engines.lanes.slices import Slices, Units
+from glsw.sequences.encoded import offsets_of
+
+
+class AnyThrottle:
+    """Cuts slices of random sizes, as `Throttle.overlapping` may."""
+
+    def __init__(self, chance):
+        self._chance = chance
+
+    def overlapping(self, room, most):
+        start = 0
+        while start < len(room) - 1:
+            fitting = int(np.searchsorted(room, room[start] + most, "right")) - 1
+            size = self._chance.randint(1, 9)
+            yield range(start, min(start + size, max(fitting, start + 1), len(room) - 1))
+            start = min(start + size, max(fitting, start + 1), len(room) - 1)
+
+
+def work(chance):
+    """Return random work groups of several geometries, the longest targets first."""
+    geometry = Geometry(chance.choice([0, 1, 2]), 8, chance.choice([1, 2, 8]), 16, 2)
+    count, longest = chance.randint(1, 40), chance.choice([5, 200])
+    lengths = sorted((chance.randint(1, longest) for _ in range(count)), reverse=True)
+    columns = np.array(lengths) * geometry.chains
+    return WorkGroups(
+        geometry=geometry,
+        groups=chance.choice([1, 3, 20]),
+        strips=chance.choice([1, 2, 5]),
+        border_columns=offsets_of(columns),
+        cells=offsets_of(columns * chance.randint(1, 50)),
+        useful=int(columns.sum()),
+    )
+
+
+@pytest.mark.parametrize("room", [2**10, 2**13, 2**16, 2**30])
+@pytest.mark.parametrize("cells", [1000, 20_000, 10**6])
+@pytest.mark.parametrize("seed", range(4))
+def test_work_groups_that_run_at_once_share_no_borders(seed, cells, room):
+    chance = random.Random(f"{seed} {cells} {room}")
+    jobs = [work(chance) for _ in range(chance.randint(1, 5))]
+    units = Units(jobs, cells)
+    first = chance.randint(0, len(units))
+    done = {id(job): [] for job in jobs}
+    for some in (range(first, len(units)), range(first)):
+        reserved, running = [0], []
+
+        def wait(running=running):
+            for each in running:
+                each.clear()
+
+        slices = Slices(units, AnyThrottle(chance), room, reserved.append, wait)
+        for dispatches in slices.run(some):
+            running[:] = [*running[-1:], []]  # two slices are on the device
+            for each in dispatches:
+                job, groups = each.job, each.groups
+                done[id(job)] += groups
+                size = job.border_bytes(groups.start, groups.stop)
+                if not size:
+                    continue
+                begin, end = each.start, each.start + size
+                assert begin % 16 == 0
+                assert end <= max(reserved)
+                assert all(end <= a or b <= begin for one in running for a, b in one)
+                running[-1].append((begin, end))
+                assert size <= max(room, job.border_bytes(groups.start, groups.start + 1))
+    assert all(sorted(done[id(job)]) == list(range(len(job.cells) - 1)) for job in jobs)
+
+
+def test_units_are_portions_of_equal_cells():
+    jobs = [work(random.Random(seed)) for seed in range(9)]
+    units = Units(jobs, 5000)
+    every = [run for k in range(len(units)) for run in units.runs(range(k, k + 1))]
+    assert len(every) == len(units)
+    for job in jobs:
+        own = [groups for other, groups in every if other is job]
+        assert all(a.stop == b.start for a, b in pairwise(own))
+        for groups in own[:-1]:
+            assert job.cells[groups.stop] // 5000 > job.cells[groups.start] // 5000
+    whole = sum(job.border_bytes(0, len(job.cells) - 1) for job in jobs)
+    assert units.borders[-1] == whole > 0

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.context import gl_function
-from glsw.device.current import DeviceMemoryError
 
 if TYPE_CHECKING:
     from glsw.device.device import Device
@@ -74,8 +73,9 @@ class Staging:
             if fence is not None:
                 fence.wait()
             name, memory = self._mapped[slot]
-            if memory is None:
-                raise DeviceMemoryError(f"mapping {self._block} bytes: {self._device.info.name}")
+            if memory is None:  # there is no room for another block
+                buffer.write(part, offset=start)
+                continue
             self._fill(memory[: len(part)], part)
             copy(self._device, name, buffer.glo, 0, start, len(part))
             self._copied[slot] = self._device.fence()

@@ -58,3 +58,19 @@ def test_hardware_takes_them(device, made, monkeypatch):
     buffer = device.ctx.buffer(reserve=400)
     device.write(buffer, np.zeros(100, np.uint32))
     assert written == [400]
+
+
+def test_fewer_blocks_do_too(device, made, monkeypatch):
+    uploads, blocks, mapped = made(), [], staging.mapped
+
+    def few(*given):
+        blocks.append(mapped(*given) if not blocks else (0, None))
+        return blocks[-1]
+
+    monkeypatch.setattr(staging, "mapped", few)
+    array = np.random.default_rng(2).integers(0, 256, 5000, np.uint8)
+    buffer = device.ctx.buffer(reserve=5000)
+    uploads.write(buffer, array)
+    assert buffer.read() == array.tobytes()
+    assert not uploads.works or len(blocks) == 2
+    device.check("tests")

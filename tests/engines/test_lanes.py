@@ -325,6 +325,28 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
         assert found.tolist() == expected(BLOSUM62, *task).tolist()
 
 
+def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
+    monkeypatch.setattr(Lanes, "on_software", False)
+    engine = Lanes(BLOSUM62, device, number=number)
+    engine.geometries = Geometries(BLOSUM62, replace(device.info, software=False), number)
+    queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
+    groups = list(engine.geometries.together(queries.lengths))
+    letters = [sum(len(queries[q]) for q in each) for each in groups]
+    rounds, round_of = [], Lanes.round_of
+
+    def watched(self, some, *rest):
+        rounds.append(len(some))
+        return round_of(self, some, *rest)
+
+    monkeypatch.setattr(Lanes, "round_of", watched)
+    for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
+        monkeypatch.setattr(pipeline, "_FIRST_CELLS", cells)
+        rounds.clear()
+        (found,) = engine.scan(queries, [part])
+        assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
+        assert rounds == ([first, len(groups) - first] if first else [len(groups)])
+
+
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_tasks_follow_one_another_whatever_the_caller_does_between(device, number, at_once):
     engine = Lanes(BLOSUM62, device, number=number)

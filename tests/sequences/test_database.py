@@ -7,6 +7,7 @@ import stat
 import struct
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor
@@ -36,6 +37,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.records import Record, read
+from glsw.sequences.sections import DatabaseError
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"), {"GGT": "GGG"})
 VERSION_1 = Path(__file__).parents[1] / "data" / "version1.glsw"
@@ -218,6 +220,28 @@ def test_it_says_what_it_is(source, out):
 
 
 # parts
+
+
+def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
+    def ahead():
+        database = Database.open(made)
+        database.read_ahead()
+        for thread in threading.enumerate():
+            if thread.name == "glsw-read":
+                thread.join()
+        return database
+
+    names, content = ("order", "rank", "offsets"), made.read_bytes()
+    expected = [getattr(Database.open(made), name).tolist() for name in names]
+    database = ahead()
+    made.write_bytes(bytes(len(content)))
+    assert [getattr(database, name).tolist() for name in names] == expected
+    place = content.index(np.array(expected[0], np.int64).tobytes())
+    made.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    damaged = ahead()
+    with pytest.raises(DatabaseError, match="order"):
+        _ = damaged.order
+    Database.of(RECORDS, PROTEIN).read_ahead()  # it has no file
 
 
 @pytest.mark.parametrize("residues", [1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 99])

@@ -41,7 +41,8 @@ from glsw.mask import Mask
 from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.scoring.scoring import Scoring
 
-_LARGEST_16 = 2**14  # of scores in 16 bits, twice that of costs
+LARGEST_16 = 2**14
+"""Above all scores in 16 bits, and twice the costs."""
 _LARGEST_LONG = 2**29  # of scores that say lengths too
 _SMALL_TABLE = 2**18  # cells of a table that is kept at once
 _LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
@@ -138,9 +139,9 @@ class LocalPaths:
         self, query: Codes, target: Codes, forbidden: Places, texts: Texts
     ) -> _Region | None:
         """Return the table to keep; None if best alignments begin with many different pairs."""
-        bits = 16 if self._striped and 2 * self._largest <= _LARGEST_16 else 32
+        bits = 16 if self._striped and 2 * self._largest <= LARGEST_16 else 32
         found = self._run(texts, bits)
-        if bits == 16 and found.score >= _LARGEST_16:
+        if bits == 16 and found.score >= LARGEST_16:
             bits, found = 32, self._run(texts)
         score = found.score
         if not score:

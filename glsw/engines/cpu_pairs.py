@@ -12,7 +12,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_letters import Lettering, text_of
-from glsw.engines.cpu_local import LocalPaths
+from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Walked
 from glsw.paths import BestCells, Ends, Paths, Runs
 from glsw.rows import best_end
@@ -37,8 +37,9 @@ class SinglePairs:
     """Scores in all modes and local alignments of pairs, by SIMD instructions along the query.
 
     The library is parasail (Daily 2016, "Parasail: SIMD C library for global, semi-global, and
-    local pairwise sequence alignments", BMC Bioinformatics 17). Scores are those of its prefix
-    scans in 32 bits: those in 8 and 16 bits do not see when gap costs leave the type, and its
+    local pairwise sequence alignments", BMC Bioinformatics 17). Local scores are those of its
+    striped functions, in 16 bits if none can leave these, else in 32. Others are those of its
+    prefix scans in 32 bits: those in 8 and 16 bits do not see when gap costs leave the type, and
     striped functions are wrong now and then where opening a gap costs no more than extending it.
     Alignments, also with masks, are those of `glsw.engines.cpu_local`.
 
@@ -50,7 +51,9 @@ class SinglePairs:
     def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
         self._costs = scoring.gap_open, scoring.gap_extend
-        self._function = function_of(scoring)
+        striped = scoring.local and scoring.gap_open > scoring.gap_extend
+        self._function = "sw_striped_32" if striped else function_of(scoring)
+        self._longest_16 = longest_in_16_bits(scoring)
 
     @property
     def version(self) -> str:
@@ -58,8 +61,9 @@ class SinglePairs:
         return parasail_calls.version()
 
     @cached_property
-    def _matrix(self) -> parasail_calls.Matrix:
-        return Lettering(self._scoring).plain.matrix()
+    def _matrices(self) -> tuple[parasail_calls.Matrix, parasail_calls.Matrix]:
+        plain = Lettering(self._scoring).plain
+        return plain.matrix(16), plain.matrix()
 
     @cached_property
     def _local(self) -> LocalPaths:
@@ -82,12 +86,16 @@ class SinglePairs:
 
             return self._begin(best, pool, batch, pairs, threads)
         texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
-        rest = self._costs, self._matrix
+        narrow, wide = ((self._costs, matrix) for matrix in self._matrices)
 
         def scored(some: _Pairs) -> tuple[_Pairs, BestCells]:
             scores = np.empty(len(some), np.int64)
             for k, (q, t) in enumerate(batch.index[some].tolist()):
-                found = parasail_calls.best(self._function, texts[0][q], texts[1][t], *rest)
+                pair = texts[0][q], texts[1][t]
+                if min(map(len, pair)) <= self._longest_16:
+                    found = parasail_calls.best("sw_striped_16", *pair, *narrow)
+                else:
+                    found = parasail_calls.best(self._function, *pair, *wide)
                 scores[k] = found.score
             scores += self._scoring.score_offset(*batch.lengths[some].T)
             return some, BestCells.of(scores, 0 * scores, 0 * scores)
@@ -148,6 +156,19 @@ class SinglePairs:
         path, _ = trace(query, target, self._scoring, i, j, mask=mask)
         runs = Runs.of_coordinates([path])
         return (score, i, j), (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
+
+
+def longest_in_16_bits(scoring: Scoring) -> int:
+    """Return the residues up to which a striped local alignment stays in 16 bits; -1 if none do.
+
+    >>> linear = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> longest_in_16_bits(Scoring.blast("BLOSUM62", 11, 1)), longest_in_16_bits(linear)
+    (1489, -1)
+    """
+    largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
+    if not scoring.local or scoring.gap_open <= scoring.gap_extend or 2 * largest > LARGEST_16:
+        return -1
+    return (LARGEST_16 - 1) // max(1, int(scoring.matrix.max()))
 
 
 def function_of(scoring: Scoring) -> str:

@@ -513,3 +513,35 @@ def test_queries_with_few_targets_are_computed_together(together, monkeypatch):
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert sum(progress) == 131 * (338 + 8)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "longest"),
+    [
+        (Scoring.match_mismatch(1000, -1000, 900, 10), 16),
+        (Scoring.match_mismatch(8192, -1, 8192, 1), 1),
+        (Scoring.match_mismatch(8193, -1, 2, 1), -1),  # twice that is no number of 16 bits
+        (Scoring.match_mismatch(1, -1, 8193, 1), -1),
+        (Scoring.match_mismatch(2, -3, 4, 4), -1),  # striped functions are wrong now and then
+        (Scoring.match_mismatch(2, -3, 7, 2), 8191),
+        (Scoring.match_mismatch(2, -3, 7, 2).in_mode("global"), -1),
+    ],
+)
+def test_pairs_are_scored_in_16_bits_where_no_score_leaves_them(scoring, longest, monkeypatch):
+    called, best = [], cpu_pairs.parasail_calls.best
+
+    def watched(name, *rest):
+        called.append(name)
+        return best(name, *rest)
+
+    monkeypatch.setattr(cpu_pairs.parasail_calls, "best", watched)
+    assert cpu_pairs.longest_in_16_bits(scoring) == longest
+    lengths = sorted({1, 2, 16, 17, 60, max(1, min(longest, 100)), max(1, min(longest + 1, 100))})
+    rng = np.random.default_rng(1)
+    targets = [np.append(np.zeros(n, np.uint8), rng.integers(0, 4, 5)) for n in lengths]
+    queries = [np.zeros(n, np.uint8) for n in lengths]
+    batch = Batch.pairwise(queries, [each.astype(np.uint8) for each in targets])
+    found = Cpu(scoring, threads=1).scores(batch)
+    assert found.tolist() == Reference(scoring).scores(batch).tolist()
+    narrow = [n for n, name in zip(lengths, called, strict=True) if name == "sw_striped_16"]
+    assert narrow == [n for n in lengths if n <= longest]

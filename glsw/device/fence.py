@@ -24,6 +24,11 @@ class Fence:
         self._delete = gl_function(ctx, "glDeleteSync", ctypes.c_void_p)
         self._sync = queue(_GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
 
+    def passed(self) -> bool:
+        """Tell whether the device has reached the fence, without waiting."""
+        state = self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 0)
+        return bool(state != _GL_TIMEOUT_EXPIRED)
+
     def wait(self) -> None:
         """Wait until the device has reached the fence; only once per fence."""
         while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:

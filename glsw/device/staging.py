@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moderngl
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from glsw.device.device import Device
     from glsw.device.fence import Fence
 
-_BLOCK, _BLOCKS = 2**23, 3  # bytes of a block, and blocks in turn
+_BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
 _LEAST_BYTES = 2**20  # of an array that is worth it
 _MOST_THREADS = 8
 _STORAGE = (4, 4)  # the OpenGL version that can keep memory mapped
@@ -26,10 +27,18 @@ READING, WRITING = 1, 2
 _MAPPED, _IN_HOST_MEMORY = 0x40 | 0x80, 0x200  # persistent, coherent
 
 
+class _Block(NamedTuple):
+    """A buffer with its memory, and the fence behind the last copy of it."""
+
+    name: int
+    memory: npt.NDArray[np.uint8] | None
+    copied: Fence | None = None
+
+
 class Staging:
     """Blocks of mapped memory, which are filled and copied to buffers in turn.
 
-    Each is made when it is first needed: a driver takes milliseconds for one.
+    They are made when the others are still being copied: a driver takes milliseconds for one.
 
     Drivers copy what is written to a buffer by one thread. Where memory cannot stay mapped, they
     still do.
@@ -43,9 +52,7 @@ class Staging:
 
     def __init__(self, device: Device, block: int = _BLOCK) -> None:
         self._device, self._block = device, block
-        self._mapped = [mapped(device, block, WRITING)]
-        self._copied: list[Fence | None] = [None] * _BLOCKS
-        self._next = 0
+        self._blocks: deque[_Block] = deque([_Block(*mapped(device, block, WRITING))])
         threads = max(1, min(_MOST_THREADS, (os.cpu_count() or 1) // 2))
         self._threads = ThreadPoolExecutor(threads, "glsw-upload")
         self._parts = threads
@@ -53,7 +60,7 @@ class Staging:
     @property
     def works(self) -> bool:
         """Whether memory is mapped."""
-        return self._mapped[0][1] is not None
+        return self._blocks[0].memory is not None
 
     def write(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
         """Write a contiguous array to the start of a buffer.
@@ -66,20 +73,27 @@ class Staging:
         content = array.reshape(-1).view(np.uint8)
         for start in range(0, len(content), self._block):
             part = content[start : start + self._block]
-            slot, self._next = self._next, (self._next + 1) % _BLOCKS
-            if slot == len(self._mapped):
-                self._mapped.append(mapped(self._device, self._block, WRITING))
-            fence, self._copied[slot] = self._copied[slot], None
-            if fence is not None:
-                fence.wait()
-            name, memory = self._mapped[slot]
-            if memory is None:  # there is no room for another block
-                buffer.write(part, offset=start)
-                continue
+            self._free_first()
+            name, memory, _ = self._blocks[0]
+            assert memory is not None
             self._fill(memory[: len(part)], part)
             copy(self._device, name, buffer.glo, 0, start, len(part))
-            self._copied[slot] = self._device.fence()
+            self._blocks[0] = _Block(name, memory, self._device.fence())
+            self._blocks.rotate(-1)
         self._device.check("uploading")
+
+    def _free_first(self) -> None:
+        """Have a block first that nothing is copied from, perhaps a new one."""
+        name, memory, fence = self._blocks[0]
+        if fence is None:
+            return
+        if len(self._blocks) < _BLOCKS and not fence.passed():
+            made = _Block(*mapped(self._device, self._block, WRITING))
+            if made.memory is not None:
+                self._blocks.appendleft(made)
+                return
+        fence.wait()
+        self._blocks[0] = _Block(name, memory)
 
     def close(self) -> None:
         """End the threads."""

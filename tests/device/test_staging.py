@@ -60,17 +60,43 @@ def test_hardware_takes_them(device, made, monkeypatch):
     assert written == [400]
 
 
-def test_fewer_blocks_do_too(device, made, monkeypatch):
-    uploads, blocks, mapped = made(), [], staging.mapped
+class Reached:
+    """A fence that the device has or has not reached."""
 
-    def few(*given):
-        blocks.append(mapped(*given) if not blocks else (0, None))
-        return blocks[-1]
+    def __init__(self, at_once):
+        self.at_once, self.waited = at_once, 0
 
-    monkeypatch.setattr(staging, "mapped", few)
+    def passed(self):
+        return self.at_once
+
+    def wait(self):
+        self.waited += 1
+
+
+@pytest.mark.parametrize(
+    ("at_once", "there", "blocks", "waits"),
+    [(True, 9, 1, 49), (False, 9, 6, 44), (False, 0, 1, 49), (False, 2, 3, 47)],
+)
+def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, there, blocks, waits):
+    uploads, mapped, fences, new = made(), staging.mapped, [], []
+    if not uploads.works:
+        pytest.skip("no mapped memory")
+
+    def map_some(*given):
+        new.append(len(new) < there)
+        return mapped(*given) if new[-1] else (0, None)
+
+    def fence():
+        fences.append(Reached(at_once))
+        return fences[-1]
+
+    monkeypatch.setattr(staging, "mapped", map_some)
+    monkeypatch.setattr(device, "fence", fence)
     array = np.random.default_rng(2).integers(0, 256, 5000, np.uint8)
     buffer = device.ctx.buffer(reserve=5000)
-    uploads.write(buffer, array)
-    assert buffer.read() == array.tobytes()
-    assert not uploads.works or len(blocks) == 2
+    for start in range(0, 5000, 2500):  # two calls
+        uploads.write(buffer, array[start : start + 2500])
+        assert buffer.read(2500) == array[start : start + 2500].tobytes()
+    assert (len(uploads._blocks), sum(each.waited for each in fences)) == (blocks, waits)
+    assert all(each.waited <= 1 for each in fences)
     device.check("tests")

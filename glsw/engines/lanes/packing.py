@@ -82,11 +82,13 @@ class PackingEngine(ComputeEngine):
         """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
         lengths, size = queries.lengths.tolist(), 0
-        first = [lengths[q] for q in next(self.geometries.together(queries.lengths))]
-        for _, geometry in self.geometries.stacks([first], False):
+        groups = [[lengths[q] for q in some] for some in self.geometries.together(queries.lengths)]
+        for _, geometry in self.geometries.stacks(groups[:1], False):
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
-            if geometry.strips(max(first)) > 1:
-                size = min(residues * geometry.border, self.border_room)
+        for numbers, geometry in self.geometries.stacks(groups, False):
+            several = sum(geometry.strips(max(groups[k])) > 1 for k in numbers)
+            size += residues * geometry.border * several
+        size = min(size, self.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
             self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
 

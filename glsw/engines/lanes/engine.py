@@ -271,7 +271,7 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
-        for job in jobs:  # drivers take milliseconds to load a program: not when its turn comes
+        for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
 

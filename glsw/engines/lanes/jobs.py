@@ -67,7 +67,7 @@ class WorkGroups:
 
     def border_bytes(self, start: int, stop: int) -> int:
         """Return the bytes of borders of these work groups, of all groups of queries."""
-        return int(np.diff(self.border_bytes_before(np.array([start, stop])))[0])
+        return self.border_stride(start, stop) * self.groups * self.geometry.border
 
     def border_stride(self, start: int, stop: int) -> int:
         """Return the places of borders of these work groups, of a group of queries."""

@@ -1,6 +1,6 @@
 #version 430
 // After `lanes`: list the scores that reach the lesser of the bounds of their query and target, or
-// `limit`, from which on they may be wrong. Work groups along y have the groups of queries.
+// `limit`, from which on they may be wrong. Work groups along y have the queries.
 layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = SCORES_BINDING) readonly buffer BestScores { int best_scores[]; };
 layout(std430, binding = QUERY_BOUNDS_BINDING) readonly buffer QueryBounds { int query_bounds[]; };
@@ -11,19 +11,18 @@ layout(std430, binding = PASSING_BINDING) buffer Passing {
     uint count, room;  // those that pass, and how many of them can be listed
     uvec2 passing[];   // the number of a score, from `first_score` on, and the score
 };
-uniform uint results, targets;  // scores of a group of queries, and of one of them
+uniform uint targets;  // scores of a query
 uniform uint first_score, first_query, first_target;
 uniform int limit;
 const int NO_TARGET = int(0x80000000u);
 
 void main() {
-    uint group = gl_WorkGroupID.y, first = first_query + group * (results / targets);
-    uint step = gl_NumWorkGroups.x * WORKGROUP;
-    for (uint place = gl_GlobalInvocationID.x; place < results; place += step) {
-        int bound = target_bounds[first_target + place % targets];
+    uint query = gl_WorkGroupID.y, step = gl_NumWorkGroups.x * WORKGROUP;
+    for (uint target = gl_GlobalInvocationID.x; target < targets; target += step) {
+        int bound = target_bounds[first_target + target];
         if (bound == NO_TARGET) continue;
-        bound = min(bound, query_bounds[first + place / targets]);
-        uint k = group * results + place;
+        bound = min(bound, query_bounds[first_query + query]);
+        uint k = query * targets + target;
         int score = best_scores[k];
         if (score < min(bound, limit)) continue;
         uint at = atomicAdd(count, 1u);

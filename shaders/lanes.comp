@@ -12,6 +12,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/strip_borders.glsl"
 #include "lib/lane_scores.glsl"
 #include "lib/query_profile.glsl"
+#include "lib/stream.glsl"
 #include "lib/recurrence_column.glsl"
 
 layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
@@ -28,14 +29,13 @@ void main() {
     int longest = slots[group * chains + first_in_step() / CHAIN].words;
     int steps = longest + CHAIN - 1;
     uint before = group_borders[group] - first_border + gl_WorkGroupID.y * border_stride;
-    uint border = first_border_word(before, lane() / CHAIN), first_strip = 0u;
+    uint border = first_border_word(before, lane() / CHAIN);
     Costs costs = costs();
     Number zero = number(0, 0), best = zero;
     for (uint s = 0u; s < strip_count; ++s) {
         load_query_profile(slot, int(gl_WorkGroupID.y * strip_count + s));
-        uvec4 strip = query_profile_head();
-        if (group < int(strip.z)) break;  // their pairs are computed with the other order
-        if (s == 0u) first_strip = strip.x;
+        uvec4 strip = begin_strip(slot, s);
+        if (group < int(strip.z) || strip.x >= strip.y) break;  // that is for others
         bool has_above = strip.x > 0u && t == 0;
         bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;
         Bits h[ROWS], e[ROWS], corner = bits(zero);  // NVIDIA's compiler widens all but integers
@@ -51,7 +51,7 @@ void main() {
             Number f[STEP], diagonal[STEP];
             for (int c = 0; c < STEP; ++c) {
                 scores[c] = scores_of(letters_in(word, c));
-                above[c] = from_lane_before(k * STEP + c, below[c], next_above[c]);
+                above[c] = of_same_query(from_lane_before(k * STEP + c, below[c], next_above[c]));
                 f[c] = from_bits(above[c].f);
                 diagonal[c] = from_bits(c == 0 ? corner : above[max(c - 1, 0)].h);
             }
@@ -72,9 +72,9 @@ void main() {
             }
             if (has_below && k >= CHAIN - 1) store_borders(border, k - CHAIN + 1, chains, below);
         }
+        end_strip(slot, best);
         memoryBarrierBuffer();
         barrier();
     }
-    best = best_of_chain(best);
-    if (t == 0) store_scores(slot, best, first_strip > 0u);
+    end_scores(slot, best);
 }

@@ -7,12 +7,11 @@ layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = QUERY_PROFILE_BINDING) writeonly buffer QueryProfile { uint profile[]; };
 layout(std430, binding = ROW_LETTERS_BINDING) readonly buffer RowLetters { uint row_letters[]; };
 layout(std430, binding = TABLE_BINDING) readonly buffer Table { uint table[]; };
-layout(std430, binding = NEEDED_BINDING) readonly buffer Needed { uint needed[]; };
-uniform uint first_strip, strips;  // of this dispatch, of a query
-uniform uint rows;                 // of a strip, of all its queries
-uniform uint codes, letters;       // of the table: letters of rows and of columns, with none
-uniform uint words;                // of a letter in the profile
-const uint HEAD = 4u;
+layout(std430, binding = HEADS_BINDING) readonly buffer Heads { uint heads[]; };
+uniform uint first_strip;     // of this dispatch
+uniform uint rows;            // of a strip, of all its queries
+uniform uint codes, letters;  // of the table: letters of rows and of columns, with none
+uniform uint head, words;     // of a strip before its letters, and of a letter in the profile
 
 uint score(uint strip, uint row, uint letter) {
     if (row >= rows) return 0u;
@@ -31,9 +30,8 @@ uint word(uint strip, uint at) {
 }
 
 void main() {
-    uint strip = first_strip + gl_WorkGroupID.x, size = HEAD + letters * words;
+    uint strip = first_strip + gl_WorkGroupID.x, size = head + letters * words;
     for (uint at = gl_LocalInvocationIndex; at < size; at += uint(WORKGROUP)) {
-        uint head[HEAD] = uint[](strip % strips, strips, needed[strip / strips], 0u);
-        profile[strip * size + at] = at < HEAD ? head[at] : word(strip, at - HEAD);
+        profile[strip * size + at] = at < head ? heads[strip * head + at] : word(strip, at - head);
     }
 }

@@ -4,7 +4,9 @@
 // scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
 // shared memory serves at once never meet in a bank. Before them stand the number of the strip, of
-// all strips, and of the first work group of targets that is needed.
+// all strips, and of the first work group of targets that is needed; with STREAM those of the
+// queries, of their strips, of that work group, of their first row of scores, and what
+// stream.glsl needs.
 // With TWO_TRACKS a score is the sum of two of them.
 // Needs number.glsl, chain.glsl, columns.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 uniform uint strip_count;  // of a query, in this dispatch
@@ -28,7 +30,7 @@ uvec4 query_profile_head() { return query_profile_at(0, 0); }
 struct Scores { uvec4 words[TARGETS * PARTS]; };
 
 uvec4 scores_with(int target, int letter, int part) {
-    return query_profile_at(target, 1 + lane_in_chain() + letter * STRIDE + part * CHAIN);
+    return query_profile_at(target, HEADS + lane_in_chain() + letter * STRIDE + part * CHAIN);
 }
 
 Scores scores_of(TargetLetters letters) {

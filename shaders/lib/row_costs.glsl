@@ -5,7 +5,7 @@
 #ifdef POSITIONAL_GAPS
 void costs_at_row(out Costs costs, int r) {
     int letter = LETTERS - 3 + r % 4, place = lane_in_chain() + letter * STRIDE + r / 4 * CHAIN;
-    ivec4 word = ivec4(query_profile_at(0, 1 + place));
+    ivec4 word = ivec4(query_profile_at(0, HEADS + place));
     costs = Costs(word.x, word.y, word.z, word.w);
 }
 #else

@@ -245,6 +245,7 @@ OWN_PERMUTATIONS = {
             ({}, {"TWO_QUERIES": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
             ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}, {**GAPS, "LETTERS": 28}),
+            ({}, {"STREAM": 1}),
             **CHAINS | COLUMNS,
         )
         if (defines["NUMBER"] or "TWO_QUERIES" not in defines)
@@ -253,6 +254,7 @@ OWN_PERMUTATIONS = {
             or (defines["QUERY_PROFILE"] in (1, 2, 3) and not defines["NUMBER"])
         )
         and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
+        and (defines["QUERY_PROFILE"] in (2, 3) or "STREAM" not in defines)
     ],
     "lanes_profile.comp": permutations([{"BITS": 16}, {"BITS": 32}], WORKGROUP=64),
     "lanes_columns.comp": permutations(

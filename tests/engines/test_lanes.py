@@ -32,6 +32,7 @@ from glsw.engines.lanes.geometry import (
     Geometry,
 )
 from glsw.engines.lanes.query_profile import query_profile
+from glsw.engines.lanes.streams import every
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
 from glsw.many_pairs import index_of
@@ -92,12 +93,14 @@ def test_no_parts_and_no_queries(device, number):
 def test_queries_of_similar_length_share_lanes(device):
     queries = Sequences.of(database(4, 8, 60, empty=False))
     engine = Lanes(BLOSUM62, device, number="f32")
-    together = list(engine.geometries.together(queries.lengths))
-    assert sorted(q for each in together for q in each) == list(range(8))
+    together = list(engine.geometries.together(queries.lengths, 100))
+    assert sorted(q for group in together for q in every(group)) == list(range(8))
     assert any(len(each) == 2 for each in together)
     assert all(
         len(each) == 1
-        for each in Lanes(BLOSUM62, device, number="int32").geometries.together(queries.lengths)
+        for each in Lanes(BLOSUM62, device, number="int32").geometries.together(
+            queries.lengths, 100
+        )
     )
 
 
@@ -249,7 +252,7 @@ def test_options_that_cannot_be(device):
 def test_profile_of_two_rows_a_word():
     layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile([[query]], BLOSUM62, layout)
+    words = query_profile([[[query]]], BLOSUM62, layout)
     assert words.shape == (1, layout.size(24) // 4)
     assert words[0, :2].tolist() == [0, 1]
     scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
@@ -270,6 +273,9 @@ def test_profile_of_two_rows_a_word():
         Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True),
         Geometry(F32, 8, 8, 32, STORAGE, at_once=True),
         Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
+        Geometry(INT32, 8, 2, 8, STORAGE, at_once=True, stream=True),
+        Geometry(F16, 24, 8, 64, SHARED, at_once=True, stream=True),
+        Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True, stream=True),
     ],
 )
 def test_profiles_made_on_the_device(device, layout, monkeypatch):
@@ -278,14 +284,18 @@ def test_profiles_made_on_the_device(device, layout, monkeypatch):
     rng = np.random.default_rng(7)
     lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
     lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
-    groups = [[rng.integers(0, 24, m).astype(np.uint8) for m in some] for some in lengths]
+    groups = [[[rng.integers(0, 24, m).astype(np.uint8)] for m in some] for some in lengths]
+    if layout.stream:
+        for k, group in enumerate(groups):
+            group[k % layout.queries].append(rng.integers(0, 24, 5 + 20 * k).astype(np.uint8))
     first = np.arange(9)
     engine = Lanes(BLOSUM62, device)
     with device:
         made = profile_buffers.profile_buffer(engine, groups, layout, first)
         found = np.frombuffer(made.buffer.read(), np.uint32)
     expected = query_profile(groups, BLOSUM62, layout, first)
-    assert made.strips == 3
+    assert made.strips == len(expected) // 9
+    assert layout.stream or made.strips == 3
     assert made.strip_size == 4 * expected.shape[1]
     assert np.array_equal(found[: expected.size], expected.ravel())
 
@@ -330,8 +340,8 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     engine = Lanes(BLOSUM62, device, number=number)
     engine.geometries = Geometries(BLOSUM62, replace(device.info, software=False), number)
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
-    groups = list(engine.geometries.together(queries.lengths))
-    letters = [sum(len(queries[q]) for q in each) for each in groups]
+    groups = list(engine.geometries.together(queries.lengths, len(part)))
+    letters = [sum(len(queries[q]) for q in every(group)) for group in groups]
     rounds, round_of = [], Lanes.round_of
 
     def watched(self, some, *rest):

@@ -16,9 +16,10 @@ from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
+from glsw.engines.lanes.streams import Streams, every
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
 from glsw.engines.tiles import NEVER, Passing, Tile
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
     from glsw.engines.base import Progress
@@ -32,7 +33,7 @@ BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
 )
 _NO_TARGET = -(2**31)  # as in compact.comp
 _WORKGROUP = 256
-_MAX_WORKGROUPS = 1024  # per group of queries
+_MAX_WORKGROUPS = 1024  # per query
 _ROOM = 2**16  # pairs that may pass before their buffer grows
 
 _Int64 = npt.NDArray[np.int64]
@@ -79,7 +80,7 @@ class Selected:
         self._parts: list[Passing] = []
         self._beyond = np.empty(0, np.intp)
 
-    def compacted(self, engine: Lanes, groups: Sequence[Sequence[int]], done: Round) -> Passing:
+    def compacted(self, engine: Lanes, groups: Sequence[Streams[int]], done: Round) -> Passing:
         """Return those of a round; some of their scores may be too high for its numbers."""
         if not done.jobs:
             return Passing(*np.empty((3, 0), np.int32))
@@ -113,17 +114,15 @@ class Selected:
 class _Layout:
     """Which query and target each score of a round has, in the order of the jobs."""
 
-    def __init__(self, tile: Tile, groups: Sequence[Sequence[int]], done: Round) -> None:
+    def __init__(self, tile: Tile, groups: Sequence[Streams[int]], done: Round) -> None:
         jobs = done.jobs
-        self.results = np.array([job.packed.results(job.geometry) for job in jobs], np.int64)
-        self.queries = np.array([job.queries for job in jobs], np.int64)
-        self.targets = self.results // self.queries
-        scores = self.results * [job.groups for job in jobs]
-        self.first_score = np.cumsum(scores) - scores
-        each = [[q for k in numbers for q in groups[k]] for numbers in done.owners]
-        self._query = np.array([q for numbers in each for q in numbers], np.int32)
-        counts = np.array([len(numbers) for numbers in each], np.int64)
-        self.first_query = np.cumsum(counts) - counts
+        self.targets = np.array([job.packed.scores(job.geometry) for job in jobs], np.int64)
+        counts = np.array([job.queries for job in jobs], np.int64)
+        self.first_score = offsets_of(self.targets * counts)[:-1]
+        self.first_query = offsets_of(counts)[:-1]
+        self._query = np.array(
+            [q for numbers in done.owners for k in numbers for q in every(groups[k])], np.int32
+        )
         first: dict[int, int] = {}
         parts: list[npt.NDArray[np.int32]] = []
         for job in jobs:
@@ -141,9 +140,8 @@ class _Layout:
         """Return the pairs of the entries of compact.comp, shape (N, 2)."""
         numbers = entries[:, 0].astype(np.int64)
         job = np.searchsorted(self.first_score, numbers, "right") - 1
-        group, place = np.divmod(numbers - self.first_score[job], self.results[job])
-        q, stored = np.divmod(place, self.targets[job])
-        query = self._query[self.first_query[job] + group * self.queries[job] + q]
+        row, stored = np.divmod(numbers - self.first_score[job], self.targets[job])
+        query = self._query[self.first_query[job] + row]
         target = self._target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
@@ -195,10 +193,10 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         engine.reserve(binding, 0)
     for k, job in enumerate(jobs):
         job.scores.bind_to_storage_buffer(SCORES.number)
-        for name in ("results", "targets", "first_score", "first_query", "first_target"):
+        for name in ("targets", "first_score", "first_query", "first_target"):
             program[name] = int(getattr(layout, name)[k])
-        along = -(-int(layout.results[k]) // _WORKGROUP)
-        program.run(min(along, _MAX_WORKGROUPS), job.groups)
+        along = -(-int(layout.targets[k]) // _WORKGROUP)
+        program.run(min(along, _MAX_WORKGROUPS), job.queries)
 
 
 def _of_empty(tile: Tile) -> Iterator[Passing]:

@@ -27,6 +27,7 @@ from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, score
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.profile_buffer import profile_buffer
 from glsw.engines.lanes.slices import Dispatch, Slices, Units
+from glsw.engines.lanes.streams import Streams, every, lengths_of
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
@@ -188,11 +189,11 @@ class Lanes(PackingEngine):
         for q in used.tolist():
             chosen = np.flatnonzero(batch.query_index == q)
             targets = self.targets_of(batch.targets, batch.target_index[chosen])
-            done = self.round_of([[batch.queries[q]]], targets, progress)
+            done = self.round_of([[[batch.queries[q]]]], targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
             scores = np.zeros(len(chosen), np.int32)
-            self.finish(done, self.scores_of(done.jobs), [[scores]])
+            self.finish(done, self.scores_of(done.jobs), [[[scores]]])
             found.score[chosen] = scores
         return found
 
@@ -240,7 +241,7 @@ class Lanes(PackingEngine):
 
     def round_of(
         self,
-        groups: Sequence[Sequence[Query]],
+        groups: Sequence[Streams[Query]],
         targets: SortedTargets,
         progress: Progress,
         needed: npt.NDArray[np.intp] | None = None,
@@ -252,20 +253,22 @@ class Lanes(PackingEngine):
         jobs: list[Job] = []
         owners: list[list[int]] = []
         first, before = np.zeros(len(groups), np.intp), 0
-        lengths = [list(map(len, queries)) for queries in groups]
+        lengths = lengths_of(groups)
         for share, long in targets.shares:
             if needed is not None:
                 first = np.maximum(needed - before, 0)
             before += len(share.order)
-            for every, geometry in self.geometries.stacks(lengths, long):
-                numbers = [k for k in every if first[k] < len(share.order)]
+            for some, geometry in self.geometries.stacks(lengths, long):
+                numbers = [k for k in some if first[k] < len(share.order)]
                 if not numbers:
                     continue
                 packed = self.pack(share, geometry)
-                strips = geometry.strips(max(lengths[numbers[0]]))
+                strips = max(geometry.strips_of(lengths[k]) for k in numbers)
                 profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
-                size = max(profile, 4 * packed.results(geometry), columns * geometry.border)
+                queries = max(sum(map(len, lengths[k])) for k in numbers)
+                scores = 4 * packed.scores(geometry) * queries
+                size = max(profile, scores, columns * geometry.border)
                 most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
                 for start in range(0, len(numbers), most):
                     owners.append(numbers[start : start + most])
@@ -280,28 +283,28 @@ class Lanes(PackingEngine):
         for _ in islice(following.slices, _SLICES_AHEAD):
             self._ahead = True
 
-    def finish(self, done: Round, stored: list[Scores], rows: Sequence[Sequence[Scores]]) -> None:
+    def finish(self, done: Round, stored: list[Scores], rows: Sequence[Streams[Scores]]) -> None:
         """Put the scores of a round into a row of zeros for each query of its groups.
 
         ``stored`` is what `scores_of` returns for its jobs.
         """
         for job, numbers, scores in zip(done.jobs, done.owners, stored, strict=True):
-            owned = (row for k in numbers for row in rows[k])
+            owned = (row for k in numbers for row in every(rows[k]))
             for row, part in zip(owned, scores, strict=True):
                 row[job.targets.positions] = part
-        every = [
+        each = [
             (query, row)
             for queries, several in zip(done.groups, rows, strict=True)
-            for query, row in zip(queries, several, strict=True)
+            for query, row in zip(every(queries), every(several), strict=True)
             if len(query)
         ]
-        if self.geometries.number != INT32 and any(each.max(initial=0) >= LIMIT for each in stored):
-            repeat(self, every, done.targets)
-        leave(self, every, [done.targets.beyond] * len(every), done.targets, done.progress)
+        if self.geometries.number != INT32 and any(some.max(initial=0) >= LIMIT for some in stored):
+            repeat(self, each, done.targets)
+        leave(self, each, [done.targets.beyond] * len(each), done.targets, done.progress)
 
     def job(
         self,
-        groups: Sequence[Sequence[Query]],
+        groups: Sequence[Streams[Query]],
         share: Targets,
         geometry: Geometry,
         first: npt.NDArray[np.intp] = _FROM_THE_FIRST,
@@ -315,11 +318,12 @@ class Lanes(PackingEngine):
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
         profile = profile_buffer(self, groups, geometry, first)
-        letters = np.array([sum(map(len, queries)) for queries in groups], np.int64)
+        letters = np.array([sum(map(len, every(group))) for group in groups], np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
+        queries = sum(len(stream) for group in groups for stream in group)
         return Job(
-            queries=len(groups[0]),
+            queries=queries,
             groups=len(groups),
             targets=share,
             geometry=geometry,
@@ -331,7 +335,7 @@ class Lanes(PackingEngine):
             useful=int(letters @ share.residues_from[first * geometry.group]),
             profile=profile.buffer,
             borders=self.buffer_of(border_columns.astype(np.uint32), pooled=True),
-            scores=self.buffer(4 * packed.results(geometry) * len(groups), pooled=True),
+            scores=self.buffer(4 * packed.scores(geometry) * queries, pooled=True),
         )
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from glsw.engines.lanes.geometry import (
     Geometry,
     profile_letters,
 )
+from glsw.engines.lanes.streams import Group, Query, Streams, every, joins, taken
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -38,6 +41,10 @@ _WORKGROUP_OF_PAIRS = 256
 _MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
 _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
+_LONG_QUERY = 2**14  # for which the usual geometry of streams is the best
+_LONG_STEP = 2**8  # rows, so that few geometries are made for long targets
+_WINDOW = 2**9  # queries that are looked at for a group
+_WORK = 2**17  # groups of queries times targets that a large device has at once
 
 
 class Geometries:
@@ -100,7 +107,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
+        self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
         self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
@@ -114,12 +121,21 @@ class Geometries:
         """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
         return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
 
-    def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
+    def of(
+        self, m: int, number: int, queries: int = 1, long: bool = False, *, stream: bool = False
+    ) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
-        key = m, number, queries, long
+        key = m, number, queries, long, stream
         if key not in self._chosen:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
+
+    def of_group(self, group: Streams[int], long: bool = False) -> Geometry:
+        """Return the geometry for a group of queries of these lengths."""
+        m = max(map(sum, group))
+        if joins(group):  # one for most groups, whose number is that of work groups along y
+            m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
+        return self.of(m, self.number, len(group), long, stream=joins(group))
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -154,19 +170,48 @@ class Geometries:
                 fits = 4 * (letters + 1) * made.scores_of_letter <= room
                 yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
-    def together(self, queries: npt.NDArray[np.int64]) -> Iterator[list[int]]:
-        """Yield the numbers of queries, given their lengths, to compute at once: one or two."""
-        order = np.argsort(-queries, kind="stable").tolist()
-        lengths = queries[order].tolist()
-        k = 0
-        while k < len(order):
-            count = 1 + (k + 1 < len(order) and self._pays_off(lengths[k], lengths[k + 1]))
-            yield order[k : k + count]
-            k += count
+    @cached_property
+    def _of_streams(self) -> Geometry:
+        """How streams of several queries are computed, if it can be at once."""
+        queries = 2 if self.pairs_queries else 1
+        return self.of(_LONG_QUERY, self.number, queries, stream=True)
+
+    def together(self, queries: npt.NDArray[np.int64], targets: int) -> Iterator[Group]:
+        """Yield groups of queries, as their numbers, given their lengths and how many targets.
+
+        Queries of more than one strip share streams, others lanes if that pays off.
+        """
+        order = np.lexsort((-np.arange(len(queries)), queries))
+        empty = order[queries[order] == 0].tolist()
+        left = list(zip(queries[order].tolist(), order.tolist(), strict=True))[len(empty) :]
+        most = int(queries.sum()) * targets // (_WORK * self._of_streams.queries)
+        window: list[Query] = []
+        while left or window:
+            if len(window) < _WINDOW // 2:
+                window[:0] = left[-_WINDOW:]
+                del left[-_WINDOW:]
+            yield self._group(window, most)
+        yield from ([[q]] for q in empty)
+
+    def _group(self, window: list[Query], most: int) -> Group:
+        """Take the longest query, and perhaps others, from the last ones of ``window``."""
+        shape = self._of_streams
+        if window[-1][0] > shape.strip and shape.at_once:
+            group = taken(window, shape.queries, shape.rows, shape.strip, most)
+            sums = [sum(length for length, _ in stream) for stream in group]
+            if len(sums) == 2 and max(sums) * 2 * _TWO_QUERY_COST >= sum(sums):
+                for query in every(group)[1:]:
+                    insort(window, query)
+                group = [group[0][:1]]
+        else:
+            group = [[window.pop()]]
+            if window and self._pays_off(group[0][0][0], window[-1][0]):
+                group.append([window.pop()])
+        return [[number for _, number in stream] for stream in group]
 
     def _pays_off(self, m: int, less: int) -> bool:
         """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
-        if not self.pairs_queries or not less:
+        if not self.pairs_queries:
             return False
         if (m, less) not in self._pairing:
             alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
@@ -174,24 +219,26 @@ class Geometries:
         return self._pairing[m, less]
 
     def stacks(
-        self, groups: Iterable[Sequence[int]], long: bool
+        self, groups: Iterable[Streams[int]], long: bool
     ) -> Iterator[tuple[list[int], Geometry]]:
         """Yield the numbers of groups that one dispatch can take, and how it computes them.
 
-        Groups are lengths of one or two queries. Those of a dispatch are of as many strips; empty
-        ones are left out.
+        Groups have the lengths of their queries. Those of a dispatch are of as many strips, unless
+        they are streams; empty ones are left out.
         """
         together: dict[tuple[Geometry, int], list[int]] = {}
-        for k, queries in enumerate(groups):
-            longest = max(queries)
-            geometry = self.of(longest, self.number, len(queries), long)
-            if geometry.at_once and longest:
-                together.setdefault((geometry, geometry.strips(longest)), []).append(k)
-            elif longest:
+        for k, group in enumerate(groups):
+            if not group[0][0]:  # the longest
+                continue
+            geometry = self.of_group(group, long)
+            if geometry.at_once:
+                strips = 0 if geometry.stream else geometry.strips_of(group)
+                together.setdefault((geometry, strips), []).append(k)
+            else:
                 yield [k], geometry
         yield from ((numbers, geometry) for (geometry, _), numbers in together.items())
 
-    def stacked(self, groups: Sequence[Sequence[int]]) -> int:
+    def stacked(self, groups: Sequence[Streams[int]]) -> int:
         """Return a power of two: about how many groups one dispatch takes, if it takes all."""
         sizes = [len(numbers) for numbers, _ in self.stacks(groups, False)]
         alone = len(sizes) * 2 > len(groups)
@@ -202,7 +249,7 @@ class Geometries:
         geometry = self.of(m, self.number, queries)
         return rows_of_strips(geometry, geometry.strips(m))
 
-    def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
+    def _options(self, number: int, queries: int, long: bool, stream: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
         if long:  # as many lanes per pair as have work
             options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
@@ -213,9 +260,11 @@ class Geometries:
             workgroup = 64 if chains == (1,) else 128 if single else 256
             choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 24, 4)
             options = [(rows, chain, workgroup) for rows in choices for chain in chains]
-        return [self._made(*each, number, queries) for each in options]
+        return [self._made(*each, number, queries, stream) for each in options]
 
-    def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
+    def _made(
+        self, rows: int, chain: int, workgroup: int, number: int, queries: int, stream: bool
+    ) -> Geometry:
         """Return a geometry with the values asked for; the profile lies where there is room."""
         info = self._info
         chain = self.chain or min(chain, self._workgroup or chain)
@@ -232,6 +281,7 @@ class Geometries:
             at_once=not info.software,
             subgroups=info.subgroup_size >= chain,
             step=4 if number == INT32 and rows < 24 and not info.software else 2,
+            stream=stream,
         )
         limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
         room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from glsw.engines.lanes.streams import LANE_INFO, Streams
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -15,7 +16,7 @@ COMPARE, BLOCK, SHARED, STORAGE, OF_PAIRS = range(5)
 LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
 HEAD = 4
-"""Words of 4 bytes before the scores of a strip in the query profile."""
+"""Words of 4 bytes that tell of a strip in the query profile."""
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 
@@ -47,6 +48,8 @@ class Geometry:
         Columns that a lane computes between two meetings with its neighbours.
     letters : int
         Of pairs that each have their own query: how many different ones occur.
+    stream : bool
+        Lanes have the rows of several queries one behind another, see `glsw.engines.lanes.streams`.
     """
 
     number: int
@@ -59,6 +62,7 @@ class Geometry:
     subgroups: bool = False
     step: int = 2
     letters: int = 0
+    stream: bool = False
 
     @property
     def strip(self) -> int:
@@ -111,11 +115,16 @@ class Geometry:
         apart = self.profile_memory != SHARED or self.chain >= 8 or words % (2 * self.chain)
         return words if apart else words + self.chain
 
+    @property
+    def head(self) -> int:
+        """Words of 4 bytes before the scores of a strip in the query profile."""
+        return HEAD + LANE_INFO * self.chain * self.stream
+
     def size(self, letters: int) -> int:
         """Return the bytes of the profile of a strip for an alphabet of so many letters."""
         if self.profile_memory == COMPARE:
-            return 4 * HEAD + 4 * self.rows
-        return 4 * HEAD + 16 * (letters + 1) * self.stride
+            return 4 * self.head + 4 * self.rows
+        return 4 * self.head + 16 * (letters + 1) * self.stride
 
     @property
     def scores_of_letter(self) -> int:
@@ -130,6 +139,11 @@ class Geometry:
         """Return the strips of a query of m letters."""
         return -(-m // self.strip)
 
+    def strips_of(self, group: Streams[int]) -> int:
+        """Return the strips of a group of queries of these lengths."""
+        rows = (sum(-(-m // self.rows) for m in stream) * self.rows for stream in group)
+        return self.strips(max(rows))
+
     @property
     def defines(self) -> dict[str, int | None]:
         """Return the macros of lanes.comp."""
@@ -143,6 +157,7 @@ class Geometry:
             "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
+            "STREAM": 1 if self.stream else None,
         } | self._of_pairs
 
     @property

@@ -50,7 +50,7 @@ def repeat(engine: Lanes, rows: Sequence[tuple[Query, Scores]], targets: SortedT
             if kept < len(high):
                 geometry = engine.geometries.of(len(query), INT32, 1, long)
                 engine.upload_letters(targets.sequences)
-                jobs.append(engine.job([[query]], share.only(high[kept:]), geometry))
+                jobs.append(engine.job([[[query]]], share.only(high[kept:]), geometry))
                 owners.append(scores)
         left.append(np.concatenate(leaving))
     for _ in engine.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for

@@ -1,4 +1,4 @@
-"""Jobs of engine ``lanes``: a query or two, or a stack of these, against targets."""
+"""Jobs of engine ``lanes``: groups of queries against targets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
+from glsw.engines.lanes.streams import Streams
 from glsw.engines.lanes.targets import (
     GROUPS,
     QUERY_PROFILE,
@@ -89,12 +90,12 @@ class WorkGroups:
 
 @dataclass(frozen=True, eq=False)
 class Job(WorkGroups):
-    """One or two queries, or many of as many strips, against targets with chains of one length.
+    """Groups of queries against targets with chains of one length.
 
     Parameters
     ----------
     queries : int
-        Of a group: those that share a lane.
+        Of all groups.
     targets : Targets
     packed : PackedTargets
     strip_size : int
@@ -135,12 +136,12 @@ class Job(WorkGroups):
     @property
     def score_bytes(self) -> int:
         """Bytes of its scores, of padding too."""
-        return 4 * self.packed.results(self.geometry) * self.groups
+        return 4 * self.packed.scores(self.geometry) * self.queries
 
     def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
-        """Return the scores in what was read, shape (groups * queries, targets)."""
+        """Return the scores in what was read, shape (queries, targets)."""
         count, order = len(self.targets.order), self.packed.order
-        found = content.view(np.int32).reshape(self.groups * self.queries, -1)
+        found = content.view(np.int32).reshape(self.queries, -1)
         if order is None:
             return found[:, :count]
         scores = np.empty((len(found), count), np.int32)
@@ -154,8 +155,7 @@ class Round:
 
     Parameters
     ----------
-    groups : sequence of sequences of ndarray of uint8
-        One or two queries each.
+    groups : sequence of streams of ndarray of uint8
     targets : SortedTargets
     jobs : list of Job
     owners : list of list of int
@@ -165,7 +165,7 @@ class Round:
     progress : callable
     """
 
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]]
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]]
     targets: SortedTargets
     jobs: list[Job]
     owners: list[list[int]]

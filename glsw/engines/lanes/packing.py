@@ -15,6 +15,7 @@ from glsw.engines.lanes.buffers import Bindable, Buffers
 from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import Geometry, profile_letters
 from glsw.engines.lanes.slices import Dispatch
+from glsw.engines.lanes.streams import nested
 from glsw.engines.lanes.targets import (
     BORDERS,
     COLUMNS,
@@ -35,6 +36,7 @@ from glsw.sequences.encoded import Sequences
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 _MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
+_USUAL_LENGTH = 2**9  # of targets
 _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 
@@ -81,12 +83,12 @@ class PackingEngine(ComputeEngine):
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
-        lengths, size = queries.lengths.tolist(), 0
-        groups = [[lengths[q] for q in some] for some in self.geometries.together(queries.lengths)]
+        size, together = 0, self.geometries.together(queries.lengths, residues // _USUAL_LENGTH)
+        groups = nested(queries.lengths.tolist(), together)
         for _, geometry in self.geometries.stacks(groups[:1], False):
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
         for numbers, geometry in self.geometries.stacks(groups, False):
-            several = sum(geometry.strips(max(groups[k])) > 1 for k in numbers)
+            several = sum(geometry.strips_of(groups[k]) > 1 for k in numbers)
             size += residues * geometry.border * several
         size = min(size, self.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used

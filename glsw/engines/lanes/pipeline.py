@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.jobs import Round
+from glsw.engines.lanes.streams import Group, every, nested
 from glsw.engines.proportion import Proportion
 from glsw.sequences.encoded import Sequences
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
 
 _MAX_SCORE_BYTES = 2**28
-_MAX_QUERY_GROUPS = 1024
-_FIRST_QUERY_GROUPS, _FIRST_CELLS = 128, 2**40  # so that the device has work soon
+_MAX_QUERIES = 2048
+_FIRST_QUERIES, _FIRST_CELLS = 256, 2**40  # so that the device has work soon
 _MAX_SMALL_PART = 2**25  # residues of a part that may lie on the device beside another one
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
@@ -35,8 +36,8 @@ class Work(Generic[FoundT]):
     ----------
     queries, part : Sequences
         Of the task.
-    groups : list of list of int
-        The numbers of one or two queries each.
+    groups : list of streams of int
+        The numbers of the queries of each.
     stacked : int
         About how many groups one dispatch takes: the same for all tasks with one part, so that its
         targets are packed once.
@@ -48,7 +49,7 @@ class Work(Generic[FoundT]):
 
     queries: Sequences
     part: Sequences
-    groups: list[list[int]]
+    groups: list[Group]
     stacked: int
     found: FoundT
     last: bool
@@ -133,14 +134,15 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         """Make the jobs of some queries; nothing is queued yet but the packing of targets."""
         engine = self._engine
         engine.device.activate()
-        every = np.arange(len(work.part), dtype=np.int32)
-        targets = engine.targets_of(work.part, every, work.stacked)
-        codes = _codes(work.queries, work.groups)
+        which = np.arange(len(work.part), dtype=np.int32)
+        targets = engine.targets_of(work.part, which, work.stacked)
+        codes = nested(work.queries, work.groups)
         if not self.halved(work):
             return engine.round_of(codes, targets, self._progress)
         report, needed = Proportion(self._progress), targets.first_needed(work.groups)
         found = engine.round_of(codes, targets, report, needed)
-        rows, beyond = sum(len(query) for group in codes for query in group), targets.beyond
+        rows = sum(len(query) for group in codes for query in every(group))
+        beyond = targets.beyond
         long = rows * int(work.part.lengths[beyond].sum())
         report.expect(sum(job.useful for job in found.jobs), rows * len(work.part.residues) - long)
         report.expect(long, long)
@@ -151,32 +153,40 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         return False
 
     def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
-        last, stacked, count = None, 1, _FIRST_QUERY_GROUPS
+        last, stacked, count = None, 1, _FIRST_QUERIES
         for queries, part in tasks:
-            self._engine.check_lengths(queries, part)
-            found = self.room(queries, part)
-            groups = list(self._engine.geometries.together(queries.lengths))
-            lengths = queries.lengths.tolist()
-            most = min(_MAX_SCORE_BYTES // (8 * max(1, len(part))), _MAX_QUERY_GROUPS)
-            most = 1 if self._engine.on_software else max(1, most)
-            if part is not last:
-                some = groups[:most]
-                stacked = self._engine.geometries.stacked(
-                    [[lengths[q] for q in each] for each in some]
-                )
-                last = part
-            start = 0
-            cells = np.cumsum([sum(lengths[q] for q in each) for each in groups])
-            few = int(np.searchsorted(cells * len(part.residues), _FIRST_CELLS)) + 1
+            engine = self._engine
+            engine.check_lengths(queries, part)
+            found, lengths, left = self.room(queries, part), queries.lengths, len(queries)
+            most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
+            most = 1 if engine.on_software else max(1, most)
+            groups = engine.geometries.together(lengths, len(part))
             while True:
-                count, first = min(most, count), start
-                size = count if self._begun else min(count, few)
+                count = min(most, count)
+                cells = np.inf if self._begun else _FIRST_CELLS
                 self._begun = True
-                some, start = groups[first : first + size], first + size
-                yield Work(queries, part, some, stacked, found, start >= len(groups))
+                some = _first_of(groups, lengths, count, cells / max(1, len(part.residues)))
+                left -= sum(len(every(group)) for group in some)
+                if part is not last:
+                    stacked, last = engine.geometries.stacked(nested(lengths, some)), part
+                yield Work(queries, part, some, stacked, found, not left)
                 count *= 2
-                if start >= len(groups):
+                if not left:
                     break
+
+
+def _first_of(
+    groups: Iterator[Group], lengths: npt.NDArray[np.int64], queries: int, letters: float
+) -> list[Group]:
+    """Return the next groups until they have so many queries, or letters."""
+    found = []
+    for group in groups:
+        found.append(group)
+        queries -= len(every(group))
+        letters -= int(lengths[every(group)].sum())
+        if queries <= 0 or letters <= 0:
+            break
+    return found
 
 
 class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
@@ -203,7 +213,7 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         stored: list[npt.NDArray[np.int32]],
     ) -> None:
         """Put the scores in place."""
-        rows = [[work.found[q] for q in numbers] for numbers in work.groups]
+        rows = nested(work.found, work.groups)
         self._engine.finish(done, stored, rows)
         if work.last and self.halved(work):
             mirror(work.found)
@@ -227,7 +237,3 @@ def mirror(scores: npt.NDArray[np.int32]) -> None:
             columns = slice(j, j + _MIRRORED)
             higher = np.maximum(scores[rows, columns], scores[columns, rows].T)
             scores[rows, columns], scores[columns, rows] = higher, higher.T
-
-
-def _codes(queries: Sequences, groups: list[list[int]]) -> list[list[npt.NDArray[np.uint8]]]:
-    return [[queries[q] for q in numbers] for numbers in groups]

@@ -12,10 +12,12 @@ import numpy.typing as npt
 from glsw.engines.lanes.geometry import Geometry, profile_letters
 from glsw.engines.lanes.jobs import apart
 from glsw.engines.lanes.query_profile import (
+    profile_heads,
     query_profile,
     row_letters,
     stored_scores,
 )
+from glsw.engines.lanes.streams import Streams, lengths_of
 from glsw.engines.lanes.targets import (
     MAX_GROUPS_PER_DISPATCH,
     OF_PROFILES,
@@ -33,7 +35,7 @@ _WORKGROUP = 64
 
 
 class ProfileBuffer(NamedTuple):
-    """Query profiles, the strips of each query, and bytes of a strip."""
+    """Query profiles, the strips of each group at most, and bytes of a strip."""
 
     buffer: moderngl.Buffer
     strips: int
@@ -42,13 +44,13 @@ class ProfileBuffer(NamedTuple):
 
 def profile_buffer(
     engine: PackingEngine,
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]],
     geometry: Geometry,
     first: npt.NDArray[np.intp],
 ) -> ProfileBuffer:
     """Return the profiles on the device; parameters as of `query_profile`."""
-    letters, strips = profile_letters(engine.scoring), geometry.strips(max(map(len, groups[0])))
-    size = geometry.size(letters)
+    strips = max(geometry.strips_of(group) for group in lengths_of(groups))
+    size = geometry.size(profile_letters(engine.scoring))
     large = len(groups) * strips * size >= LARGE
     if large and geometry.at_once and not gaps_by_position(engine.scoring):
         table = stored_scores(engine.scoring, geometry)
@@ -61,27 +63,23 @@ def profile_buffer(
 
 def _made(
     engine: PackingEngine,
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]],
     geometry: Geometry,
     first: npt.NDArray[np.intp],
     table: npt.NDArray[np.generic],
 ) -> moderngl.Buffer:
     """Have the device look up the score of each row with each letter."""
-    strips = geometry.strips(max(map(len, groups[0])))
-    rows = row_letters(groups, geometry).astype(np.uint8)
+    rows = row_letters(groups, geometry)
     bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
-    needed = np.broadcast_to(first, len(groups)).astype(np.uint32)
+    heads = profile_heads(groups, geometry, first)
     made = engine.buffer(len(rows) * geometry.size(table.shape[1] - 1), pooled=True)
-    inputs = [engine.buffer_of(each, pooled=True) for each in (rows, bits, needed)]
+    inputs = [engine.buffer_of(each, pooled=True) for each in (rows, bits, heads)]
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
         buffer.bind_to_storage_buffer(binding.number)
     defines = engine.no_macros | {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
     program = engine.program("lanes_profile.comp", **defines)
-    program["strips"], program["rows"], program["words"] = (
-        strips,
-        rows.shape[1],
-        4 * geometry.stride,
-    )
+    program["head"], program["words"] = geometry.head, 4 * geometry.stride
+    program["rows"] = rows.shape[1]
     program["codes"], program["letters"] = table.shape
     for start in range(0, len(rows), MAX_GROUPS_PER_DISPATCH):
         program["first_strip"] = start

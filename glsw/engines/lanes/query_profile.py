@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +18,20 @@ from glsw.engines.lanes.geometry import (
     Geometry,
     profile_letters,
 )
+from glsw.engines.lanes.streams import Streams, lane_infos, lengths_of
 from glsw.scoring.positional import PositionalGaps, gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, padded
+from glsw.sequences.encoded import offsets_of
+
+IntT = TypeVar("IntT", bound=np.integer)
 
 PADDING = -(2**30)
-"""Score of rows below a query, and of no letter, with any letter."""
+"""Score of rows of no letter, and of no letter, with any letter."""
 
 
 def query_profile(
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]],
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]],
     scoring: Scoring,
     geometry: Geometry,
     first: npt.ArrayLike = 0,
@@ -36,27 +40,25 @@ def query_profile(
 
     Parameters
     ----------
-    groups : sequence of sequences of ndarray of uint8, shape (m,)
-        Each of ``geometry.queries``; if there are several groups, they have as many strips.
+    groups : sequence of streams of ndarray of uint8, shape (m,)
+        Of ``geometry.queries`` streams each; unless they have several queries, of as many strips.
     scoring : Scoring
     geometry : Geometry
     first : ndarray of int, shape (groups,), or int
         The first work group of targets that meets each group.
     """
-    letters, strips = profile_letters(scoring), geometry.strips(max(map(len, groups[0])))
-    words = np.zeros((len(groups) * strips, geometry.size(letters) // 4), np.uint32)
-    words[:, 0] = np.tile(np.arange(strips), len(groups))
-    words[:, 1] = strips
-    words.reshape(len(groups), strips, -1)[:, :, 2] = np.reshape(first, (-1, 1))
-    rows = _rows(groups, strips * geometry.strip)
+    letters, heads = profile_letters(scoring), profile_heads(groups, geometry, first)
+    words = np.zeros((len(heads), geometry.size(letters) // 4), np.uint32)
+    words[:, : geometry.head] = heads
+    rows = _rows(groups, geometry, np.int64)
     if geometry.profile_memory == COMPARE:
         codes = rows[:, 0]
         ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
-        words[:, HEAD:] = alike.reshape(len(words), -1).view(np.uint32)
+        words[:, geometry.head :] = alike.reshape(len(words), -1).view(np.uint32)
         return words
     stored = stored_scores(scoring, geometry)
-    table = words[:, HEAD:].reshape(len(words), letters + 1, -1).view(stored.dtype)
+    table = words[:, geometry.head :].reshape(len(words), letters + 1, -1).view(stored.dtype)
     order = _in_order_of_words(rows, geometry)
     for letter, scores in enumerate(stored.T):
         table[:, letter, : order.shape[1]] = scores.take(order)
@@ -82,24 +84,46 @@ def _costs(
     return ordered.reshape(len(ordered), COST_LETTERS, -1)
 
 
-def _rows(groups: Sequence[Sequence[npt.NDArray[np.uint8]]], count: int) -> npt.NDArray[np.int64]:
-    """Return the code + 1 of each row, 0 below the last one, shape (groups, queries, count)."""
-    queries = Sequences.of(query for group in groups for query in group)
-    none = np.iinfo(queries.residues.dtype).max
-    codes = padded(queries, np.arange(len(queries)), count, none).astype(np.int64) + 1
-    codes[codes > none] = 0
-    return codes.reshape(len(groups), -1, count)
+def profile_heads(
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]], geometry: Geometry, first: npt.ArrayLike
+) -> npt.NDArray[np.uint32]:
+    """Return what stands before the scores of each strip, shape (strips, words)."""
+    lengths = lengths_of(groups)
+    strips = [geometry.strips_of(group) for group in lengths]
+    heads = np.zeros((len(groups), max(strips), geometry.head), np.uint32)
+    heads[..., 0], heads[..., 1] = np.arange(max(strips)), np.reshape(strips, (-1, 1))
+    heads[..., 2] = np.reshape(first, (-1, 1))
+    if geometry.stream:
+        counts = [sum(map(len, group)) for group in groups]
+        heads[..., 0] = np.reshape(counts, (-1, 1))
+        heads[..., 3] = offsets_of(counts)[:-1, None]
+        heads[..., HEAD:] = lane_infos(lengths, geometry).reshape(*heads.shape[:2], -1)
+    return heads.reshape(-1, geometry.head)
+
+
+def _rows(
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]], geometry: Geometry, dtype: type[IntT]
+) -> npt.NDArray[IntT]:
+    """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
+    count = max(geometry.strips_of(group) for group in lengths_of(groups)) * geometry.strip
+    found = np.zeros((len(groups), geometry.queries, count), dtype)
+    for rows, group in zip(found, groups, strict=True):
+        for own, stream in zip(rows, group, strict=True):
+            begin = 0
+            for query in stream:
+                np.add(query, 1, out=own[begin : begin + len(query)], dtype=dtype)
+                begin += -(-len(query) // geometry.rows) * geometry.rows
+    return found
 
 
 def row_letters(
-    groups: Sequence[Sequence[npt.NDArray[np.uint8]]], geometry: Geometry
-) -> npt.NDArray[np.int64]:
+    groups: Sequence[Streams[npt.NDArray[np.uint8]]], geometry: Geometry
+) -> npt.NDArray[np.uint8]:
     """Return the letters + 1 of the rows of each strip, 0 for none, in the order of their scores.
 
-    The shape is (strips, rows of all queries of a group).
+    The shape is (strips, rows of all streams of a group).
     """
-    rows = _rows(groups, geometry.strips(max(map(len, groups[0]))) * geometry.strip)
-    return _in_order_of_words(rows, geometry)
+    return _in_order_of_words(_rows(groups, geometry, np.uint8), geometry)
 
 
 def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
@@ -118,7 +142,7 @@ def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generi
     return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(kind)
 
 
-def _in_order_of_words(rows: npt.NDArray[np.int64], geometry: Geometry) -> npt.NDArray[np.int64]:
+def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArray[IntT]:
     """Return the letters + 1 of each strip by part, lane of the chain, row of the part, and query.
 
     From rows of shape (groups, queries, rows) they get the shape (strips, letters).

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from glsw.engines.gl import Binding, numbered
 from glsw.engines.lanes.geometry import Geometry
+from glsw.engines.lanes.streams import Streams, every
 from glsw.sequences.encoded import Sequences, offsets_of
 
 BINDINGS = numbered(
@@ -27,7 +28,7 @@ OF_PAIRS = OWN_QUERIES, QUERY_WORDS = (
 OF_PROFILES = (
     Binding("ROW_LETTERS", LETTERS.number),
     Binding("TABLE", TARGETS.number),
-    Binding("NEEDED", GROUPS.number),
+    Binding("HEADS", GROUPS.number),
 )
 """Of query profiles that the device makes."""
 MAX_GROUPS_PER_DISPATCH = 65535
@@ -35,6 +36,7 @@ MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
 _MIN_LONG_TARGET = 512  # residues
 _TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy until one as long as all of them ends
+_MOST_USUAL = 2**13  # residues, so that no work group takes much of a second
 _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
 
 
@@ -107,30 +109,30 @@ class SortedTargets:
 
         With many ``queries`` in one dispatch there are no targets to wait for.
         """
-        every, first = sequences.lengths, sequences.offsets[:-1]
-        if len(which) != len(every) or not np.array_equal(which, np.arange(len(which))):
-            every, first = every[which], first[which]
-        if (every[1:] <= every[:-1]).all():  # as a database has them
-            ascending = every[::-1]
-            long = len(every) - int(np.searchsorted(ascending, MAX_TARGET_LENGTH, "right"))
-            some = slice(long, len(every) - int(np.searchsorted(ascending, 0, "right")))
-            targets = Targets(np.arange(some.start, some.stop), first[some], every[some])
+        lengths, first = sequences.lengths, sequences.offsets[:-1]
+        if len(which) != len(lengths) or not np.array_equal(which, np.arange(len(which))):
+            lengths, first = lengths[which], first[which]
+        if (lengths[1:] <= lengths[:-1]).all():  # as a database has them
+            ascending = lengths[::-1]
+            long = len(lengths) - int(np.searchsorted(ascending, MAX_TARGET_LENGTH, "right"))
+            some = slice(long, len(lengths) - int(np.searchsorted(ascending, 0, "right")))
+            targets = Targets(np.arange(some.start, some.stop), first[some], lengths[some])
         else:
-            order = np.argsort(-every, kind="stable")
-            order = order[(every[order] > 0) & (every[order] <= MAX_TARGET_LENGTH)]
-            targets = Targets(order, first[order], every[order])
+            order = np.argsort(-lengths, kind="stable")
+            order = order[(lengths[order] > 0) & (lengths[order] <= MAX_TARGET_LENGTH)]
+            targets = Targets(order, first[order], lengths[order])
         long = 0
         if long_apart:
             total = int(targets.lengths.sum()) * queries
             more, least = _MORE_IN_FLIGHT
             usual = min(total // _TARGETS_IN_FLIGHT, max(least, total // more))
-            usual = max(_MIN_LONG_TARGET, usual)
+            usual = max(_MIN_LONG_TARGET, min(usual, _MOST_USUAL))
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(sequences, which, shares, np.flatnonzero(every > MAX_TARGET_LENGTH), queries)
+        return cls(sequences, which, shares, np.flatnonzero(lengths > MAX_TARGET_LENGTH), queries)
 
-    def first_needed(self, groups: Sequence[Sequence[int]]) -> npt.NDArray[np.intp]:
+    def first_needed(self, groups: Sequence[Streams[int]]) -> npt.NDArray[np.intp]:
         """Return the place of the first target, of all shares, that groups need, shape (groups,).
 
         Groups have numbers of targets, which are queries too. With a target before its own place a
@@ -139,7 +141,7 @@ class SortedTargets:
         place = np.zeros(len(self.which), np.intp)  # 0 of those that are in no share
         order = np.concatenate([share.order for share, _ in self.shares] or [place[:0]])
         place[order] = np.arange(len(order))
-        return np.array([place[numbers].min() for numbers in groups], np.intp)
+        return np.array([place[every(group)].min() for group in groups], np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +168,9 @@ class PackedTargets:
         """Its buffers on the device."""
         return self.slots, self.words
 
-    def results(self, geometry: Geometry) -> int:
-        """Return how many scores there are for each group of queries."""
-        return len(self.columns) * geometry.results
+    def scores(self, geometry: Geometry) -> int:
+        """Return how many scores there are for each query, those of no targets too."""
+        return len(self.columns) * geometry.targets
 
     def border_columns(self, geometry: Geometry) -> npt.NDArray[np.int64]:
         """Return the places of borders before each work group, and behind the last one."""

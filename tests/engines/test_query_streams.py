@@ -1,0 +1,193 @@
+"""Streams of engine `lanes`: queries one behind another in the same lanes."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from glsw.batch import Batch
+from glsw.engines.lanes import geometries, pipeline, streams
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometry
+from glsw.engines.lanes.streams import every, joins, lane_infos, taken
+from glsw.engines.reference import Reference
+from glsw.engines.tiles import Tile
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast()
+NUMBERS = ["int32", "f32"]
+ALL = 2**30  # targets, for which groups are as large as they may be
+
+
+def sequences(seed, lengths, letters=20):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, letters, n).astype(np.uint8) for n in lengths]
+
+
+def on_hardware(device, monkeypatch, number, *, subgroups=0, **options):
+    """Return an engine that works as on hardware."""
+    monkeypatch.setattr(Lanes, "on_software", False)
+    engine = Lanes(BLOSUM62, device, number=number, **options)
+    info = replace(device.info, software=False)
+    engine.geometries = Geometries(BLOSUM62, info, number, **options)
+    return engine
+
+
+def expected(queries, targets):
+    """Return all scores by the reference."""
+    batches = (Batch.one_to_many(query, targets) for query in queries)
+    return np.array([Reference(BLOSUM62).scores(batch) for batch in batches])
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("count", [1, 2])
+def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, int(rng.choice([100, 400, 3000])), rng.integers(1, 800))
+    number = "f32" if count == 2 else "int32"
+    made = Geometries(BLOSUM62, replace(device.info, software=False), number)
+    shape = made._of_streams
+    groups = list(made.together(lengths, ALL))
+    assert sorted(q for group in groups for q in every(group)) == list(range(len(lengths)))
+    assert all(len(group) <= count for group in groups)
+    rows = used = 0
+    for group in groups:
+        own = [lengths[stream].tolist() for stream in group]
+        assert own[0][0] == max(every(own))
+        assert not joins(group) or min(every(own)) > 0
+        assert not joins(group) or own[0][0] > shape.strip
+        if joins(group) and len(groups) > 1 and group is not groups[-1]:
+            rows += shape.strips_of(own) * shape.strip * len(group)
+            used += sum(map(sum, own))
+    if rows > 2**15 and lengths.max() > 300:
+        assert used > 0.9 * rows
+
+
+def test_small_scans_have_groups_as_many_as_queries(device):
+    """Else a few work groups would take all queries, one after the other."""
+    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    lengths = np.full(40, 500)
+    assert len(list(made.together(lengths, 10))) == 20
+    assert len(list(made.together(lengths, ALL))) < 10
+
+
+def test_a_long_query_does_not_wait_for_short_ones(device):
+    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    assert next(made.together(np.array([50, 9000, 60]), ALL)) == [[1]]
+
+
+def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
+    monkeypatch.setattr(geometries, "_WINDOW", 4)
+    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    lengths = np.random.default_rng(3).integers(1, 700, 50)
+    groups = list(made.together(lengths, ALL))
+    assert sorted(q for group in groups for q in every(group)) == list(range(50))
+    longest = [lengths[group[0][0]] for group in groups]
+    assert all(a >= b for a, b in pairwise(longest))
+
+
+def test_what_lanes_are_told():
+    shape = Geometry(F16, 4, 2, 32, SHARED, queries=2, at_once=True, stream=True)
+    assert shape.strips_of([[9, 4], [5]]) == 2
+    (found,) = lane_infos([[[9, 4], [5]]], shape)
+    assert found.tolist() == [
+        [[0, 0, 2, 0], [0xFFFFFFFF, 0, 2, 1]],
+        [[0xFFFFFFFF, 0, 2, 1], [0xFFFF0000, 1, 2, 1]],
+    ]
+    shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True, stream=True)
+    found = lane_infos([[[20, 3]], [[8]]], shape)
+    assert found[0].tolist() == [
+        [[0, 0, 0, 0]],
+        [[0xFFFFFFFF, 0, 0, 0]],
+        [[0xFFFFFFFF, 0, 0, 1]],
+        [[0, 1, 1, 1]],
+    ]
+    assert found[1, 0].tolist() == [[0, 2, 2, 1]]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 4}, {"rows": 16, "chain": 8}]
+)
+def test_scores_are_those_of_the_reference(device, number, options, monkeypatch):
+    engine = on_hardware(device, monkeypatch, number, **options)
+    monkeypatch.setattr(geometries, "_WORK", 1)
+    lengths = np.random.default_rng(7).integers(1, 220, 30)
+    queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
+    groups = engine.geometries.together(queries.lengths, 40)
+    assert any(joins(group) for group in groups)
+    related = [np.concatenate([queries[k][-40:], queries[k + 1][:50]]) for k in range(9)]
+    parts = [Sequences.of([*sequences(9, range(40)), *related]), Sequences.of(sequences(10, [700]))]
+    for part, found in zip(parts, engine.scan(queries, parts), strict=True):
+        assert found.tolist() == expected(queries, part).tolist()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
+    """A target of two queries, one behind the other, has no better score than with each of them."""
+    engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
+    monkeypatch.setattr(geometries, "_WORK", 1)
+    (whole,) = sequences(11, [96])
+    queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
+    targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
+    groups = list(engine.geometries.together(queries.lengths, 3))
+    assert any(joins(group) for group in groups)
+    (found,) = engine.scan(queries, [targets])
+    assert found.tolist() == expected(queries, targets).tolist()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
+    engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
+    monkeypatch.setattr(geometries, "_WORK", 1)
+    own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
+    want = expected(own, own)
+    for cells in (1, 2**40):  # several rounds, or one
+        monkeypatch.setattr(pipeline, "_FIRST_CELLS", cells)
+        ran = []
+        round_of = Lanes.round_of
+        monkeypatch.setattr(
+            Lanes, "round_of", lambda *a, of=round_of, to=ran: to.append(a[1]) or of(*a)
+        )
+        (found,) = engine.scan(own, [own])
+        assert found.tolist() == want.tolist()
+        assert any(joins(group) for groups in ran for group in groups)
+    bounds = np.full(60, 25, np.int32)
+    (found,) = engine.passing([Tile(own, own, bounds, bounds)])
+    query, target = np.nonzero(want >= 25)
+    assert found.query.tolist() == query.tolist()
+    assert found.target.tolist() == target.tolist()
+    assert found.score.tolist() == want[query, target].tolist()
+
+
+def test_scores_that_floats_do_not_hold(device, monkeypatch):
+    engine = on_hardware(device, monkeypatch, "f32")
+    monkeypatch.setattr(geometries, "_WORK", 1)
+    queries = sequences(14, [900, 800, 500, 300, 40, 30])
+    targets = Sequences.of([*queries, *sequences(15, range(50))])
+    want = expected(queries, targets)
+    assert want.max() > 2048
+    (found,) = engine.scan(Sequences.of(queries), [targets])
+    assert found.tolist() == want.tolist()
+
+
+def test_long_targets_have_chains_of_their_own(device, monkeypatch):
+    monkeypatch.setattr("glsw.engines.lanes.targets._MIN_LONG_TARGET", 60)
+    monkeypatch.setattr("glsw.engines.lanes.targets._TARGETS_IN_FLIGHT", 2**20)
+    engine = on_hardware(device, monkeypatch, "f32")
+    monkeypatch.setattr(geometries, "_WORK", 1)
+    queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
+    targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
+    (found,) = engine.scan(queries, [targets])
+    assert found.tolist() == expected(queries, targets).tolist()
+
+
+def test_most_letters_of_a_stream(monkeypatch):
+    monkeypatch.setattr(streams, "_FULL", 2)  # no group is ever full
+    left = [(100, k) for k in range(1000)]
+    group = taken(left, 2, 10, 160)
+    assert 4096 <= sum(length for length, _ in group[0]) < 4096 + 160
+    assert len(left) == 1000 - len(every(group))

@@ -134,7 +134,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     residues = int(own.lengths.sum())
     assert sum(reported) == (residues**2 + int((own.lengths**2).sum())) / 2
     beyond = residues * int(own.lengths[own.lengths > 55].sum()) if case == "long" else 0
-    assert residues**2 / 2 <= sum(computed) + beyond < 0.85 * residues**2
+    assert residues**2 / 2 <= sum(computed) + beyond < 0.87 * residues**2
     assert not Lanes(UNEVEN, device).halves
 
 

@@ -10,6 +10,7 @@ from copy import copy
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from glsw.engines.base import (
 )
 from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
 from glsw.engines.cpu_pairs import MAX_TABLE
+from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.windowed import Windowed, cuts
 from glsw.engines.windows import WindowScores
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
+_REPEATED = 16 * LANES  # pairs of one query, below which it takes long to repeat some
+_LARGEST_8 = 2**7 - 1
 _MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
 
 
@@ -99,6 +103,7 @@ class Cpu(Engine):
         self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
         self._single = cpu_pairs.SinglePairs(scoring) if single else None
+        self._words: WeakKeyDictionary[Sequences, Words] = WeakKeyDictionary()
 
     @property
     def where(self) -> str:
@@ -119,8 +124,8 @@ class Cpu(Engine):
 
     @property
     def cells_at_once(self) -> int:
-        """Cells that `scan` should compute before it yields: half a second with two threads."""
-        return 2**32
+        """Cells that `scan` should compute before it yields: two seconds with two threads."""
+        return 2**34
 
     @property
     def targets_at_once(self) -> int:
@@ -211,7 +216,8 @@ class Cpu(Engine):
         alone = pairs[: len(pairs) * (exact or not self._able)]
         if self._able and single and not ends and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
-            alone = pairs[sharing[batch.query_index[pairs]] < _FEW]
+            few = sharing[batch.query_index[pairs]] < _FEW
+            alone = pairs[few | self._repeated(batch, pairs)]
         jobs: list[Job] = []
         if single and len(alone):
             jobs += single.begin(pool, batch, alone, self.threads, ends=ends)
@@ -235,6 +241,15 @@ class Cpu(Engine):
             return found
 
         return finish
+
+    def _repeated(self, batch: Batch, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
+        queries, targets = batch.queries, batch.targets
+        best = int(queries.lengths.max()) * int(self.scoring.matrix.max())
+        if len(targets) >= _REPEATED or best <= _LARGEST_8:
+            return np.zeros(len(pairs), bool)
+        words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))
+        return words.alike(queries)[batch.query_index[pairs], batch.target_index[pairs]]
 
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None

@@ -19,7 +19,9 @@ H along the path that `glsw.traceback` walks from C is the same in both, and a m
 is one of a best alignment in the whole table is one in the part, and the other way round. So the
 path is the same.
 
-If there are more than `_MOST_BEGINS` such B, the whole table is kept.
+If there are more than `_MOST_BEGINS` such B, or the table is small, all columns are kept that best
+alignments may have. The pass of 1 has the first column in which one ends, and a pass from the last
+row and column backwards the last in which one begins; none spans more than its score allows.
 
 The library has letters for `_MOST_FORBIDDEN` pairs of a mask, at equal distances on it. With these
 forbidden no score is lower than with the mask. So if the path has no pair of the mask, it is that
@@ -44,7 +46,8 @@ from glsw.scoring.scoring import Scoring
 LARGEST_16 = 2**14
 """Above all scores in 16 bits, and twice the costs."""
 _LARGEST_LONG = 2**29  # of scores that say lengths too
-_SMALL_TABLE = 2**18  # cells of a table that is kept at once
+_SMALLEST_TABLE, _SMALL_TABLE = 2**15, 2**18  # cells of which all, or whole columns, are kept
+_USUAL_COLUMNS = 4  # that best alignments may have, for each row
 _LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
 _MOST_BEGINS = 6  # of best alignments
 _MOST_FORBIDDEN = 160
@@ -109,10 +112,14 @@ class LocalPaths:
     def _best(self, query: Codes, target: Codes, forbidden: Places) -> Walked:
         """Return the best alignment without pairs that are forbidden."""
         texts, region = self._lettering.texts(query, target, forbidden), None
-        if len(query) * len(target) > _SMALL_TABLE:
+        if len(query) * min(len(target), _USUAL_COLUMNS * len(query)) > _SMALL_TABLE:
             region = self._region(query, target, forbidden, texts)
         if region is None:
-            return self._path(texts)
+            first, stop = 0, len(target)
+            if len(query) * len(target) > _SMALLEST_TABLE:
+                first, stop = self._columns(query, texts)
+            (score, i, j), runs = self._path(texts._replace(target=texts.target[first:stop]))
+            return (score, i, first + j), runs
         (row, column), (i, j) = region.first, region.end
         part = texts._replace(query=texts.query[row:i], target=texts.target[column:j])
         (score, *_), runs = self._path(part, ends_last=True)
@@ -135,14 +142,21 @@ class LocalPaths:
             costs = self._scoring.deletion
             return (score, *end), path_to(cells, end, (query, target), matrices.listed, costs)
 
+    def _columns(self, query: Codes, texts: Texts) -> tuple[int, int]:
+        """Return the first column that a best alignment may have, and the last one, exclusive."""
+        bits, found = self._first_end(texts)
+        if not found.score:
+            return 0, 0
+        span = self._longest_span(query, found.score)
+        first = max(0, found.j - span)
+        last = self._run(Texts(texts.query[::-1], texts.target[first:][::-1], texts.matrices), bits)
+        return first, len(texts.target) - last.j + span
+
     def _region(
         self, query: Codes, target: Codes, forbidden: Places, texts: Texts
     ) -> _Region | None:
         """Return the table to keep; None if best alignments begin with many different pairs."""
-        bits = 16 if self._striped and 2 * self._largest <= LARGEST_16 else 32
-        found = self._run(texts, bits)
-        if bits == 16 and found.score >= LARGEST_16:
-            bits, found = 32, self._run(texts)
+        bits, found = self._first_end(texts)
         score = found.score
         if not score:
             return _Region((0, 0), (0, 0))
@@ -170,6 +184,14 @@ class LocalPaths:
         end = max(ends, key=lambda cell: (sum(cell), -cell[0]))
         rows, columns = zip(*(b for b in begins if b[0] < end[0] and b[1] < end[1]), strict=True)
         return _Region((min(rows), min(columns)), end)
+
+    def _first_end(self, texts: Texts) -> tuple[int, Best]:
+        """Return the first end of a best alignment, and the bits that its score needs."""
+        if self._striped and 2 * self._largest <= LARGEST_16:
+            found = self._run(texts, 16)
+            if found.score < LARGEST_16:
+                return 16, found
+        return 32, self._run(texts)
 
     def _longest_span(self, query: Codes, score: int) -> int:
         """Return how many columns an alignment with a score has at most, as in `windows`."""

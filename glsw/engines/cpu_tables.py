@@ -30,6 +30,8 @@ def best_cell(table: _Table, score: int) -> tuple[int, int]:
     """
     n = table.shape[1]
     cells = np.flatnonzero(table.reshape(-1) == score)
+    if len(cells) == 1:
+        return int(cells[0]) // n + 1, int(cells[0]) % n + 1
     rows, columns = np.divmod(cells[cells // n + cells % n == (cells // n + cells % n).max()], n)
     return int(rows[0]) + 1, int(columns[0]) + 1
 

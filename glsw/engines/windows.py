@@ -1,25 +1,31 @@
 """Windows: long targets cut into parts that overlap, for queries that are short beside them.
 
-A local alignment has a positive score. So the residues of the target that stand opposite gaps are
-bounded by what the aligned pairs can pay for: let P be the sum, over the residues of the query, of
-the best score that each can have with any letter (or 0 if that is negative). An alignment with D
-residues of the target in gaps scores at most P minus the cost of these gaps. One gap of D residues
-is the cheapest way to have them, because opening costs at least as much as extending, so
+A best alignment can be cut at each of its gaps: what comes before a gap pays for all gaps up to it
+and more, as the alignment would be better without both, and what comes behind it pays for all from
+it on. So the residues of the target that stand opposite gaps are bounded by what the aligned pairs
+can pay for: let T be the sum, over the residues of the query, of the best score that each can have
+with any letter (or 0 if that is negative), less 1, and C the costs of the k gaps in the query, c of
+the dearest, which is paid for on both sides:
 
-    P - gap_open - (D - 1) * gap_extend >= 1
+    C + c <= T,  and as c >= C / k,  C <= T - T / (k + 1)
 
-and the alignment spans at most m + D residues of the target, m of which stand opposite the query.
+Of these C, k times d = gap_open - gap_extend are not for the D residues in the gaps:
 
-Let windows overlap by this span minus 1: then every alignment lies in a window as a whole, and in
-it has the same score. No window has more, as each alignment in it is one of the target. So
+    D * gap_extend <= T - T / (k + 1) - k * d <= (sqrt(T) - sqrt(d))**2
+
+which is the maximum over k. There is no gap if T < 2 * gap_open. The alignment spans at most m + D
+residues of the target, m of which stand opposite the query.
+
+Let windows overlap by this span minus 1: then every best alignment lies in a window as a whole, and
+in it has the same score. No window has more, as each alignment in it is one of the target. So
 
 - the best score is the maximum over the windows, and the same cells reach it;
 - the best cell of the conventional end, with the largest i + j, then the smallest i, is in the
   columns behind s + 1 - m, s being where the last window with the best score begins: some best cell
   has j > s there, so the sum is at least s + 2, and i is at most m;
-- every alignment that ends there begins less than a span before, so that a cut-out of the target
-  from s + 1 - m - span to the end of that window has it. The path traced back is the same: in a
-  cell of a best path the values are those of the whole table, as every alignment up to there,
+- every best alignment that ends there begins less than a span before, so that a cut-out of the
+  target from s + 1 - m - span to the end of that window has it. The path traced back is the same:
+  in a cell of a best path the values are those of the whole table, as every alignment up to there,
   continued along the path, is a best one too, and elsewhere they can only be lower.
 
 Pairs that masks forbid take alignments away and add none, so all of this holds with masks.
@@ -54,7 +60,7 @@ _Int64 = npt.NDArray[np.int64]
 
 
 def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
-    """Return how many residues of a target a local alignment of each query spans at most.
+    """Return how many residues of a target a best alignment of each query spans at most.
 
     Parameters
     ----------
@@ -71,14 +77,19 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
     >>> scoring = Scoring.match_mismatch(2, -3, gap_open=7, gap_extend=2)
     >>> queries = Sequences.of([np.zeros(length, np.uint8) for length in (20, 3)])
     >>> longest_spans(scoring, queries).tolist()
-    [37, 3]
+    [29, 3]
     """
     best = np.maximum(scoring.matrix.max(axis=1), 0).astype(np.int64)
     sums = np.concatenate([[0], np.cumsum(best[queries.residues])])[queries.offsets]
-    room = np.diff(sums) - 1 - scoring.deletion.open
-    extend = scoring.deletion.extend
-    gaps = np.where(room >= 0, 1 + room // extend if extend else _ENDLESS, 0)
-    return np.minimum(queries.lengths + gaps, _ENDLESS)
+    total, costs = np.maximum(np.diff(sums) - 1, 0), scoring.deletion
+    if not costs.extend:
+        gaps = np.full(len(total), _ENDLESS)
+    else:
+        most = np.sqrt(total) - np.sqrt(costs.open - costs.extend)
+        gaps = np.ceil(most**2 / costs.extend).astype(np.int64)
+    gaps[total < 2 * costs.open] = 0
+    spans: _Int64 = np.minimum(queries.lengths + gaps, _ENDLESS)
+    return spans
 
 
 def window_length(span: int, residues: int, windows: int, together: int = 1) -> int:
@@ -294,9 +305,12 @@ def window_groups(
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
-        together = len(group) if engine.mixes_queries else 1
-        residues = len(part.residues) * together
-        length = window_length(span, residues, fill, engine.targets_together)
+        residues, targets, together = len(part.residues), fill, engine.targets_together
+        if engine.mixes_queries:
+            residues *= len(group)
+        else:  # several queries keep it busy if they fill the lanes
+            targets = max(fill // len(group), together)
+        length = window_length(span, residues, targets, together)
         key = length, span - 1
         if not length or not long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))

@@ -55,6 +55,16 @@ class Ranking(NamedTuple):
         chosen = np.flatnonzero(scores >= self._bound(scores))
         return np.sort(hits_of(scores[chosen], targets[chosen]))[: self.top]
 
+    def best_of_each(
+        self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]
+    ) -> list[RankedHits]:
+        """Return the hits of each query to keep, given scores, shape (queries, targets)."""
+        if len(targets) > _BLOCK_SIZE:
+            return [self.best(row, targets) for row in scores]
+        hits = np.sort(hits_of(scores, targets), axis=1)
+        counts = (scores >= self.min_score).sum(axis=1).tolist()
+        return [row[:count][: self.top] for row, count in zip(hits, counts, strict=True)]
+
     def merged(self, *hits: RankedHits) -> RankedHits:
         """Return the hits to keep of several lists."""
         return np.sort(np.concatenate(hits))[: self.top]

@@ -158,9 +158,9 @@ def scan(
         for part in parts:
             scores, places = next(scores_of_tasks)
             cut = None if places is None else part.numbers[places.targets].tolist()
-            for q, row in enumerate(scores):
-                best = ranking.best(row, part.numbers)
-                hits[q] = ranking.merged(hits[q], best)
+            best_of_each = ranking.best_of_each(scores, part.numbers)
+            for q, (row, best) in enumerate(zip(scores, best_of_each, strict=True)):
+                hits[q] = ranking.merged(hits[q], best) if len(hits[q]) else best
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.lengths)
                 if places is not None and cut and len(best):
@@ -210,7 +210,7 @@ def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
 
 def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:
     """Return which of the targets that were cut are hits: their places in the list, and they."""
-    among = set(target_numbers(hits).tolist()).intersection(cut)
+    among = {*target_numbers(hits).tolist()}
     return [(c, target) for c, target in enumerate(cut) if target in among]
 
 

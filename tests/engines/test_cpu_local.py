@@ -68,14 +68,22 @@ def scorings(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(scorings(), st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 40), st.booleans())
+@given(
+    scorings(),
+    st.integers(0, 2**32),
+    st.integers(0, 6),
+    st.integers(1, 40),
+    st.booleans(),
+)
 def test_further_alignments_are_those_of_numpy(scoring, seed, begins, forbidden, all_letters):
-    """Three disjoint alignments, with few letters for their masks."""
+    """Three disjoint alignments, with few letters for their masks; or whole columns are kept."""
     rng = np.random.default_rng(seed)
     letters = len(scoring.alphabet) if all_letters else 3
     query, target = related(rng, letters, int(rng.choice([12, 60, 150])))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cpu_local, "_MOST_BEGINS", begins)
+        patched.setattr(cpu_local, "_SMALL_TABLE", 0 if begins else 2**30)
+        patched.setattr(cpu_local, "_SMALLEST_TABLE", 0)
         patched.setattr(cpu_local, "_MOST_FORBIDDEN", forbidden)
         patched.setattr(cpu_local, "_MOST_AGAIN", 1 + forbidden // 4)
         paths, mask = LocalPaths(scoring), Mask.nothing(len(query))

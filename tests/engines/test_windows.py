@@ -40,10 +40,10 @@ def related(random, m, n, letters=2):
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.integers(0, 2**32), st.integers(0, len(SCORINGS) - 1), st.integers(1, 12), st.booleans())
+@given(st.integers(0, 2**32), st.integers(0, len(SCORINGS) - 1), st.integers(1, 24), st.booleans())
 def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     random, scoring = np.random.default_rng(seed), SCORINGS[which]
-    query, target = related(random, m, int(random.integers(30, 160)))
+    query, target = related(random, m, int(random.integers(30, 200)))
     n = len(target)
     mask = Mask.nothing(m)
     if masked:
@@ -69,24 +69,32 @@ def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     assert (cropped[0], cropped[1], cropped[2] + start) == (score, i, j)
     whole, _ = trace(query, target, scoring, i, j, mask=mask)
     there, _ = trace(query, crop, scoring, *cropped[1:], mask=part)
+    assert whole[0, -1] - whole[0, 0] <= span
     there[0] += start
     assert there.tolist() == whole.tolist()
     assert n >= stop > start >= 0
 
 
-def test_no_alignment_spans_more_and_some_span_as_much():
-    scoring = SCORINGS[0]
-    query = np.zeros(6, np.uint8)
+def test_some_alignments_span_as_much():
+    scoring = Scoring.match_mismatch(1, -100, gap_open=3, gap_extend=1)
+    query = np.zeros(19, np.uint8)
     (span,) = longest_spans(scoring, Sequences.of([query])).tolist()
-    assert span == 6 + 3  # 12 - 7 - 2 - 2 = 1
-    target = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0], np.uint8)
-    costly = Scoring.match_mismatch(2, -100, 7, 2)
-    score, i, j = best_end(query, target, costly)
-    assert score == 6
-    cheap = Scoring.match_mismatch(2, -100, 1, 1)
-    score, i, j = best_end(query, target, cheap)
-    coordinates, _ = trace(query, target, cheap, i, j)
-    assert (score, coordinates[0, -1] - coordinates[0, 0]) == (9, 9)
+    assert span == 19 + 8
+    pieces = [
+        np.full(n, letter, np.uint8) for n, letter in ((7, 0), (4, 1), (6, 0), (4, 1), (6, 0))
+    ]
+    target = np.concatenate(pieces)
+    score, i, j = best_end(query, target, scoring)
+    coordinates, _ = trace(query, target, scoring, i, j)
+    assert (score, coordinates[0, -1] - coordinates[0, 0]) == (7, span)  # 19 - 6 - 6
+
+
+@pytest.mark.parametrize(("length", "expected"), [(14, 14), (15, 15 + 2), (100, 100 + 30)])
+def test_spans_of_queries(length, expected):
+    """No gap can be paid for twice, only one, or several."""
+    scoring = Scoring.match_mismatch(1, -1, gap_open=7, gap_extend=2)
+    spans = longest_spans(scoring, Sequences.of([np.zeros(length, np.uint8)]))
+    assert spans.tolist() == [expected]
 
 
 def test_gaps_that_cost_nothing_have_no_windows():

@@ -102,6 +102,15 @@ def test_the_best_are_kept(scores, top, least, size, random):
 
 
 @pytest.mark.parametrize("top", [1, 3, 700, None])
+@pytest.mark.parametrize("count", [0, 1, 7, 200])
+def test_the_best_of_each_query(top: int | None, count: int) -> None:
+    scores = np.random.default_rng(3).integers(0, 9, (5, count)).astype(np.int32)
+    numbers, ranking = np.arange(count)[::-1] + 5, Ranking(top, 4)
+    found = [each.tolist() for each in ranking.best_of_each(scores, numbers)]
+    assert found == [ranking.best(row, numbers).tolist() for row in scores]
+
+
+@pytest.mark.parametrize("top", [1, 3, 700, None])
 def test_large_scores_and_many_sequences(top: int | None) -> None:
     scores = np.random.default_rng(2).integers(0, 2**31, 50_000).astype(np.int32)
     scores[[5, 77, 40_000]] = 2**31 - 1

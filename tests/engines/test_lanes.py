@@ -190,6 +190,22 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
     assert len(sorted_targets.beyond) > 0
 
 
+@pytest.mark.parametrize(
+    ("lengths", "queries", "long"),
+    [
+        ([9000] * 1000, 10**4, 0),  # windows of a genome
+        ([400] * 50_000 + [9000] * 10, 10**4, 10),
+        ([400] * 50_000 + [8000] * 10, 10**4, 0),
+        ([400] * 50_000 + [8000] * 10, 1, 10),
+    ],
+)
+def test_few_targets_are_long(lengths, queries, long):
+    targets = Sequences(np.zeros(sum(lengths), np.uint8), np.cumsum([0, *lengths]))
+    which = np.arange(len(lengths), dtype=np.int32)
+    found = SortedTargets.of(targets, which, long_apart=True, queries=queries)
+    assert [len(share.order) for share, is_long in found.shares if is_long] == [long][: long > 0]
+
+
 def test_ends_and_alignments_come_from_the_router(device):
     batch = Batch.pairwise(database(14, 9), database(15, 9))
     engine = Lanes(BLOSUM62, device)

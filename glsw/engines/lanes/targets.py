@@ -36,7 +36,7 @@ MAX_TARGET_LENGTH = 2**15
 """llvmpipe ends all loops of an invocation after 65535 rounds."""
 _MIN_LONG_TARGET = 512  # residues
 _TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy until one as long as all of them ends
-_MOST_USUAL = 2**13  # residues, so that no work group takes much of a second
+_MOST_USUAL = 2**13, 4  # residues, or of the mean, so that few work groups end much later
 _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
 
 
@@ -123,10 +123,11 @@ class SortedTargets:
             targets = Targets(order, first[order], lengths[order])
         long = 0
         if long_apart:
-            total = int(targets.lengths.sum()) * queries
-            more, least = _MORE_IN_FLIGHT
-            usual = min(total // _TARGETS_IN_FLIGHT, max(least, total // more))
-            usual = max(_MIN_LONG_TARGET, min(usual, _MOST_USUAL))
+            residues, (most, of_mean) = int(targets.lengths.sum()), _MOST_USUAL
+            total, (more, least) = residues * queries, _MORE_IN_FLIGHT
+            most = max(most, of_mean * residues // max(1, len(targets.lengths)))
+            usual = min(total // _TARGETS_IN_FLIGHT, max(least, total // more), most)
+            usual = max(_MIN_LONG_TARGET, usual)
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]

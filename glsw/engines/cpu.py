@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
-_REPEATED = 16 * LANES  # pairs of one query, below which it takes long to repeat some
-_LARGEST_8 = 2**7 - 1
+_FEW_TARGETS = 16 * LANES  # of a query, among which one repeated pair takes much of the time
+_LARGEST_OF_8_BITS = 2**7 - 1
 _MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
 
 
@@ -246,7 +246,7 @@ class Cpu(Engine):
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
         queries, targets = batch.queries, batch.targets
         best = int(queries.lengths.max()) * int(self.scoring.matrix.max())
-        if len(targets) >= _REPEATED or best <= _LARGEST_8:
+        if len(targets) >= _FEW_TARGETS or best <= _LARGEST_OF_8_BITS:
             return np.zeros(len(pairs), bool)
         words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))
         return words.alike(queries)[batch.query_index[pairs], batch.target_index[pairs]]

@@ -194,7 +194,7 @@ class LocalPaths:
         return 32, self._run(texts)
 
     def _longest_span(self, query: Codes, score: int) -> int:
-        """Return how many columns an alignment with a score has at most, as in `windows`."""
+        """Return how many columns alignments of a score span at most; more gaps would cost more."""
         room = int(self._highest[query].sum()) - score - self._costs[0]
         if not self._costs[1]:
             return 2**62

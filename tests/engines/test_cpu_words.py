@@ -36,7 +36,7 @@ def in_lanes(monkeypatch):
 
 @pytest.mark.parametrize("repeated", [0, 16 * cpu_lanes.LANES])
 def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes, monkeypatch):
-    monkeypatch.setattr(module, "_REPEATED", repeated)
+    monkeypatch.setattr(module, "_FEW_TARGETS", repeated)
     targets = random_sequences(4, [300] * 40)
     parts = [targets[3][10:130].copy(), targets[9][50:170].copy(), targets[9][250:290].copy()]
     parts[1][::20] = 14  # N

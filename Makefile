@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test fuzz bench readme-tables lint format typecheck wheel pages dist site clean
+.PHONY: help demo check test fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
 # What breaks most often: a minute or two with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -54,8 +54,13 @@ bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark
 	$(BIN)/python -m bench report bench-results/this-device.ndjson bench/results/h100.ndjson \
 	--output bench-results; exit $$status
 
-readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md, docs/SENSITIVITY.md
+readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md, docs/
 	$(BIN)/python -m bench readme
+
+# The table of docs/DEVICES.md: every shader before the compilers of devices that are not here.
+vendors: $(VENV)/installed-dev ## compile the shaders with other vendors' drivers: make vendors DEVICE=intel-tgl
+	@PYTHON=$(BIN)/python tools/ensure-vendors.sh .vendors; status=$$?; [ $$status -le 1 ] || exit $$status; \
+	$(BIN)/python -m bench compilers --measure $(DEVICE:%=--device %) && exit $$status
 
 site: $(VENV)/installed-docs ## build the documentation in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -87,7 +92,7 @@ dist: pages ## build the archives, check them, install each into an empty enviro
 	$(BIN)/python packaging/bioconda.py dist/*.tar.gz
 
 clean: ## remove everything that make and the tools made
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .vendors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find glsw tests bench demo -name __pycache__ -type d -exec rm -rf {} +
 
 $(BIN)/python:

@@ -8,6 +8,8 @@
 layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE readonly
 #include "lib/columns.glsl"
+#define TOGETHER CHAIN
+#include "lib/neighbours.glsl"
 #include "lib/chain.glsl"
 #include "lib/strip_borders.glsl"
 #include "lib/lane_scores.glsl"
@@ -22,6 +24,10 @@ uniform int first_group;
 uniform uint first_border, border_stride;  // the stride from one query along y to the next
 
 void main() {
+    if (proving == 1) {
+        best_scores[lane()] = in_order();
+        return;
+    }
     int t = lane_in_chain(), chains = WORKGROUP / CHAIN;
     int group = int(gl_WorkGroupID.x) + first_group;
     int slot = group * chains + lane() / CHAIN;
@@ -49,9 +55,10 @@ void main() {
             next_word = word_of(columns, k + 1 - t);
             Scores scores[STEP];
             Number f[STEP], diagonal[STEP];
+            above = from_lane_before(k, below, next_above);
             for (int c = 0; c < STEP; ++c) {
                 scores[c] = scores_of(letters_in(word, c));
-                above[c] = of_same_query(from_lane_before(k * STEP + c, below[c], next_above[c]));
+                above[c] = of_same_query(above[c]);
                 f[c] = from_bits(above[c].f);
                 diagonal[c] = from_bits(c == 0 ? corner : above[max(c - 1, 0)].h);
             }

@@ -8,6 +8,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/gap_scan.glsl"
+#define TOGETHER WORKGROUP
+#include "lib/neighbours.glsl"
 #include "lib/from_left.glsl"
 #include "lib/block_borders.glsl"
 #include "lib/best.glsl"
@@ -16,6 +18,10 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scan_strips.glsl"
 
 void main() {
+    if (proving == 1) {
+        candidate_cells[lane()].x = in_order();
+        return;
+    }
     int p = int(gl_WorkGroupID.y), block = first_block + int(gl_WorkGroupID.x), t = lane();
     Pair pair = pair_at(uint(p));
     Part part = part_of(pair, p);

@@ -193,16 +193,6 @@ def test_recurrence_is_written_once() -> None:
     assert strays == []
 
 
-@with_subtests("path", SHADERS)
-def test_shader_is_short(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 80
-
-
-@with_subtests("path", [*IMPORTS.modules(), *sorted((ROOT / "bench").rglob("*.py"))])
-def test_modules_have_at_most_400_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
-
-
 def test_public_names() -> None:
     import glsw
 

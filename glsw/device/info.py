@@ -12,13 +12,18 @@ from glsw.device.context import read_integer
 COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 
-_GL_SUBGROUP_SIZE = 0x9532
+_GL_SUBGROUP_SIZE, _GL_SUBGROUP_STAGES, _GL_SUBGROUP_FEATURES = 0x9532, 0x9533, 0x9534
+_COMPUTE_STAGE = 0x20
+_BASIC_AND_SHUFFLES = 0x01 | 0x10 | 0x20  # shuffles, and those by a distance
 
 _SOFTWARE = re.compile(
     "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
     "|microsoft basic render|gdi generic|software renderer|software rasterizer",
     re.IGNORECASE,
 )
+
+# Names that nouveau gives: of all cards, of Fermi's and of the first of Kepler's.
+_NOUVEAU, _FIRST_KEPLERS = re.compile(r"^NV[0-9A-F]{2,3}$"), re.compile(r"^NV(C|D|E[0-7])")
 
 _LIMITS = {
     "max_texture_size": 0x0D33,
@@ -53,7 +58,8 @@ class DeviceInfo:
     compute : bool
         Has compute shaders and storage buffers: GL 4.3 or newer.
     subgroup_size : int
-        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 without it.
+        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 where compute shaders have no shuffles.
+        A compiler may choose fewer lanes for a program.
     half : bool
         16-bit floats in shaders: ``GL_NV_gpu_shader5`` or ``GL_AMD_gpu_shader_half_float``.
     limits : dict of int
@@ -72,6 +78,15 @@ class DeviceInfo:
     subgroup_size: int
     half: bool
     limits: dict[str, int] = field(repr=False)
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers of an invocation, about: with more values a compiler spills."""
+        if self.vendor.startswith(("NVIDIA", "AMD", "ATI")):
+            return 255
+        if _NOUVEAU.search(self.name):
+            return 63 if _FIRST_KEPLERS.search(self.name) else 255
+        return 128
 
     def __str__(self) -> str:
         traits = [
@@ -101,8 +116,6 @@ def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
     }
     groups = told["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
     limits["max_work_groups"] = groups[0]
-    subgroups = "GL_KHR_shader_subgroup" in ctx.extensions
-    subgroup_size = read_integer(ctx, _GL_SUBGROUP_SIZE) if subgroups else 0
     ctx.clear_errors()
     return DeviceInfo(
         index=index,
@@ -112,10 +125,20 @@ def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
         version_string=told["GL_VERSION"],
         software=bool(_SOFTWARE.search(name)),
         compute=compute,
-        subgroup_size=subgroup_size,
+        subgroup_size=_subgroup_size(ctx),
         half=bool({"GL_NV_gpu_shader5", "GL_AMD_gpu_shader_half_float"} & ctx.extensions),
         limits=limits,
     )
+
+
+def _subgroup_size(ctx: moderngl.Context) -> int:
+    """Return the lanes of a subgroup, 0 if compute shaders cannot shuffle values among them."""
+    if "GL_KHR_shader_subgroup" not in ctx.extensions:
+        return 0
+    features = read_integer(ctx, _GL_SUBGROUP_FEATURES)
+    able = features & _BASIC_AND_SHUFFLES == _BASIC_AND_SHUFFLES
+    in_compute = read_integer(ctx, _GL_SUBGROUP_STAGES) & _COMPUTE_STAGE
+    return read_integer(ctx, _GL_SUBGROUP_SIZE) if able and in_compute else 0
 
 
 def dotted(version: tuple[int, int]) -> str:

@@ -207,9 +207,12 @@ class Programs(Storage):
     ----------
     bindings : tuple of Binding
         The only table of the numbers of its buffers.
+    order_binding : Binding or None
+        Where its programs with subgroups prove their order, see neighbours.glsl.
     """
 
     bindings: ClassVar[tuple[Binding, ...]]
+    order_binding: ClassVar[Binding | None] = None
     _defines: dict[str, int]
     _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None
@@ -219,14 +222,38 @@ class Programs(Storage):
         self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
-        """Return a compiled shader with the scores set that its text declares."""
+        """Return a compiled shader with the scores set that its text declares.
+
+        One with SUBGROUPS whose invocations do not fill them in order is compiled without them.
+        """
         asked = name, *defines.items()
         if asked not in self._programs:
             macros = self._defines | binding_macros(self.bindings) | defines
-            self._programs[asked] = shader.compute(self._device_of_buffers, name, **macros)
+            made = shader.compute(self._device_of_buffers, name, **macros)
+            workgroup = macros.get("SUBGROUPS") and macros["WORKGROUP"]
+            if workgroup and not self._in_order(made, workgroup):
+                made = self.program(name, **defines | {"SUBGROUPS": None})
+            self._programs[asked] = made
         program = self._programs[asked]
         self.set_scores(program)
         return program
+
+    def _in_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
+        """Have a program prove that its invocations are in order, see neighbours.glsl."""
+        device, binding = self._device_of_buffers, self.order_binding
+        assert binding is not None
+        stored = device.ctx.buffer(bytes(16 * workgroup))
+        stored.bind_to_storage_buffer(binding.number)
+        program["proving"] = 1
+        program.run(1)
+        program["proving"] = 0
+        device.ctx.memory_barrier()
+        proved = np.frombuffer(stored.read(), np.int32)
+        stored.release()
+        device.check("proving the order of invocations")
+        if own := self._buffers.get(binding):
+            own.bind_to_storage_buffer(binding.number)
+        return bool(np.count_nonzero(proved) == workgroup == proved.sum())
 
     def set_scores(self, program: moderngl.ComputeShader) -> None:
         """Set the scores that a program declares: engines share programs."""

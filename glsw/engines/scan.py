@@ -13,7 +13,7 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress, Ties, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
-from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
+from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
 from glsw.paths import Paths
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
@@ -63,6 +63,8 @@ class Scan(ManyGroupsEngine):
         Columns of an invocation at most, in the fused form.
     rows : int, optional
         Rows of a dispatch, in the fused form.
+    subgroups : bool
+        Whether the fused form may scan by shuffles, where a program proves its order.
     memory : int
         Bytes of device memory for a chunk of pairs, sequences not counted; a single pair takes
         what it needs.
@@ -80,6 +82,7 @@ class Scan(ManyGroupsEngine):
         tasks=("score", "ends", "alignment"),
         workloads=("long pairs",),
     )
+    order_binding = CANDIDATES
     bindings = (*ManyGroupsEngine.bindings, _CARRIES)
 
     def __init__(
@@ -91,6 +94,7 @@ class Scan(ManyGroupsEngine):
         workgroup: int | None = None,
         columns: int | None = None,
         rows: int | None = None,
+        subgroups: bool = True,
         memory: int = 2**30,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup, memory=memory)
@@ -111,7 +115,7 @@ class Scan(ManyGroupsEngine):
         columns = columns or (_SOFTWARE_COLUMNS if info.software else _HARDWARE_COLUMNS)
         self._columns = max(1, min(columns, farthest // self._group))
         self._rows = rows
-        self._subgroups = 1 if self._group == info.subgroup_size else None
+        self._subgroups = 1 if subgroups and self._group == info.subgroup_size else None
         self._traces = False  # whether alignments are computed
 
     def sizes(self, rows: int, columns: int) -> Sizes:

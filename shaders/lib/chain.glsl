@@ -1,30 +1,22 @@
-// CHAIN lanes side by side, each with the rows below those of the lane before it. They hand on
-// their last row by subgroup operations, or else in shared memory; a lane alone has nobody to hand
+// CHAIN lanes side by side, each with the rows below those of the lane before it. They hand on their
+// last row, STEP columns at once, by shuffles or in shared memory; a lane alone has nobody to hand
 // it to.
-// Needs number.glsl, CHAIN and WORKGROUP.
+// Needs number.glsl, neighbours.glsl, CHAIN, STEP and WORKGROUP.
 struct Border { Bits h, f; };  // of a column: H in a last row, F in the row below it
-
-#ifdef SUBGROUPS
-int lane() { return int(gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID); }
-
-// The lane that goes first of those in step.
-int first_in_step() { return int(gl_SubgroupID * gl_SubgroupSize); }
-#else
-int lane() { return int(gl_LocalInvocationIndex); }
-
-int first_in_step() { return CHAIN == 1 ? lane() : 0; }
-#endif
 
 int lane_in_chain() { return lane() % CHAIN; }
 
 #if CHAIN == 1
-Border from_lane_before(int step, Border mine, Border above) { return above; }
+Border[STEP] from_lane_before(int step, Border mine[STEP], Border above[STEP]) { return above; }
 
 Number best_of_chain(Number best) { return best; }
 #elif defined SUBGROUPS
-Border from_lane_before(int step, Border mine, Border above) {
-    Border before = Border(subgroupShuffleUp(mine.h, 1u), subgroupShuffleUp(mine.f, 1u));
-    return lane_in_chain() == 0 ? above : before;
+Border[STEP] from_lane_before(int step, Border mine[STEP], Border above[STEP]) {
+    for (int c = 0; c < STEP; ++c) {
+        Bits h = subgroupShuffleUp(mine[c].h, 1u), f = subgroupShuffleUp(mine[c].f, 1u);
+        if (lane_in_chain() > 0) above[c] = Border(h, f);
+    }
+    return above;
 }
 
 Number best_of_chain(Number best) {
@@ -33,13 +25,15 @@ Number best_of_chain(Number best) {
     return best;
 }
 #else
-shared Border handed[2 * WORKGROUP];
+shared Border handed[2 * STEP * WORKGROUP];  // by turns, so that there is one barrier a step
 
-Border from_lane_before(int step, Border mine, Border above) {
-    int ring = (step & 1) * WORKGROUP;
-    handed[ring + lane()] = mine;
+Border[STEP] from_lane_before(int step, Border mine[STEP], Border above[STEP]) {
+    int place = (step & 1) * STEP * WORKGROUP + lane();
+    for (int c = 0; c < STEP; ++c) handed[place + c * WORKGROUP] = mine[c];
     barrier();
-    return lane_in_chain() == 0 ? above : handed[ring + lane() - 1];
+    for (int c = 0; c < STEP; ++c)
+        if (lane_in_chain() > 0) above[c] = handed[place - 1 + c * WORKGROUP];
+    return above;
 }
 
 Number best_of_chain(Number best) {

@@ -7,24 +7,29 @@
 //   E(t) = max over u < t of last(u).y - (t - 1 - u) * COLUMNS * gap_extend,
 // and H follows from it: unless the gap opens at j, where H(j - 1) = H'(j - 1) is no less,
 // E(j - 1) = E(j) + gap_extend. WORKGROUP * COLUMNS * gap_extend + gap_open must fit into int32.
-// Needs recurrence.glsl, gap_scan.glsl, COLUMNS, NEAR and WORKGROUP.
-shared ivec2 lasts[2][WORKGROUP];
-int turn = 0;
-
-int lane() {
-#ifdef SUBGROUPS
-    return int(gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID);
-#else
-    return int(gl_LocalInvocationIndex);
-#endif
-}
-
+// Needs recurrence.glsl, gap_scan.glsl, neighbours.glsl, COLUMNS, NEAR and WORKGROUP.
 ivec2 entering(int h, int e, ivec2 side) {
     return lane() == 0 ? side : ivec2(finish(upper_cell(h, 0), e + decay(1)).h, e);
 }
 
+#ifdef SUBGROUPS
+ivec2 from_left(ivec2 last, ivec2 side) {
+    // All E are compared as they are behind the last column of the group.
+    int t = lane(), behind = decay((WORKGROUP - 1 - t) * COLUMNS), e = last.y - behind;
+    for (int u = 1; u < WORKGROUP; u *= 2) {
+        int before = subgroupShuffleUp(e, uint(u));
+        if (t >= u) e = max(e, before);
+    }
+    e = subgroupShuffleUp(e, 1u) + behind + decay(COLUMNS);
+    int h = subgroupShuffleUp(last.x, 1u);
+    return entering(h, max(e, side.y - decay(t * COLUMNS)), side);
+}
+#else
+shared ivec2 lasts[2][WORKGROUP];
+int turn = 0;
+
 // NEAR neighbours at once, then twice as many with every exchange.
-ivec2 from_left_shared(ivec2 last, ivec2 side) {
+ivec2 from_left(ivec2 last, ivec2 side) {
     int t = lane(), h = 0, e = side.y - decay(t * COLUMNS);
     lasts[turn][t] = last;
     barrier();
@@ -40,16 +45,4 @@ ivec2 from_left_shared(ivec2 last, ivec2 side) {
     }
     return entering(h, e, side);
 }
-
-#ifdef SUBGROUPS
-ivec2 from_left(ivec2 last, ivec2 side) {
-    if (gl_NumSubgroups > 1u) return from_left_shared(last, side);
-    // All E are compared as they are behind the last column of the group.
-    int behind = decay((WORKGROUP - 1 - lane()) * COLUMNS);
-    int e = subgroupExclusiveMax(last.y - behind) + behind + decay(COLUMNS);
-    int h = subgroupShuffleUp(last.x, 1u);
-    return entering(h, max(e, side.y - decay(lane() * COLUMNS)), side);
-}
-#else
-ivec2 from_left(ivec2 last, ivec2 side) { return from_left_shared(last, side); }
 #endif

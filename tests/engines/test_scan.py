@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 
-import glsw.device.shader
 from glsw.batch import Batch
 from glsw.engines.scan import FORMS, Scan
 from glsw.engines.wavefront import Wavefront
@@ -30,37 +29,6 @@ USUAL = {form: (Scan, {"form": form}) for form in FORMS} | {"wavefront": (Wavefr
 NAMES = (*("BLOSUM62 12 1", "BLOSUM62 8 8", "two letters 0 0", "two letters 1 0", "limit 900 1"),)
 TEN = custom("ABCDEFGHIJ")
 SHORT_GAPS = Scoring.match_mismatch(3, -2, 4, 1, alphabet=TEN)
-
-# What stands for subgroups where the device has none: a work group is one.
-EMULATED = """
-shared int others[WORKGROUP];
-int shuffled(int x, uint from) {
-    others[gl_LocalInvocationIndex] = x;
-    barrier();
-    int found = others[from];
-    barrier();
-    return found;
-}
-int subgroupShuffleUp(int x, uint by) { return shuffled(x, max(gl_LocalInvocationIndex, by) - by); }
-int subgroupExclusiveMax(int x) {
-    int most = -0x7fffffff - 1;
-    for (uint t = 0u; t < WORKGROUP; ++t) {
-        int other = shuffled(x, t);
-        if (t < gl_LocalInvocationIndex) most = max(most, other);
-    }
-    return most;
-}
-"""
-EMULATED_NAMES = {
-    "gl_SubgroupID": "0u",
-    "gl_SubgroupSize": "uint(WORKGROUP)",
-    "gl_SubgroupInvocationID": "gl_LocalInvocationIndex",
-    "gl_NumSubgroups": "1u",
-    "#extension GL_KHR_shader_subgroup_basic : require": EMULATED,
-    "#extension GL_KHR_shader_subgroup_arithmetic : require": "",
-    "#extension GL_KHR_shader_subgroup_shuffle : require": "",
-    "#extension GL_KHR_shader_subgroup_shuffle_relative : require": "",
-}
 
 
 @pytest.fixture(params=SMALL)
@@ -192,22 +160,6 @@ def test_nothing_to_align(make):
 def test_options(device, options, message):
     with pytest.raises(ValueError, match=message):
         Scan(SHORT_GAPS, device, **options)
-
-
-@pytest.mark.parametrize("name", ["BLOSUM62 12 1", "BLOSUM62 0 0", "millions"])
-def test_subgroups(device, monkeypatch, name):
-    real = glsw.device.shader.assemble
-
-    def assemble(name, *words):
-        source, origins = real(name, *words)
-        for given_name, emulated in EMULATED_NAMES.items():
-            source = source.replace(given_name, emulated.replace("\n", " "))
-        return source, origins
-
-    monkeypatch.setattr(device, "info", dataclasses.replace(device.info, subgroup_size=8))
-    monkeypatch.setattr(glsw.device.shader, "assemble", assemble)
-    monkeypatch.setattr(device, "programs", {})
-    judge(Scan(CASES[name].scoring, device, columns=2, rows=5), CASES[name])
 
 
 @st.composite

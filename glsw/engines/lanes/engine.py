@@ -35,6 +35,7 @@ from glsw.engines.lanes.targets import (
     MAX_TARGET_LENGTH,
     OF_PAIRS,
     OF_PROFILES,
+    SCORES,
     SortedTargets,
     Targets,
 )
@@ -80,6 +81,9 @@ class Lanes(PackingEngine):
         those that waste least.
     query_profile : {"block", "shared", "storage"}, optional
         Memory of the query profile: a uniform block, shared memory, a buffer.
+    subgroups : bool
+        Whether lanes may hand on by shuffles, where a program proves its order; in shared memory
+        otherwise.
     own_queries : bool
         Whether pairs of many queries are computed together, without profiles; not on software
         renderers, which take a dispatch per strip.
@@ -96,6 +100,7 @@ class Lanes(PackingEngine):
         number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
+    order_binding = SCORES
     bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
 
     def __init__(
@@ -108,6 +113,7 @@ class Lanes(PackingEngine):
         rows: int | None = None,
         chain: int | None = None,
         query_profile: Literal["block", "shared", "storage"] | None = None,
+        subgroups: bool = True,
         own_queries: bool = True,
         memory: int = 2**32,
     ) -> None:
@@ -120,6 +126,7 @@ class Lanes(PackingEngine):
             chain=chain,
             workgroup=workgroup,
             query_profile=query_profile,
+            subgroups=subgroups,
         )
         own_queries &= not self.on_software and self.geometries.own_queries
         self._own_queries = own_queries and not scoring.positional

@@ -29,8 +29,9 @@ from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
-ROW_CHOICES = (8, 16, 24, 32)  # with more, compilers do not unroll the loops
+ROW_CHOICES = (8, 12, 16, 20, 24, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
 _ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
@@ -60,6 +61,8 @@ class Geometries:
         As in `Geometry`.
     query_profile : str, optional
         Name of the memory of the query profile.
+    subgroups : bool
+        Whether lanes may hand on by shuffles.
 
     Raises
     ------
@@ -77,6 +80,7 @@ class Geometries:
         chain: int | None = None,
         workgroup: int | None = None,
         query_profile: str | None = None,
+        subgroups: bool = True,
     ) -> None:
         if number == "auto":
             number = "f16" if info.half else "int32"
@@ -101,6 +105,7 @@ class Geometries:
         if gaps_by_position(scoring):
             number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
         self._info = info
+        self._subgroup_size = info.subgroup_size if subgroups else 0
         self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
         two = scoring.match_and_mismatch
@@ -151,10 +156,11 @@ class Geometries:
 
     def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
         info = self._info
-        longest = min(info.subgroup_size, _USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
-        chains = [chain for chain in CHAIN_CHOICES if chain <= max(1, longest)]
+        longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
+        chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
+        choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= _MOST_CELLS[info.registers]]
         for chain in [self.chain] if self.chain else chains:
-            for rows in [self._rows] if self._rows else _ROWS_OF_PAIRS:
+            for rows in [self._rows] if self._rows else choices:
                 made = Geometry(
                     number,
                     rows,
@@ -162,11 +168,11 @@ class Geometries:
                     self._workgroup or max(_WORKGROUP_OF_PAIRS, chain),
                     OF_PAIRS,
                     at_once=True,
-                    subgroups=info.subgroup_size >= chain,
+                    subgroups=self._subgroup_size >= chain,
                     letters=letters,
                 )
                 room = info.limits["max_shared_memory"]
-                room -= 0 if made.subgroups else 4 * made.border * made.workgroup
+                room -= 0 if made.subgroups else made.handed
                 fits = 4 * (letters + 1) * made.scores_of_letter <= room
                 yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
@@ -256,10 +262,18 @@ class Geometries:
         elif self._info.software:
             options = [(32, 1, 16)]
         else:
-            chains = CHAIN_CHOICES[:4] if self._info.subgroup_size >= CHAIN_CHOICES[3] else (1,)
-            workgroup = 64 if chains == (1,) else 128 if single else 256
-            choices = range(8, 40 if single else 32, 8) if queries == 1 else range(8, 24, 4)
-            options = [(rows, chain, workgroup) for rows in choices for chain in chains]
+            most = _MOST_CELLS[self._info.registers]
+            shuffles = self._subgroup_size >= _USUAL_CHAIN
+            workgroup = 256 if shuffles and not single else 128
+            choices: Iterable[int] = range(8, 40 if single else 32, 8)
+            if queries == 2 or most < max(ROW_CHOICES):
+                choices = range(8, 24, 4)
+            options = [
+                (rows, chain, workgroup)
+                for rows in choices
+                for chain in CHAIN_CHOICES
+                if chain <= _USUAL_CHAIN and 2 * rows <= most
+            ]
         return [self._made(*each, number, queries, stream) for each in options]
 
     def _made(
@@ -279,12 +293,14 @@ class Geometries:
             memory,
             queries,
             at_once=not info.software,
-            subgroups=info.subgroup_size >= chain,
-            step=4 if number == INT32 and rows < 24 and not info.software else 2,
+            subgroups=self._subgroup_size >= chain,
             stream=stream,
         )
+        longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
+        if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:
+            made = replace(made, step=4)
         limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
-        room = limit if made.subgroups or chain == 1 else limit - 4 * made.border * made.workgroup
+        room = limit if memory == BLOCK else limit - made.handed
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
         return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))

@@ -95,6 +95,11 @@ class Geometry:
         return 16 if self.number == F32 else 8
 
     @property
+    def handed(self) -> int:
+        """Bytes of shared memory for what lanes hand on, also where shuffles may turn out wrong."""
+        return 2 * self.step * self.border * self.workgroup if self.chain > 1 else 0
+
+    @property
     def halves(self) -> bool:
         """Whether a word of 4 bytes has the scores of two rows."""
         return self.number == F16 and self.queries == 1

@@ -107,7 +107,7 @@ class PackingEngine(ComputeEngine):
         """
         self.upload_letters(sequences)
         last = self._sorted_targets
-        apart = self.device.info.subgroup_size > 0 and not self.geometries.chain
+        apart = not self.on_software and not self.geometries.chain
         same = last is not None and last.sequences is sequences and last.queries == queries
         if last is None or not same or not np.array_equal(last.which, which):
             self._forget()

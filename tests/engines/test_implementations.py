@@ -24,6 +24,7 @@ from cases import (
 
 import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
+from glsw.device.program_cache import _uniforms
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
 from glsw.engines.gl import binding_macros
@@ -382,7 +383,9 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
 
     def watched_compute(device, name, **defines):
         programs.append((name, defines))
-        return compute(device, name, **defines)
+        program = compute(device, name, **defines)
+        assert _uniforms(program) is not None, f"{name} cannot be stored: {defines}"
+        return program
 
     def watched_render(device, vertex, fragment, **defines):
         programs.append((fragment, defines))
@@ -418,7 +421,9 @@ def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatc
 
     def watched_compute(device, name, **defines):
         programs.append((name, defines))
-        return compute(device, name, **defines)
+        program = compute(device, name, **defines)
+        assert _uniforms(program) is not None, f"{name} cannot be stored: {defines}"
+        return program
 
     monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
     for case_name in cases3.FEW:

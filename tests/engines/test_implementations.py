@@ -115,7 +115,9 @@ LINEAR = ({}, {"LINEAR": 1})
 SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
-TILES = (1, 4, 8)
+TILES = [
+    {"TILE": tile, "BITS": bits} for tile, bits in ((8, 16), (4, 32), (4, 16), (2, 32), (1, 32))
+]
 TWO_TRACKS = {"TWO_TRACKS": 21}
 GAPS = {"POSITIONAL_GAPS": 1}
 # Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks, with
@@ -165,13 +167,13 @@ OWN_PERMUTATIONS = {
     "quad.vert": [{}],
     "view_map.frag": [{}],
     "view_overlay.frag": [{}],
-    "query_profile.frag": permutations([{"TILE": tile} for tile in TILES], ({}, GAPS), LETTERS=24),
+    "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),
     "fragment.frag": permutations(
         LINEAR,
         [*SEPARATE, GAPS],
         SPAN,
         ({}, {"ENDS": 1}),
-        [{"TILE": tile} for tile in TILES],
+        TILES,
         LETTERS=24,
     ),
     "diagonal.comp": permutations(
@@ -311,9 +313,9 @@ PERMUTATIONS = {
 
 
 def switched(defines):
-    """Return what distinguishes a permutation: which macros are defined, and where scores are."""
+    """Return what distinguishes a permutation: which macros are defined, and some values."""
     return frozenset(
-        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE") else None)
+        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE", "TILE", "BITS") else None)
         for key, value in defines.items()
         if value is not None and key not in BINDINGS
     )

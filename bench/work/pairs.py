@@ -67,7 +67,7 @@ class FragmentTiles(Workload, called="fragment-tiles"):
     def cases(self) -> Iterator[Case]:
         length = 361 if self.setup.size != "tiny" else 32
         for gaps, task, (tile, bits), exponent in product(
-            *(((12, 1), (8, 8)), ("scores", "ends"), ((8, 16), (4, 32), (1, 32))),
+            *(((12, 1), (8, 8)), ("scores", "ends"), ((8, 16), (4, 16), (1, 32))),
             self.chosen("exponents"),
         ):
             texels, most = 2**exponent, self.device.info.limits["max_texture_size"]

@@ -8,7 +8,7 @@ compiled from its text. `glsw.device.program_file` says which files are read.
 
 moderngl makes programs only from text, and then reads their uniforms. So the binary is loaded into
 a small program that declares the same uniforms at the same locations. This supports uniforms that
-are single numbers or 2D textures; programs with others are not stored.
+are numbers, vectors of two or three integers, or 2D textures; programs with others are not stored.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _KINDS = {
     0x1404: ("int", "{}"),
     0x1405: ("uint", "int({})"),
     0x1406: ("float", "int({})"),
+    0x8B53: ("ivec2", "{}.x"),
+    0x8B54: ("ivec3", "{}.x"),
     0x8B5E: ("sampler2D", "int(texelFetch({}, ivec2(0), 0).x)"),
     0x8DCA: ("isampler2D", "texelFetch({}, ivec2(0), 0).x"),
     0x8DD2: ("usampler2D", "int(texelFetch({}, ivec2(0), 0).x)"),

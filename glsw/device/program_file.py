@@ -35,7 +35,7 @@ class Uniform(NamedTuple):
     name: str
     kind: int
     location: int
-    value: float
+    value: float | tuple[float, ...]
 
 
 class Block(NamedTuple):
@@ -144,7 +144,10 @@ def _parsed(body: bytes) -> Binary:
     """Return the binary that a body describes; an error of any kind if it describes none."""
     (size,) = struct.unpack_from("<I", body)
     header = json.loads(body[4 : 4 + size])
-    uniforms = tuple(Uniform(*values) for values in header["uniforms"])
+    uniforms = tuple(
+        Uniform(name, kind, location, tuple(value) if isinstance(value, list) else value)
+        for name, kind, location, value in header["uniforms"]
+    )
     blocks = tuple(Block(*values) for values in header["blocks"])
     binary = Binary(header["form"], tuple(header["group"]), uniforms, blocks, body[4 + size :])
     texts: list[Any] = [each.name for each in uniforms] + [each.name for each in blocks]
@@ -153,7 +156,8 @@ def _parsed(body: bytes) -> Binary:
     numbers += [number for each in blocks for number in (each.interface, each.binding)]
     if {*map(type, texts)} - {str} or {*map(type, numbers)} - {int} or len(binary.group) != 3:
         raise TypeError(header)
-    if not all(isinstance(each.value, int | float) for each in uniforms):
+    values = [each.value if isinstance(each.value, tuple) else (each.value,) for each in uniforms]
+    if not all(isinstance(number, int | float) for value in values for number in value):
         raise TypeError(header)
     if not all(each.name.isidentifier() for each in uniforms):
         raise ValueError(header)

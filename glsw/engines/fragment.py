@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import moderngl
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device import shader
-from glsw.device.device import Device
+from glsw.device.device import Device, DeviceError
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, ignore
 from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
@@ -22,9 +23,13 @@ from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
-NARROW, WIDE = 8, 4
-"""Cells along a tile: a texel of 128 bits holds eight 16-bit values, or four 32-bit values."""
+TILES = 8, 4, 1
+"""Cells along a tile, from the fastest to what every device draws."""
+NARROW, WIDE = 16, 32
+"""Bits of a value in the borders of tiles."""
 NARROW_LIMIT = 2**15 - 1
+_APPLE_BITS = 512
+"""Bits of a pixel at most on Apple's GPUs (Metal feature set tables, from Apple4)."""
 
 # Texture units.
 _BEST, _COLUMN_H, _ROW_H, _COLUMN_E, _ROW_F, _CORNER = range(6)
@@ -36,13 +41,23 @@ class Fragment(Engine):
 
     Three buffers of textures change roles cyclically (diagonals k, k - 1, k - 2); pass k draws one
     quad of N pairs x L(k) live tiles; the best cell of a pair flows to its last tile, so that one
-    texel a pair comes back. Borders of tiles have 16 bits first (tiles of 8 x 8 cells); pairs whose
-    score leaves them are repeated with 32 bits (4 x 4 cells).
+    texel a pair comes back. Borders of tiles have 16 bits first; pairs whose score leaves them are
+    repeated with 32 bits, in tiles of half the side. Metal draws 512 bits a pixel on Apple's GPUs;
+    this engine draws, for ends (96 bits fewer for scores), and takes sequences up to:
+
+    =====  ========  ===========  ===========  =======================
+    tile   repeated  affine gaps  linear gaps  longest sequence
+    =====  ========  ===========  ===========  =======================
+    8 x 8  4 x 4     640 bits     384 bits     4 x the texture limit
+    4 x 4  2 x 2     384 bits     256 bits     2 x the texture limit
+    1 x 1  (paper)   256 bits     192 bits     the texture limit
+    =====  ========  ===========  ===========  =======================
 
     Parameters
     ----------
     tile : {8, 4, 1}
-        Cells along a tile: 8 with 16-bit borders, 4 or 1 (the layout of the paper) with 32 bits.
+        Cells along a tile; a smaller one is taken if the device does not draw so many bits. 1, the
+        layout of the paper, has 32 bits from the start.
     texels : int
         Texels of a quad at most, N x L(k): what one pass works on.
     """
@@ -61,12 +76,12 @@ class Fragment(Engine):
         scoring: Scoring,
         device: Device | None = None,
         *,
-        tile: int = NARROW,
+        tile: int = TILES[0],
         texels: int = 2**18,
     ) -> None:
         super().__init__(scoring, device)
-        if tile not in (NARROW, WIDE, 1):
-            raise ValueError(f"tile {tile}: {NARROW}, {WIDE} or 1 expected")
+        if tile not in TILES:
+            raise ValueError(f"tile {tile}: 8, 4 or 1 expected")
         gaps = gaps_by_position(scoring)
         costs = gaps.most if gaps else (scoring.insertion.open, scoring.deletion.open)
         # What query_profile.frag looks up, and of how many letters its profiles are.
@@ -76,8 +91,8 @@ class Fragment(Engine):
             else (scoring.matrix)
         )
         self._profile_letters = self._table.shape[1] + 1
-        narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
-        self._tile = tile if narrow or tile != NARROW else WIDE
+        self._asked = tile
+        self._fits_narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
         self._texels = texels
         self._letters = len(scoring.alphabet)
         self._inputs: dict[int, moderngl.Texture] = {}
@@ -85,10 +100,17 @@ class Fragment(Engine):
         self._buffers: _Buffers | None = None
         self._throttle = Throttle(self.device)
 
+    @cached_property
+    def tile(self) -> int:
+        """Cells along a tile of 16-bit borders: as asked for, or what the device draws."""
+        linear = self.scoring.linear
+        smaller = (each for each in TILES if each <= self._asked)
+        return next((t for t in smaller if _draws(self.device, _words(t), linear)), TILES[-1])
+
     @property
     def longest(self) -> int:
         """Residues of the longest sequence that fits the textures of the device."""
-        return self.device.info.limits["max_texture_size"] * min(self._tile, WIDE)
+        return self.device.info.limits["max_texture_size"] * _words(self.tile)
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return 0, or more than any device has if a sequence exceeds the textures."""
@@ -115,11 +137,12 @@ class Fragment(Engine):
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
         found = BestCells.zeros(len(batch))
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
-        if self._tile != NARROW or self.scoring.local:
-            self._draw(batch, todo, self._tile, found, ends, progress)
+        if self.tile == 1 or not self._fits_narrow:
+            self._draw(batch, todo, WIDE, found, ends, progress)
+        elif self.scoring.local:
+            self._draw(batch, todo, NARROW, found, ends, progress)
             overflowed = todo[found.score[todo] > NARROW_LIMIT]
-            if self._tile == NARROW:
-                self._draw(batch, overflowed, WIDE, found, ends, ignore)
+            self._draw(batch, overflowed, WIDE, found, ends, ignore)
         else:  # a cell may be higher than the last one
             fits = self._highest(batch)[todo] <= NARROW_LIMIT
             self._draw(batch, todo[fits], NARROW, found, ends, progress)
@@ -137,20 +160,20 @@ class Fragment(Engine):
         self,
         batch: Batch,
         todo: npt.NDArray[np.intp],
-        tile: int,
+        bits: int,
         found: BestCells,
         ends: bool,
         progress: Progress,
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
-        size = self.device.info.limits["max_texture_size"]
+        size, words = self.device.info.limits["max_texture_size"], _words(self.tile)
         for chosen in chunks(
             batch.select(todo),
-            area=self._texels * tile,
+            area=self._texels * words * WIDE // bits,
             pairs=size,
             queries=size // self._profile_letters,
         ):
-            quad = _Quad(batch.select(todo[chosen]), tile, ends)
+            quad = _Quad(batch.select(todo[chosen]), words, bits, ends)
             self._upload(quad)
             last = self._passes(quad, progress)
             found.put(todo[chosen], self._download(quad, last))
@@ -162,7 +185,7 @@ class Fragment(Engine):
         pairs = np.stack([batch.query_lengths, batch.target_lengths, row, row], axis=1)
         targets = padded(batch.targets, batch.target_index, quad.width, self._letters)
         self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
-        self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets))
+        self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets), quad.words)
         drawn = (quad.tile, quad.rows, batch.queries, queries.tobytes())
         if drawn == self._query_profile_of:
             self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)
@@ -174,18 +197,18 @@ class Fragment(Engine):
         """Draw the scores of every letter against these queries, see query_profile.frag."""
         rows, columns = self._table.shape
         residues = padded(quad.batch.queries, queries, quad.height, rows)
-        self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues))
+        self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues), quad.words)
         self._texture(_SUBSTITUTION, (columns, rows), "i4", self._table, components=1)
         size = quad.rows, len(queries) * self._profile_letters
-        query_profile = self._texture(_QUERY_PROFILE, size, "u4")
-        defines = {"TILE": quad.tile, "LETTERS": self._letters}
+        query_profile = self._texture(_QUERY_PROFILE, size, "u4", components=quad.words)
+        defines = {"TILE": quad.tile, "BITS": quad.bits, "LETTERS": self._letters}
         if columns > self._letters:
             defines["POSITIONAL_GAPS"] = 1
         program = shader.render(self.device, "quad.vert", "query_profile.frag", **defines)
         program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
         program["query_letters"] = rows
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
-        program["padding"] = -(2**15) if quad.tile == NARROW else -(2**31)
+        program["padding"] = -(2 ** (quad.bits - 1))
         canvas = self.device.ctx.framebuffer([query_profile])
         canvas.viewport = (0, 0, *size)
         with self.device.ctx.scope(canvas, moderngl.NOTHING):
@@ -220,7 +243,9 @@ class Fragment(Engine):
         if buffers is None or not buffers.fit(quad):
             if buffers is not None:
                 buffers.release()
-            buffers = self._buffers = _Buffers(self.device, quad, self.scoring.linear)
+            size = quad.rows, len(quad.batch)
+            formats = _formats(quad.components, quad.words, self.scoring.linear)
+            buffers = self._buffers = _Buffers(self.device, size, formats)
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
 
@@ -237,7 +262,7 @@ class Fragment(Engine):
 
     def _program(self, quad: _Quad) -> moderngl.Program:
         """Compile the schedule and set what stays the same over all passes."""
-        defines: dict[str, int] = {"TILE": quad.tile, "LETTERS": self._letters}
+        defines = {"TILE": quad.tile, "BITS": quad.bits, "LETTERS": self._letters}
         units = {"best_cells": _BEST, "column_h": _COLUMN_H, "row_h": _ROW_H, "corner_h": _CORNER}
         units |= {"pairs": _PAIRS, "targets": _TARGETS, "query_profile": _QUERY_PROFILE}
         macros, costs = recurrence_of(self.scoring)
@@ -265,6 +290,30 @@ class Fragment(Engine):
         return best_cells(stored if quad.ends else stored.repeat(3, axis=1))
 
 
+def _words(tile: int) -> int:
+    """Return the 32-bit words of a border: 16 bits for each cell, but 32 for the only one."""
+    return max(1, tile // 2)
+
+
+def _formats(components: int, words: int, linear: bool) -> list[tuple[int, str]]:
+    """Return components and type of what a pixel has: the best cell, then the borders."""
+    return [(components, "i4")] + [(words, "u4")] * (2 if linear else 4)
+
+
+def _draws(device: Device, words: int, linear: bool) -> bool:
+    """Tell whether a device draws tiles with borders of so many words."""
+    formats = _formats(4, words, linear)
+    bits = 32 * sum(components for components, _ in formats)
+    if bits > _APPLE_BITS and "Apple" in device.info.vendor + device.info.name:
+        return False
+    with device:
+        try:
+            _Buffers(device, (1, 1), formats).release()
+        except DeviceError:
+            return False
+    return True
+
+
 def _uneven(device: Device, size: tuple[int, int]) -> tuple[int, int]:
     """Return a size that has room for this one and no power of two in it, if the device allows.
 
@@ -280,8 +329,13 @@ class _Quad:
     """N pairs that are drawn together: rows x columns tiles each."""
 
     batch: Batch
-    tile: int
+    words: int  # of 32 bits in a border
+    bits: int  # of a value
     ends: bool
+
+    @property
+    def tile(self) -> int:
+        return self.words * WIDE // self.bits
 
     @property
     def rows(self) -> int:
@@ -305,24 +359,21 @@ class _Quad:
 
     def texels(self, letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Pack rows of letters, TILE a texel, as texel.glsl unpacks them."""
-        if self.tile == NARROW:
-            return letters.astype(np.uint16).view(np.uint32)
-        lanes = np.zeros((*letters.shape[:1], letters.shape[1] // self.tile, 4), np.uint32)
-        lanes[..., : self.tile] = letters.reshape(len(letters), -1, self.tile)
-        return lanes
+        return letters.astype(np.uint16 if self.bits == NARROW else np.uint32).view(np.uint32)
 
 
 class _Buffers:
     """Three buffers of diagonals that change roles: k is drawn from k - 1 and k - 2 (figure 6)."""
 
-    def __init__(self, device: Device, quad: _Quad, linear: bool) -> None:
+    def __init__(
+        self, device: Device, size: tuple[int, int], formats: list[tuple[int, str]]
+    ) -> None:
         ctx = device.ctx
-        self._size = _uneven(device, (quad.rows, len(quad.batch)))
-        self._components = quad.components
+        self._size = _uneven(device, size)
+        self._components = formats[_BEST][0]
         with device.checked(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles"):
             self._planes = [
-                [ctx.texture(self._size, quad.components, dtype="i4")]
-                + [ctx.texture(self._size, 4, dtype="u4") for _ in range(2 if linear else 4)]
+                [ctx.texture(self._size, components, dtype=dtype) for components, dtype in formats]
                 for _ in range(3)
             ]
             self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]

@@ -5,7 +5,7 @@
 //   void query_scores(Pair, int row, int letter, out ..) s(i, letter) for the rows i of a tile row
 // POSITIONAL_GAPS: two letters more have what it costs in row i to open and to extend a gap;
 // load_costs() brings those of a tile row, tile_costs() returns those of one of its rows.
-// Needs TILE and LETTERS.
+// Needs TILE, BITS and LETTERS.
 #include "lib/texel.glsl"
 #include "lib/profile_size.glsl"
 

@@ -1,6 +1,6 @@
 // Borders of TILE x TILE tiles in textures: the last column of a tile (H and E) and its last row
 // (H and F), TILE values per texel. With LINEAR gaps E and F are neither stored nor loaded.
-// Needs batch.glsl and TILE.
+// Needs batch.glsl, TILE and BITS.
 #include "lib/texel.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/span.glsl"

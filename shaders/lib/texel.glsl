@@ -1,6 +1,6 @@
-// TILE values in one RGBA32UI texel: 1 or 4 of 32 bits, or 8 of 16 bits, which keep their sign.
-// Needs TILE.
-#if TILE == 8
+// TILE values in one texel of 32-bit words: one a word, or with BITS 16 two, which keep their sign.
+// Needs TILE and BITS.
+#if BITS == 16
 void unpack(uvec4 texel, out int values[TILE]) {
     for (int k = 0; k < TILE; k += 2) {
         values[k] = int(texel[k / 2] << 16) >> 16;
@@ -9,7 +9,7 @@ void unpack(uvec4 texel, out int values[TILE]) {
 }
 
 uvec4 pack(int values[TILE]) {
-    uvec4 texel;
+    uvec4 texel = uvec4(0u);
     for (int k = 0; k < TILE; k += 2)
         texel[k / 2] = uint(values[k] & 0xffff) | uint(values[k + 1] << 16);
     return texel;

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -21,6 +22,8 @@ layout(local_size_x = 4, local_size_y = 2) in;
 uniform int rows;
 uniform uint mask;
 uniform float share;
+uniform ivec2 pair;
+uniform ivec3 three;
 uniform int nowhere;
 layout(binding = 3) uniform isampler2D signs;
 layout(binding = 2) uniform usampler2D codes;
@@ -31,15 +34,21 @@ void main() {
     int k = int(gl_LocalInvocationIndex);
     values[k] = k * rows + int(mask & 6u) + int(share * 8.0) + table[k >> 2][k & 3]
         + 100 * texelFetch(signs, ivec2(0), 0).x + 1000 * int(texelFetch(codes, ivec2(0), 0).x)
-        + 10000 * int(texelFetch(weights, ivec2(0), 0).x);
+        + 10000 * int(texelFetch(weights, ivec2(0), 0).x)
+        + pair.x - 2 * pair.y + 100000 * (three.y - three.z);  // three.x is out of use
 }
 """
-EXPECTED = [-100 * 5 + 1000 * 3 + 10000 * 2 + 3 * k + 2 + 4 + 10 * k for k in range(8)]
+EXPECTED = [
+    -100 * 5 + 1000 * 3 + 10000 * 2 + (70 + 2 * 9) + 100000 * (8 - 6) + 3 * k + 2 + 4 + 10 * k
+    for k in range(8)
+]
 # What a process prints that compiles a program of ours: where it came from, and scores.
 SCORE = """
+from itertools import product
 import numpy as np
 from glsw.device import program_cache
 from glsw.align import Aligner
+from glsw.aligner3 import Aligner3
 from glsw.device.context import read_integer
 from glsw.device.device import open_device
 from glsw.scoring.scoring import Scoring
@@ -54,11 +63,18 @@ text = lambda length: "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), length))
 letters = "".join(chr(code) for code in range(33, 33 + 70))
 wide = Scoring.from_array(np.eye(70, dtype=int) * 5 - 2, letters, 4, 1)
 wide_text = lambda length: "".join(rng.choice(list(letters), length))
-for engine in ("diagonal", "scan"):
-    aligner = Aligner(engine=engine)
+for engine, mode in product(("diagonal", "scan", "blocked"), ("local", "global")):
+    if (engine, mode) == ("scan", "global"):
+        continue  # it aligns locally only
+    aligner = Aligner(engine=engine, mode=mode)
     print(*aligner.score(text(150), [text(length) for length in (1, 40, 200)]))
-    aligner = Aligner(scoring=wide, engine=engine)  # its matrix is a texture
+    # its matrix is a texture
+    aligner = Aligner(scoring=wide, engine=engine, mode=mode)
     print(*aligner.score(wide_text(150), [wide_text(length) for length in (1, 40, 200)]))
+for mode in ("local", "global"):
+    aligner = Aligner3(engine="subtable", mode=mode)
+    found = aligner.align(*(text(length) for length in (30, 41, 52)))
+    print(found.score, found)
 formats = read_integer(device.ctx, 0x87FE)
 print("formats", formats, "programs", len(device.programs), "restored", len(restored))
 assert None not in restored
@@ -98,6 +114,7 @@ def run(device, program):
     """Return the values that a program of SOURCE computes."""
     ctx = device.ctx
     program["rows"], program["mask"], program["share"] = 3, 0xFFFFFFFB, 0.5
+    program["pair"], program["three"] = (70, -9), (7, 8, 6)
     table = ctx.buffer((10 * np.arange(8, dtype=np.int32)).tobytes())
     values = ctx.buffer(reserve=32)
     signs = ctx.texture((1, 1), 1, np.int32([-5]).tobytes(), dtype="i4")
@@ -138,6 +155,7 @@ def test_loaded_program_is_the_compiled_one(device, offered, always, restored, t
     assert sorted(loaded) == sorted([*uniforms, "StandIn"])
     assert "nowhere" not in loaded
     assert [loaded[key].value for key in ("signs", "codes", "weights", "rows")] == [3, 2, 1, 0]
+    assert [loaded[key].value for key in ("pair", "three")] == [(0, 0), (0, 0, 0)]
     assert run(device, loaded) == EXPECTED
     assert run(device, compiled) == EXPECTED
 
@@ -191,7 +209,7 @@ def test_shader_programs_are_kept(device, offered, always, restored, tmp_path, m
     assert len(restored) == 1
 
     (tmp_path / "b.comp").write_text(SOURCE.replace("int(mask", "int(musk"))
-    with pytest.raises(ShaderError, match=r"^b\.comp:14: "):
+    with pytest.raises(ShaderError, match=r"^b\.comp:16: "):
         shader.compute(device, "b.comp")
     assert len(names(tmp_path / "programs")) == 2
 
@@ -221,7 +239,8 @@ def test_nothing_is_kept_without_formats(device, offered, always, tmp_path, monk
     ("declared", "used"),
     [
         ("uniform int x[3];", "x[gl_WorkGroupID.x]"),
-        ("uniform ivec2 x;", "x.x + x.y"),
+        ("uniform ivec2 x[2];", "x[gl_WorkGroupID.x].y"),
+        ("uniform ivec4 x;", "x.x + x.w"),
         ("struct S { int a; int b; }; uniform S x;", "x.a + x.b"),
     ],
 )
@@ -235,6 +254,17 @@ def test_programs_of_other_uniforms_are_not_kept(device, offered, always, tmp_pa
         program_cache.compute_shader(device, source, cache=tmp_path), moderngl.ComputeShader
     )
     assert names(tmp_path) == []
+
+
+def test_all_uniforms_of_engines_can_be_stored():
+    kinds = {kind for kind, _ in program_cache._KINDS.values()}
+    for file in sorted(shader.root().glob("*.comp")):
+        source, _ = shader.assemble(file.name)
+        declared = re.findall(r"^(?:layout\(.*\) *)?uniform (\w+) ([^;{]+);", source, re.MULTILINE)
+        assert declared or file.name == "compact.comp"
+        for kind, name in declared:
+            assert kind in kinds, (file.name, name)
+            assert "[" not in name, (file.name, name)
 
 
 def test_names_tell_texts_and_drivers_apart(device):
@@ -369,7 +399,10 @@ def test_errors_of_the_driver_are_not_left_behind(device, offered):
 BINARY = program_file.Binary(
     form=5,
     group=(4, 2, 1),
-    uniforms=(program_file.Uniform("rows", 0x1404, 3, 0),),
+    uniforms=(
+        program_file.Uniform("rows", 0x1404, 3, 0),
+        program_file.Uniform("pair", 0x8B53, 4, (0, 0)),
+    ),
     blocks=(program_file.Block(0x92E6, "Values", 2),),
     code=b"code\0\xff" * 9,
 )
@@ -394,7 +427,7 @@ def described(**values):
     header = {
         "form": 5,
         "group": [4, 2, 1],
-        "uniforms": [["rows", 0x1404, 3, 0]],
+        "uniforms": [["rows", 0x1404, 3, 0], ["pair", 0x8B53, 4, [0, 0]]],
         "blocks": [[0x92E6, "Values", 2]],
     }
     text = json.dumps({k: v for k, v in (header | values).items() if v != "missing"}).encode()
@@ -419,6 +452,8 @@ def described(**values):
             for each in ([], "rows", 1, None, ["rows", 5124, 3], [[]] * 4)
         ),
         described(uniforms=[["rows", 0x1404, 3, "0"]]),
+        described(uniforms=[["rows", 0x8B53, 3, [0, "0"]]]),
+        described(uniforms=[["rows", 0x8B53, 3, [0, [0]]]]),
         described(uniforms=[["rows; }", 0x1404, 3, 0]]),
         described(uniforms=[["rows", "int", 3, 0]]),
         described(uniforms=[["rows", 0x1404, 2**70, 0]]),

@@ -1,5 +1,7 @@
 """What is particular to engine ``fragment``: textures, numbers of 16 bits, passes."""
 
+import ctypes
+import dataclasses
 import types
 
 import cases
@@ -7,12 +9,12 @@ import moderngl
 import numpy as np
 import parasail
 import pytest
-from cases import CASES, judge
+from cases import CASES, CORE, END_CASES, END_FEW, judge
 
 import glsw.engines.fragment
 from glsw.batch import Batch
 from glsw.device import shader
-from glsw.device.context import routes
+from glsw.device.context import gl_function, routes
 from glsw.device.device import Device, DeviceError
 from glsw.engines import throttle
 from glsw.engines.fragment import Fragment
@@ -47,7 +49,7 @@ def calls(monkeypatch):
 # limits of textures
 
 
-@pytest.mark.parametrize(("options", "longest"), [({}, 64), ({"tile": 4}, 64), ({"tile": 1}, 16)])
+@pytest.mark.parametrize(("options", "longest"), [({}, 64), ({"tile": 4}, 32), ({"tile": 1}, 16)])
 def test_longest_sequence(device, monkeypatch, options, longest):
     monkeypatch.setitem(device.info.limits, "max_texture_size", 16)
     engine = Fragment(LIMIT, device, **options)
@@ -106,20 +108,21 @@ def tiles(calls):
     return drawn
 
 
-def test_only_scores_beyond_16_bits_are_repeated(device, tiles, calls):
+@pytest.mark.parametrize("tile", [8, 4])
+def test_only_scores_beyond_16_bits_are_repeated(device, tiles, calls, tile):
     fits, beyond = np.repeat(cases.codes(0, 1), (31, 1)), np.repeat(cases.codes(0), 32)
-    engine = Fragment(LIMIT, device)
+    engine = Fragment(LIMIT, device, tile=tile)
     batch = Batch.one_to_many(beyond, [fits[:31], fits[1:]])
     assert engine.scores(batch).tolist() == [31744, 30720]
-    assert tiles() == [8]
+    assert tiles() == [tile]
     drawn = calls(glsw.engines.fragment, "padded")
     batch = Batch.pairwise([fits, beyond, fits], [fits, beyond, fits])
     assert engine.scores(batch).tolist() == [32767, 32768, 32767]
-    assert tiles() == [8, 4]
+    assert tiles() == [tile, tile // 2]
     pairs_in_32_bits = [arguments[1] for arguments, _ in drawn][-2]
     assert np.asarray(pairs_in_32_bits).tolist() == [1]
     assert engine.ends(batch).score.tolist() == [32767, 32768, 32767]
-    assert tiles() == [8, 4]
+    assert tiles() == [tile, tile // 2]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +146,80 @@ def test_progress_does_not_count_repetitions(device):
     batch = Batch.one_to_many(np.zeros(200, np.uint8), [np.zeros(300, np.uint8)] * 4)
     assert set(Fragment(LIMIT, device).scores(batch, progress=finished.append)) == {204800}
     assert sum(finished) == batch.cells
+
+
+# bits per pixel
+
+
+def bits(attachments):
+    return sum(32 * texture.components for texture in attachments)
+
+
+@pytest.fixture(params=["raised", "GL error"])
+def draws(request, device, monkeypatch):
+    """``draws(most)``: let the device refuse to draw more bits per pixel than that."""
+
+    def draws(most):
+        real = device.ctx.framebuffer
+
+        def framebuffer(attachments):
+            if bits(attachments) > most:
+                if request.param == "raised":
+                    raise moderngl.Error("the framebuffer is not complete (UNSUPPORTED)")
+                gl_function(device.ctx, "glEnable", ctypes.c_uint)(0xBAD)
+            return real(attachments)
+
+        monkeypatch.setattr(device.ctx, "framebuffer", framebuffer)
+
+    return draws
+
+
+@pytest.mark.parametrize(
+    ("most", "affine", "linear"), [(640, 8, 8), (512, 4, 8), (383, 1, 4), (256, 1, 4)]
+)
+def test_smaller_tiles_where_larger_ones_are_refused(device, draws, tiles, most, affine, linear):
+    draws(most)
+    for name in (*CORE, *END_FEW, "limit 900 1"):
+        case = (CASES | END_CASES)[name]
+        engine = Fragment(case.scoring, device)
+        judge(engine, case)
+        largest = linear if case.scoring.linear else affine
+        assert engine.tile == largest
+        assert set(tiles()) <= {largest, max(1, largest // 2)}
+    device.check("errors were read")
+
+
+def test_a_device_that_draws_no_tile(device, draws):
+    draws(100)
+    with pytest.raises(DeviceError, match="allocating buffers"):
+        Fragment(BLOSUM62, device).scores(Batch.pairwise([letters(9)], [letters(9)]))
+
+
+@pytest.mark.parametrize("field", ["name", "vendor"])
+def test_no_more_than_512_bits_on_devices_of_apple(device, monkeypatch, calls, field):
+    info = dataclasses.replace(device.info, **{field: "Apple M1"})
+    monkeypatch.setattr(device, "info", info)
+    made = calls(device.ctx, "framebuffer")
+    for name, tile in (("BLOSUM62 12 1", 4), ("BLOSUM62 8 8", 8)):
+        case = CASES[name]
+        engine = Fragment(case.scoring, device)
+        judge(engine, case)
+        assert engine.tile == tile
+    assert max(bits(arguments[0]) for arguments, _ in made) == 384
+
+
+@pytest.mark.parametrize(
+    ("tile", "affine", "linear"), [(8, 640, 384), (4, 384, 256), (1, 256, 192)]
+)
+def test_bits_per_pixel(device, calls, tile, affine, linear):
+    made = calls(device.ctx, "framebuffer")
+    for scoring, expected in ((BLOSUM62, affine), (CASES["BLOSUM62 8 8"].scoring, linear)):
+        for method, most in ((Fragment.scores, expected - 96), (Fragment.ends, expected)):
+            engine = Fragment(scoring, device, tile=tile)
+            assert engine.tile == tile
+            made.clear()
+            method(engine, Batch.pairwise([letters(9)], [letters(9)]))
+            assert max(bits(arguments[0]) for arguments, _ in made) == most
 
 
 # passes
@@ -208,6 +285,7 @@ def test_buffers_are_kept_and_grow(device, calls):
         return len(sizes)
 
     engine = Fragment(BLOSUM62, device)
+    assert engine.tile == 8  # known once small buffers were made
     first = [letters(60, seed) for seed in range(5)]
     scores_then_ends = 2 * 3
     assert buffers(first, first) == scores_then_ends

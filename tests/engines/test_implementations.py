@@ -24,6 +24,7 @@ from cases import (
 
 import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
+from glsw.device.program_cache import _uniforms
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
 from glsw.engines.gl import binding_macros
@@ -114,7 +115,9 @@ LINEAR = ({}, {"LINEAR": 1})
 SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1}, {"ENDS": 1, "TIES_ANY": 1})
-TILES = (1, 4, 8)
+TILES = [
+    {"TILE": tile, "BITS": bits} for tile, bits in ((8, 16), (4, 32), (4, 16), (2, 32), (1, 32))
+]
 TWO_TRACKS = {"TWO_TRACKS": 21}
 GAPS = {"POSITIONAL_GAPS": 1}
 # Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks, with
@@ -164,13 +167,13 @@ OWN_PERMUTATIONS = {
     "quad.vert": [{}],
     "view_map.frag": [{}],
     "view_overlay.frag": [{}],
-    "query_profile.frag": permutations([{"TILE": tile} for tile in TILES], ({}, GAPS), LETTERS=24),
+    "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),
     "fragment.frag": permutations(
         LINEAR,
         [*SEPARATE, GAPS],
         SPAN,
         ({}, {"ENDS": 1}),
-        [{"TILE": tile} for tile in TILES],
+        TILES,
         LETTERS=24,
     ),
     "diagonal.comp": permutations(
@@ -310,9 +313,9 @@ PERMUTATIONS = {
 
 
 def switched(defines):
-    """Return what distinguishes a permutation: which macros are defined, and where scores are."""
+    """Return what distinguishes a permutation: which macros are defined, and some values."""
     return frozenset(
-        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE") else None)
+        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE", "TILE", "BITS") else None)
         for key, value in defines.items()
         if value is not None and key not in BINDINGS
     )
@@ -382,7 +385,9 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
 
     def watched_compute(device, name, **defines):
         programs.append((name, defines))
-        return compute(device, name, **defines)
+        program = compute(device, name, **defines)
+        assert _uniforms(program) is not None, f"{name} cannot be stored: {defines}"
+        return program
 
     def watched_render(device, vertex, fragment, **defines):
         programs.append((fragment, defines))
@@ -418,7 +423,9 @@ def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatc
 
     def watched_compute(device, name, **defines):
         programs.append((name, defines))
-        return compute(device, name, **defines)
+        program = compute(device, name, **defines)
+        assert _uniforms(program) is not None, f"{name} cannot be stored: {defines}"
+        return program
 
     monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
     for case_name in cases3.FEW:

@@ -7,7 +7,6 @@ set -e
 folder=$1
 here=$(dirname "$0")
 root=$folder/debian
-mkdir -p "$folder"
 log=$folder/setup.log
 
 need() {
@@ -20,9 +19,11 @@ packages() { quietly inside apt-get install -y -qq --no-install-recommends "$@";
 
 [ "$(uname -sm)" = "Linux x86_64" ] || need "this is $(uname -sm)"
 [ "$(id -u)" -eq 0 ] || need "you are not root"
+mkdir -p "$folder"
 [ -e "$root/mesa" ] || [ "$(df -Pk "$folder" | awk 'END {print $4}')" -gt 2000000 ] ||
     need "the disk is full"
 command -v debootstrap >/dev/null || "$here/apt-install.sh" debootstrap debootstrap || exit 2
+# shellcheck disable=SC2016  # apt's names
 MIRROR=${MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     awk '$1 == "Debian" && $2 !~ /security/ {print $2; exit}')}
 [ -n "$MIRROR" ] || need "apt's sources name no Debian (say MIRROR=...)"
@@ -50,14 +51,15 @@ if [ ! -e "$root/mesa" ]; then
         mesa-drm-shim libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri libgbm1 || need "no Mesa, see $log"
     touch "$root/mesa"
 fi
+# shellcheck disable=SC3013  # the shells that /bin/sh is have it
 if [ ! "$root/packages/stamp" -nt "$here/../pyproject.toml" ]; then
     echo "vendors: Python packages" >&2
     version=$(inside python3 -c 'import sys; print(*sys.version_info[:2], sep=".")')
-    "${PYTHON:-.venv/bin/python}" - "$here/../pyproject.toml" >"$folder/requirements.txt" <<'END'
+    inside python3 -c '
 import sys, tomllib
-project = tomllib.load(open(sys.argv[1], "rb"))["project"]
-print(*project["dependencies"], *project["optional-dependencies"]["sparse"], sep="\n")
-END
+project = tomllib.load(sys.stdin.buffer)["project"]
+print(*project["dependencies"], *project["optional-dependencies"]["sparse"], sep="\n")' \
+        <"$here/../pyproject.toml" >"$folder/requirements.txt"
     quietly "${PYTHON:-.venv/bin/python}" -m pip install --upgrade --target "$root/packages" \
         --python-version "$version" --only-binary :all: -r "$folder/requirements.txt" ||
         need "no Python packages, see $log"
@@ -66,14 +68,15 @@ fi
 # Debian's package has no shim for Intel; Mesa 25.0's serves the drivers of newer ones.
 if [ ! -e "$root/shims/libintel_noop_drm_shim.so" ]; then
     echo "vendors: Intel's shim, a part of Mesa that is compiled (minutes)" >&2
+    # shellcheck disable=SC2015  # either may fail
     packages meson ninja-build gcc g++ pkgconf bison flex dpkg-dev xz-utils \
         python3-mako python3-yaml libdrm-dev libexpat1-dev zlib1g-dev &&
     quietly inside sh -ec '
         rm -rf /mesa-source; mkdir -p /mesa-source /shims; cd /mesa-source
         apt-get source -qq --tar-only --download-only mesa/trixie
         tar -xf mesa_*.orig.tar.* --strip-components 1
-        meson setup build --buildtype release -Dgallium-drivers= -Dvulkan-drivers= -Dplatforms= -Dglx=disabled \
-            -Degl=disabled -Dgbm=disabled -Dgles1=disabled -Dgles2=disabled -Dopengl=false \
+        meson setup build --buildtype release -Dgallium-drivers= -Dvulkan-drivers= -Dplatforms= \
+            -Dglx=disabled -Degl=disabled -Dgbm=disabled -Dgles1=disabled -Dgles2=disabled -Dopengl=false \
             -Dllvm=disabled -Dtools=drm-shim,intel -Dbuild-tests=false -Dvideo-codecs=
         nice ninja -C build src/intel/tools/libintel_noop_drm_shim.so
         cp build/src/intel/tools/libintel_noop_drm_shim.so /shims

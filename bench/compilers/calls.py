@@ -118,22 +118,26 @@ def _engines() -> Iterator[tuple[str, Call]]:
         yield name, partial(_draw, name)
 
 
+def _command(*words: str) -> object:
+    """Run `glsw`; a word in braces is a file of such a sequence."""
+    letters = {"a": _protein(100), "b": _protein(90), "c": _protein(110)}
+    letters |= {"read": _dna(150), "genome": _dna(60000)}
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: Path(folder, name) for name in letters}
+        for name, file in files.items():
+            file.write_text(f">{name}\n{letters[name]}\n", encoding="ascii")
+        return main([*(word.format(**files) for word in words), "--device", "0", "--no-progress"])
+
+
 def _commands() -> Iterator[tuple[str, Call]]:
-    folder = Path(tempfile.mkdtemp())
-    texts = {"a": _protein(100), "b": _protein(90), "c": _protein(110)}
-    texts |= {"read": _dna(150), "genome": _dna(60000)}
-    for name, letters in texts.items():
-        (folder / name).write_text(f">{name}\n{letters}\n", encoding="ascii")
-    a, b, c, read, genome = (str(folder / name) for name in texts)
     for words in (
-        ("search", "demo/query.fasta", "demo/proteins.fasta", "--top", "10"),
-        ("search", "--dna", read, genome),
-        ("align", a, b),
-        ("align3", a, b, c),
-        ("neighbors", "demo/proteins.fasta", "--cutoff", "100"),
+        "search demo/query.fasta demo/proteins.fasta --top 10",
+        "search --dna {read} {genome}",
+        "align {a} {b}",
+        "align3 {a} {b} {c}",
+        "neighbors demo/proteins.fasta --cutoff 100",
     ):
-        name = " ".join(word for word in words if not word.startswith(str(folder)))
-        yield f"glsw {name}", partial(main, [*words, "--device", "0", "--no-progress"])
+        yield f"glsw {words}", partial(_command, *words.split())
 
 
 def calls() -> dict[str, Call]:

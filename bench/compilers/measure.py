@@ -63,24 +63,26 @@ def measure(path: Path, names: Sequence[str], every: int, jobs: int) -> dict[str
     common |= {"dirty": True} if machine.dirty(None) else {}
     failed: dict[str, str] = {}
 
-    def one(name: str) -> tuple[str, list[Row]]:
-        try:
-            return name, [*_told(name, tasks)]
-        except RuntimeError as error:
-            failed[name] = str(error)
-            return name, []
+    def one(name: str) -> list[Row]:
+        told = [*_told(name, tasks)]
+        _count_loops(name, told)
+        return told
 
     with ThreadPoolExecutor(jobs) as pool:
-        for name, told in pool.map(one, names):
-            if told:
-                rows = Rows.read(path)
-                rows.devices[name] = impersonal(told[0]["info"])
-                mesa = told[0]["version"].rpartition("Mesa ")[2].partition("-")[0]
-                own = {"device": name, "mesa": mesa, **common}
-                rows.rows[name] = [own | row for row in _rows(told[1:], every)]
-                _count_loops(name, rows.rows[name])
-                rows.write(path)
-                print(f"bench compilers: {name}: {len(told) - 1} programs", file=sys.stderr)
+        started = {name: pool.submit(one, name) for name in names}
+        for name, running in started.items():
+            try:
+                head, *told = running.result()
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                failed[name] = str(error)
+                continue
+            rows = Rows.read(path)
+            rows.devices[name] = impersonal(head["info"])
+            mesa = head["version"].rpartition("Mesa ")[2].partition("-")[0]
+            own = {"device": name, "mesa": mesa, **common}
+            rows.rows[name] = [own | row for row in _rows(told, every)]
+            rows.write(path)
+            print(f"bench compilers: {name}: {len(told)} programs", file=sys.stderr)
     return failed
 
 
@@ -125,9 +127,9 @@ def _count_loops(name: str, rows: Sequence[Row]) -> None:
     """Count what the loop of a usual search computes, where the driver lists its code."""
     variable = _LISTS.get(name.partition("-")[0])
     for row in rows if variable else ():
-        macros = row["macros"]
-        if row["set"] == SAMPLE or row["program"] != "lanes.comp" or "error" in row:
+        if row.get("set") != ASKED or row["program"] != "lanes.comp" or "error" in row:
             continue
+        macros = row["macros"]
         if macros["NUMBER"] or macros["LETTERS"] != 24 or _SPECIAL & macros.keys():
             continue
         words = ["tools/vendors.sh", name, "env", str(variable), "python3"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.compilers.rows import ASKED, SAMPLE, Row, Rows, devices, per_cell, spills
+from glsw import ShaderError
 
 HEAD = (
     "| device | programs | failed | median compile | slowest | spilling | lanes at once "
@@ -24,6 +25,18 @@ def lines(path: Path) -> Iterator[str]:
     yield ""
     for name in devices():
         yield from _remarks(name, rows)
+    asked = [row for name in devices() for row in rows.of(name, ASKED)]
+    if old := sum(_is_old(row) for row in asked):
+        yield f"{old} of {len(asked)} rows are older than their shaders: make vendors"
+
+
+def _is_old(row: Row) -> bool:
+    from bench.compilers.driver import digest  # not for the tables alone
+
+    try:
+        return row.get("text") != digest(row["program"], row["macros"])
+    except ShaderError:
+        return True
 
 
 def by_device(rows: Rows) -> Iterator[str]:

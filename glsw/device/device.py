@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import moderngl
 
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
 
     from glsw.device.readback import Readback
     from glsw.device.staging import Staging
+    from glsw.device.verdicts import Verdicts
 
 __all__ = [
     "Device",
     "DeviceError",
     "DeviceInfo",
     "DeviceMemoryError",
+    "EndlessError",
     "SoftwareRendererWarning",
     "Timer",
     "devices",
@@ -50,6 +52,11 @@ __all__ = [
 
 # The driver's clock counts 32 bits of nanoseconds, which wrap after 4.29 s.
 _MAX_MEASURED_SECONDS = 4.0
+
+
+class EndlessError(DeviceError):
+    """The device does not finish what it was given."""
+
 
 _RESETS = {
     0x8253: "which its own work has reset",
@@ -95,6 +102,12 @@ class Device(ThreadSafeContext):
         Objects dropped without ``release()`` are freed when it is activated the next time.
     programs : dict
         Cache of compiled programs, kept by `glsw.device.shader`.
+    patience : float or None
+        Seconds that `finish` waits at most, None for ever.
+    endless : bool
+        It has not finished what it was given, so that nothing else can be.
+    proofs : object
+        What its engines have proved, kept by `glsw.engines.proof`.
     """
 
     def __init__(
@@ -112,6 +125,9 @@ class Device(ThreadSafeContext):
         self._timing = False
         self._staging: Staging | None = None
         self._readback: Readback | None = None
+        self._verdicts: Verdicts | None = None
+        self.patience: float | None = None
+        self.endless, self.proofs = False, cast("object", None)
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
@@ -213,6 +229,27 @@ class Device(ThreadSafeContext):
                 elapsed > 0 and timer.wall < _MAX_MEASURED_SECONDS and not self.info.software
             )
             timer.seconds = elapsed if timer.measured else timer.wall
+
+    def finish(self) -> None:
+        """Wait until the device has done all that is queued.
+
+        Raises
+        ------
+        EndlessError
+            If it has not after `patience` seconds; a device that computes for ever is lost.
+        """
+        if self.patience is not None and not self.fence().wait(self.patience):
+            raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
+        self.ctx.finish()
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """What is known of its programs."""
+        if self._verdicts is None:
+            from glsw.device.verdicts import Verdicts
+
+            self._verdicts = Verdicts.of(self.info)
+        return self._verdicts
 
     def fence(self) -> Fence:
         """Return a fence behind all commands queued so far."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import time
 
 import moderngl
 
@@ -26,11 +28,16 @@ class Fence:
 
     def passed(self) -> bool:
         """Tell whether the device has reached the fence, without waiting."""
-        state = self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 0)
-        return bool(state != _GL_TIMEOUT_EXPIRED)
+        return self._passes(0)
 
-    def wait(self) -> None:
-        """Wait until the device has reached the fence; only once per fence."""
-        while self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, 10**8) == _GL_TIMEOUT_EXPIRED:
+    def wait(self, seconds: float = math.inf) -> bool:
+        """Wait until the device has reached the fence, and tell whether it has; only once."""
+        end = time.monotonic() + seconds
+        while not (passed := self._passes(10**8)) and time.monotonic() < end:
             pass  # now and then, so that Python can be interrupted
         self._delete(self._sync)
+        return passed
+
+    def _passes(self, nanoseconds: int) -> bool:
+        state = self._wait(self._sync, _GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds)
+        return bool(state != _GL_TIMEOUT_EXPIRED)

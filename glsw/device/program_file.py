@@ -177,18 +177,23 @@ def write(file: Path, binary: Binary, *, limit: int = MAX_FOLDER_BYTES) -> None:
     limit : int, optional
         Size limit of the folder in bytes.
     """
-    import tempfile
-
     described = {field: value for field, value in vars(binary).items() if field != "code"}
     header = json.dumps(described).encode()
     body = struct.pack("<I", len(header)) + header + binary.code
     content = _MAGIC + digest(body) + body
-    if len(content) > limit:
-        return
+    if len(content) <= limit and write_private(file, content):
+        with suppress(OSError):
+            _trim(file.parent, limit)
+
+
+def write_private(file: Path, content: bytes) -> bool:
+    """Write a file atomically into a folder that only this user opens; tell whether that worked."""
+    import tempfile
+
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not is_private(file.parent):
-            return
+            return False
         handle, written = tempfile.mkstemp(dir=file.parent, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -198,7 +203,8 @@ def write(file: Path, binary: Binary, *, limit: int = MAX_FOLDER_BYTES) -> None:
             with suppress(OSError):
                 os.unlink(written)
             raise
-        _trim(file.parent, limit)
+        return True
+    return False
 
 
 def _trim(cache: Path, limit: int) -> None:

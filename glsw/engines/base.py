@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
+    from glsw.engines.proof import Proofs
     from glsw.engines.windows import WindowScores
 
 Ties = Literal["conventional", "any"]
@@ -87,6 +88,23 @@ class Capabilities:
         )
 
 
+class Variant(NamedTuple):
+    """A variant of an engine: the usual one, or a safer one where that is wrong on a device.
+
+    Parameters
+    ----------
+    name : str
+    options : dict
+        Of the engine's constructor.
+    """
+
+    name: str
+    options: dict[str, Any]
+
+
+USUAL = Variant("usual", {})
+
+
 class AnyEngine(ABC):
     """Base of the engines of two and of three sequences: what each can do, and on which device."""
 
@@ -94,6 +112,8 @@ class AnyEngine(ABC):
     k: ClassVar[Literal[2, 3]]
     """Sequences of an alignment."""
     capabilities: Capabilities = Capabilities()
+    variants: ClassVar[tuple[Variant, ...]] = (USUAL,)
+    """The variants to try in turn on a device, see `glsw.engines.proof`."""
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
 
@@ -148,6 +168,10 @@ class Engine(AnyEngine):
     """
 
     k = 2
+    proves_programs: ClassVar[bool] = False
+    """Whether it has each of its programs proved before it is used, not the task."""
+    proofs: Proofs | None = None
+    """What it has to prove on its device; the router sets it."""
     rest: Callable[[Batch, Progress], npt.NDArray[np.int32]] | None = None
     """Computes the scores of pairs that suit another engine better; the router sets it."""
 

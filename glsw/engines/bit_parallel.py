@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
-from glsw.engines.base import Capabilities, Progress, Ties, ignore
+from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
 from glsw.engines.bit_planes import (
     BITS,
     Strips,
@@ -87,6 +87,7 @@ class BitParallel(ComputeEngine):
     """
 
     name = "bit_parallel"
+    variants = (USUAL, Variant("small work groups", {"words": 1, "columns": 32, "workgroup": 4}))
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score",),

@@ -13,7 +13,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
+from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import ROWS, Binding
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
@@ -70,6 +70,7 @@ class Blocked(Tiled):
     """
 
     name = "blocked"
+    variants = (USUAL, Variant("small tiles", {"workgroup": 1, "columns": 8}))
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score", "ends", "alignment"),

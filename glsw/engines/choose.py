@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,20 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
-from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
+from glsw.engines.base import (
+    ALL_MODES,
+    Capabilities,
+    Engine,
+    Progress,
+    Ties,
+    Variant,
+    check_ties,
+)
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
-from glsw.engines.cpu import Cpu, computes_single
+from glsw.engines.cpu import Cpu, computes_single, takes
+from glsw.engines.proof import ProofTask, UnprovedError, proofs_of, warn_of
+from glsw.engines.reference import Reference
 from glsw.engines.scanning import ScanningRouter
 from glsw.engines.windowed import Windowed, cuts, may_cut
 from glsw.engines.windows import WindowScores
@@ -30,6 +41,7 @@ LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = Windowed.name
+EngineT = TypeVar("EngineT", bound=Engine)
 
 
 class Auto(ScanningRouter):
@@ -65,6 +77,10 @@ class Auto(ScanningRouter):
     scanner : type of Engine
         The engine for queries with many targets, unless ``scores_by`` is given; ``lanes`` unless
         given.
+    proves : bool
+        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
+    faulty : iterable of str
+        Engines that are wrong on this device in all of their variants, and are not used.
     **options
         Of the engine ``scores_by``.
     """
@@ -89,6 +105,8 @@ class Auto(ScanningRouter):
         memory: int | None = None,
         scores_by: type[Engine] | None = None,
         scanner: type[Engine] | None = None,
+        proves: bool = False,
+        faulty: Iterable[str] = (),
         **options: Any,
     ) -> None:
         super().__init__(scoring, device)
@@ -96,6 +114,10 @@ class Auto(ScanningRouter):
         self._compute = self.device.info.version >= COMPUTE
         self.capabilities = replace(self.capabilities, masks=self._compute)
         self._engines: dict[type[Engine], Engine] = {}
+        self._options: dict[type[Engine], dict[str, Any]] = {}
+        self._turns: dict[type[Engine], int] = {}  # which variant of each
+        self._proved: set[tuple[type[Engine], ProofTask]] = set()
+        self.proves, self.faulty = proves, set(faulty)
         self._used: list[str] = []
         self._cutting: Windowed | None = None
         self.cuts_targets, self._aligns_soon = True, False
@@ -105,8 +127,8 @@ class Auto(ScanningRouter):
         if scores_by is not None:
             if scores_by.capabilities.memory:
                 options |= self._memory
-            self._engines[scores_by] = scores_by(scoring, device, **options)
-            self._engines[scores_by].rest = self._rest
+            self._options[scores_by] = options
+            self._engine(scores_by)
         elif self._compute and has_unit_costs(scoring):
             self._scanner, self._scans_all = ENGINES["bit_parallel"], True
         else:
@@ -116,13 +138,18 @@ class Auto(ScanningRouter):
 
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues."""
-        super().get_ready(queries, residues)
+        while self._scanner:
+            try:
+                super().get_ready(queries, residues)
+                break
+            except UnprovedError as fault:
+                self._replace(fault)
         self._aligns_soon = True
 
     def get_ready_to_align(self) -> None:
         """Make the engines that align pairs, which takes some milliseconds."""
         if self._aligns_soon and self._compute:
-            for name in (_DIAGONAL, _BLOCKED):
+            for name in {_DIAGONAL, _BLOCKED} - self.faulty:
                 self._engine(ENGINES[name])
 
     @property
@@ -142,14 +169,15 @@ class Auto(ScanningRouter):
         """Raise ValueError if a score could leave int32, or no engine takes a sequence."""
         super().check(batch)
         if not self._compute:
-            self._engine(ENGINES[_FRAGMENT]).check(batch)
+            self._engine(ENGINES[self._usable(_FRAGMENT)]).check(batch)
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the device computes such pairs with masks."""
         longest = int(batch.target_lengths.max(initial=0))
         if self._keeps_tables(batch) or self._cuts(batch):
             return True
-        return self._compute and self._engine(ENGINES[_DIAGONAL]).largest_buffer(1, longest) < 2**62
+        engine = self._engine(ENGINES[self._usable(_DIAGONAL)])
+        return self._compute and engine.largest_buffer(1, longest) < 2**62
 
     def keep_windows(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
@@ -162,10 +190,18 @@ class Auto(ScanningRouter):
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
+        while True:
+            try:
+                return self._best(batch, ends, progress, ties)
+            except UnprovedError as fault:
+                self._replace(fault)
+
+    def _best(self, batch: Batch, ends: bool, progress: Progress, ties: Ties) -> BestCells:
         found = BestCells.zeros(len(batch))
         for engine, chosen in self._choices(batch, ends=ends, align=False):
             some = _some(batch, chosen)
             engine.check(some)
+            self._prove(engine, "ends" if ends else "score")
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
@@ -178,10 +214,20 @@ class Auto(ScanningRouter):
             return None
         check_ties(ties)
         self.check(batch)
+        while True:
+            try:
+                return self._paths(batch, ties, progress)
+            except UnprovedError as fault:
+                self._replace(fault)
+
+    def _paths(self, batch: Batch, ties: Ties, progress: Progress | None) -> Paths | None:
         parts = []
         for engine, chosen in self._choices(batch, ends=True, align=True):
-            if part := engine.paths(_some(batch, chosen), ties=ties, progress=progress):
-                parts.append((chosen, part))
+            self._prove(engine, "alignment")
+            part = engine.paths(_some(batch, chosen), ties=ties, progress=progress)
+            if part is None:
+                return None  # the host traces back
+            parts.append((chosen, part))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return Paths.merged(batch.index.shape, parts)
 
@@ -210,10 +256,47 @@ class Auto(ScanningRouter):
         return self._engines[kind]
 
     def _made(self, kind: type[Engine]) -> Engine:
-        options = self._memory if kind.capabilities.memory else {}
-        made = kind(self.scoring, self.device, **options)
+        made = self._like(kind)
         made.rest = self._rest
+        if self.proves and kind.capabilities.requires:
+            made.proofs = proofs_of(self.device)
         return made
+
+    def _like(self, kind: type[Engine]) -> Engine:
+        """Return an engine in the variant that is right on this device, as far as that is known."""
+        options = self._options.get(kind, self._memory if kind.capabilities.memory else {})
+        return kind(self.scoring, self.device, **(options | self._variant(kind).options))
+
+    def _variant(self, kind: type[Engine]) -> Variant:
+        return kind.variants[self._turns.get(kind, 0)]
+
+    def _prove(self, engine: Engine, task: ProofTask) -> None:
+        """Have an engine prove that it does a task; UnprovedError if it does not."""
+        kind = type(engine)
+        if engine.proofs is None or engine.proves_programs or (kind, task) in self._proved:
+            return
+        variant = self._variant(kind)
+        engine.proofs.require_task(engine, task, variant, lambda: self._like(kind))
+        self._proved.add((kind, task))
+
+    def _replace(self, fault: UnprovedError) -> None:
+        """Go on with the next variant of an engine that is wrong here, or else without it."""
+        kind = next(each for each in self._engines if each.name == fault.engine)
+        turn = self._turns.get(kind, 0) + 1
+        self._proved.clear()
+        self._cutting = None
+        del self._engines[kind]
+        if turn < len(kind.variants) and not self.device.endless:
+            self._turns[kind] = turn
+            warn_of(self.device, fault, f"the variant with {kind.variants[turn].name}")
+            return
+        unusable = [kind.name]
+        if self.device.endless:
+            unusable = [name for name, each in ENGINES.items() if each.capabilities.requires]
+        self.faulty.update(unusable)
+        if self._scanner and self._scanner.name in self.faulty:
+            self._scanner, self._scans_all, self._given = None, False, ""
+        warn_of(self.device, fault, "another engine")
 
     def _use(self, kind: type[Engine]) -> Engine:
         """Return an engine, and note its name for the results."""
@@ -231,16 +314,18 @@ class Auto(ScanningRouter):
         for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                found[chosen] = self._use(ENGINES[name]).best(pairs, False, progress).score
+                engine = self._use(ENGINES[self._usable(name)])
+                self._prove(engine, "score")
+                found[chosen] = engine.best(pairs, False, progress).score
         return found
 
     def _choices(
         self, batch: Batch, *, ends: bool, align: bool
     ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each."""
-        if not self._compute:
-            return [(self._use(ENGINES[_FRAGMENT]), np.arange(len(batch)))]
         every = np.arange(len(batch))
+        if not self._compute:
+            return [(self._use(ENGINES[self._usable(_FRAGMENT)]), every)]
         if self._scanner and not ends and self._scans_together(batch):
             return [(self._use(self._scanner), every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
@@ -300,8 +385,9 @@ class Auto(ScanningRouter):
             names += [Cpu.name] * self._keeps_tables(batch)
         elif self._scanner and self._takes_length(n):
             names.append(self._scanner.name)
-        if len(names) == 1:
-            return names[0]
+        names = [name for name in names if name not in self.faulty]
+        if len(names) <= 1:
+            return names[0] if names else self._usable(_DIAGONAL)
         (mean_m, mean_n), (queries, targets) = batch.lengths.mean(axis=0).tolist(), batch.distinct
         shape = Shape(mean_m, mean_n, len(batch), queries, targets)
         task = " alignment" if align else ""
@@ -320,6 +406,12 @@ class Auto(ScanningRouter):
             ):
                 return name
         return names[0]  # it says what it lacks
+
+    def _usable(self, name: str) -> str:
+        """Return an engine, or else one of the processor."""
+        if name not in self.faulty:
+            return name
+        return Cpu.name if takes(self.scoring) else Reference.name
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""
@@ -345,7 +437,7 @@ class Auto(ScanningRouter):
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
-        return self.cuts_targets and self._compute and cuts(self, batch)
+        return bool(self.cuts_targets and self._compute and self._scanner and cuts(self, batch))
 
 
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:
@@ -354,7 +446,12 @@ def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:
 
 
 def engine_of(
-    kind: type[Engine], scoring: Scoring, device: Device | None = None, **options: Any
+    kind: type[Engine],
+    scoring: Scoring,
+    device: Device | None = None,
+    *,
+    proves: bool = False,
+    **options: Any,
 ) -> Engine:
     """Return an engine that does all tasks: a router around one that computes scores only.
 
@@ -365,11 +462,37 @@ def engine_of(
     scoring : Scoring
     device : Device, optional
         For engines that need OpenGL.
+    proves : bool
+        Whether the engine has to prove itself on this device, else another one is returned.
     **options
         Of the engine.
     """
-    if not kind.capabilities.requires:
-        device = None
-    if "ends" in kind.capabilities.tasks:
+    if not kind.capabilities.requires or device is None:
+        return kind(scoring, None, **options)
+    if "ends" not in kind.capabilities.tasks:
+        return Auto(scoring, device, scores_by=kind, proves=proves, **options)
+    if issubclass(kind, Auto):
+        return kind(scoring, device, proves=proves, **options)
+    if not proves:
         return kind(scoring, device, **options)
-    return Auto(scoring, device, scores_by=kind, **options)
+    return proved(kind, scoring, device, **options) or Auto(
+        scoring, device, proves=True, faulty=[kind.name]
+    )
+
+
+def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any) -> EngineT | None:
+    """Return an engine in the first variant that does all tasks right on a device, if one does."""
+    for number, variant in enumerate(kind.variants):
+        every = options | variant.options
+        made = kind(scoring, device, **every)
+        try:
+            for task in kind.capabilities.tasks:
+                proofs_of(device).require_task(
+                    made, task, variant, partial(kind, scoring, device, **every)
+                )
+            return made
+        except UnprovedError as fault:
+            rest = kind.variants[number + 1 :]
+            instead = f"the variant with {rest[0].name}" if rest else "another engine"
+            warn_of(device, fault, instead)
+    return None

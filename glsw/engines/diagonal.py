@@ -15,7 +15,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
+from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import (
     MAX_PAIRS_PER_DISPATCH,
     MAX_ROUNDS,
@@ -64,6 +64,11 @@ class Diagonal(ComputeEngine):
     """
 
     name = "diagonal"
+    variants = (
+        USUAL,
+        Variant("small work groups", {"workgroup": 8}),
+        Variant("single invocations", {"workgroup": 1}),
+    )
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score", "ends", "alignment"),

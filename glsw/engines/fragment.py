@@ -13,7 +13,16 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
-from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, ignore
+from glsw.engines.base import (
+    ALL_MODES,
+    USUAL,
+    Capabilities,
+    Engine,
+    Progress,
+    Ties,
+    Variant,
+    ignore,
+)
 from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
@@ -63,6 +72,7 @@ class Fragment(Engine):
     """
 
     name = "fragment"
+    variants = (USUAL, Variant("smaller tiles", {"tile": 4}), Variant("single cells", {"tile": 1}))
     capabilities = Capabilities(
         requires=(3, 3),
         modes=ALL_MODES,

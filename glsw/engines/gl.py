@@ -170,7 +170,7 @@ class Storage:
 
         The device is waited for: NVIDIA's driver may write while a queued shader reads the buffer.
         """
-        self._device_of_buffers.ctx.finish()
+        self._device_of_buffers.finish()
         content = np.ascontiguousarray(data)
         rest = bytes(-content.nbytes % 4)
         buffer = self.reserve(binding, content.nbytes + len(rest))
@@ -181,7 +181,7 @@ class Storage:
 
     def zero(self, binding: Binding, size: int) -> None:
         """Reserve a buffer and set its first bytes to 0."""
-        self._device_of_buffers.ctx.finish()
+        self._device_of_buffers.finish()
         buffer = self.reserve(binding, size)
         if size:
             buffer.clear(size=size)
@@ -189,6 +189,8 @@ class Storage:
     def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         """Read the first values of a buffer."""
         kind = np.dtype(dtype)
+        if self._device_of_buffers.patience is not None:
+            self._device_of_buffers.finish()
         data = self._buffers[binding].read(count * kind.itemsize) if count else b""
         self._device_of_buffers.check("reading results")
         return np.frombuffer(data, kind)

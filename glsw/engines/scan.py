@@ -11,7 +11,7 @@ import numpy as np
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import Progress, Ties, check_ties
+from glsw.engines.base import USUAL, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
 from glsw.paths import Paths
@@ -76,6 +76,11 @@ class Scan(ManyGroupsEngine):
     """
 
     name = "scan"
+    variants = (
+        USUAL,
+        Variant("no subgroups", {"subgroups": False}),
+        Variant("small work groups", {"subgroups": False, "workgroup": 8}),
+    )
     capabilities = replace(
         ManyGroupsEngine.capabilities,
         positional_gaps=True,

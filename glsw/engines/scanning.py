@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain, groupby
 from typing import TypeVar
 
@@ -11,13 +13,16 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress
+from glsw.engines.proof import ProofTask, UnprovedError
 from glsw.engines.tiles import Passing, Tile
 from glsw.sequences.encoded import Sequences
 
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _LANES = "lanes"
-TaskT = TypeVar("TaskT", bound="tuple[Sequences, Sequences] | Tile")
+TaskT = TypeVar("TaskT")
+ScanT = TypeVar("ScanT", bound="tuple[Sequences, Sequences] | Tile")
+FoundT = TypeVar("FoundT")
 
 
 class ScanningRouter(Engine):
@@ -38,6 +43,10 @@ class ScanningRouter(Engine):
 
     def _use(self, kind: type[Engine]) -> Engine:
         """Return an engine, and note its name for the results."""
+        raise NotImplementedError
+
+    def _prove(self, engine: Engine, task: ProofTask) -> None:
+        """Have an engine prove that it does a task."""
         raise NotImplementedError
 
     def _choices(
@@ -95,6 +104,11 @@ class ScanningRouter(Engine):
         self, batches: Iterable[Batch], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the scores of batches, see `Engine.scores_each`."""
+        return self._computed(batches, partial(self._scores_each, progress=progress))
+
+    def _scores_each(
+        self, batches: Iterable[Batch], progress: Progress | None
+    ) -> Iterator[npt.NDArray[np.int32]]:
         for lanes, some in groupby(batches, self._lanes_alone):
             scores_each = lanes.scores_each if lanes else super().scores_each
             for found in scores_each(some, progress=progress):
@@ -121,11 +135,44 @@ class ScanningRouter(Engine):
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the best local scores of each task, see `Engine.scan_each`."""
+        return self._computed(tasks, partial(self._scan_each, progress=progress))
+
+    def _scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress | None
+    ) -> Iterator[npt.NDArray[np.int32]]:
         scanner, tasks = self._scanning(tasks)
         scan = scanner.scan_each if scanner else super().scan_each
         for found in scan(chain(tasks, self._when_busy()), progress=progress):
             self.memory_used = max(self.memory_used, scanner.memory_used if scanner else 0)
             yield found
+
+    def _computed(
+        self, tasks: Iterable[TaskT], compute: Callable[[Iterator[TaskT]], Iterator[FoundT]]
+    ) -> Iterator[FoundT]:
+        """Yield what ``compute`` finds of each task; those that an engine does wrong, once more."""
+        remaining = iter(tasks)
+        begun: deque[TaskT] = deque()
+
+        def beginning(again: list[TaskT]) -> Iterator[TaskT]:
+            for task in chain(again, remaining):
+                begun.append(task)
+                yield task
+
+        again: list[TaskT] = []
+        while True:
+            try:
+                for found in compute(beginning(again)):
+                    begun.popleft()
+                    yield found
+                return
+            except UnprovedError as fault:
+                self._replace(fault)
+                again = list(begun)
+                begun.clear()
+
+    def _replace(self, fault: UnprovedError) -> None:
+        """Go on with another form of an engine that is wrong here, or without it."""
+        raise NotImplementedError
 
     def _when_busy(self) -> Iterator[tuple[Sequences, Sequences]]:
         """Yield no task: it is asked for one while the device is busy with the last one."""
@@ -139,6 +186,9 @@ class ScanningRouter(Engine):
         self, tiles: Iterable[Tile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that pass, see `Engine.passing`."""
+        return self._computed(tiles, partial(self._passing, progress=progress))
+
+    def _passing(self, tiles: Iterable[Tile], progress: Progress | None) -> Iterator[Passing]:
         scanner, tiles = self._scanning(tiles)
         if scanner is None:
             yield from super().passing(tiles, progress=progress)
@@ -147,7 +197,7 @@ class ScanningRouter(Engine):
             self.memory_used = max(self.memory_used, scanner.memory_used)
             yield found
 
-    def _scanning(self, tasks: Iterable[TaskT]) -> tuple[Engine | None, Iterable[TaskT]]:
+    def _scanning(self, tasks: Iterable[ScanT]) -> tuple[Engine | None, Iterable[ScanT]]:
         """Return the engine for tasks with so many targets as the first, None for few; and all."""
         remaining = iter(tasks)
         first = next(remaining, None)
@@ -158,7 +208,9 @@ class ScanningRouter(Engine):
         few = len(part) * together < self._many
         if not self._scanner or (few and not self._scans_all):
             return None, chain([first], remaining)
-        return self._use(self._scanner), chain([first], remaining)
+        scanner = self._use(self._scanner)
+        self._prove(scanner, "score")
+        return scanner, chain([first], remaining)
 
     @property
     def _many(self) -> int:

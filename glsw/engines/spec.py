@@ -95,10 +95,10 @@ class EngineSpec(NamedTuple):
             if cpu.takes(self.scoring):
                 return _auto(self.scoring, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
-        options = {} if self.memory is None else {"memory": self.memory}
+        options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
         with device or nullcontext():
             if isinstance(self.scoring, Scoring):
-                return engine_of(kind, self.scoring, device, **options)
+                return engine_of(kind, self.scoring, device, proves=True, **options)
             from glsw.engines.three import engine3_of
 
             return engine3_of(kind, self.scoring, device, **options)
@@ -125,4 +125,4 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
         warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
     with_cpu = info.software and installed and info.version >= COMPUTE
     with device:
-        return Auto(scoring, device, scanner=cpu.Cpu) if with_cpu else Auto(scoring, device)
+        return Auto(scoring, device, scanner=cpu.Cpu if with_cpu else None, proves=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device.device import Device
+from glsw.device.device import Device, EndlessError
 from glsw.device.fence import Fence
 
 SECONDS = 0.1
@@ -96,7 +97,7 @@ class Throttle:
             began = time.perf_counter()
             part = range(start, min(start + self._count, total))
             yield part
-            self._device.ctx.finish()
+            self._device.finish()
             self._learn(len(part), time.perf_counter() - began)
             start = part.stop
 
@@ -126,7 +127,8 @@ class Throttle:
                 start = part.stop
             if len(running) == SLICES_AT_ONCE or start == total:
                 count, fence = running.popleft()
-                fence.wait()
+                if not fence.wait(self._device.patience or math.inf):
+                    raise EndlessError(f"{self._device.info.name} does not finish")
                 now = time.perf_counter()
                 ended.append((count, now - done))
                 if not self.new:  # the first one has waited for its program too

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from glsw.engines.base import USUAL, Variant
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
 
 _WORKGROUP = 256
@@ -22,6 +23,7 @@ class Wavefront(ManyGroupsEngine):
     """
 
     name = "wavefront"
+    variants = (USUAL, Variant("small work groups", {"workgroup": 2}))
     capabilities = replace(
         ManyGroupsEngine.capabilities, positional_gaps=True, workloads=("long pairs",)
     )

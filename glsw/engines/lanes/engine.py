@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
-from glsw.engines.base import Capabilities, Progress, Ties, ignore
+from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
 from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometries import Geometries
@@ -39,6 +39,8 @@ from glsw.engines.lanes.targets import (
     SortedTargets,
     Targets,
 )
+from glsw.engines.lanes.trial import trial_of
+from glsw.engines.proof import family_of
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells
@@ -52,6 +54,7 @@ _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
+_PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -92,6 +95,13 @@ class Lanes(PackingEngine):
     """
 
     name = "lanes"
+    proves_programs = True
+    variants = (
+        USUAL,
+        Variant("no subgroups", {"subgroups": False}),
+        Variant("no subgroups, no 16-bit floats", _PLAIN),
+        Variant("a lane for each target", _PLAIN | {"chain": 1, "workgroup": 32}),
+    )
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score",),
@@ -133,6 +143,7 @@ class Lanes(PackingEngine):
         self._throttle = Throttle(self.device, first=16)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._ahead = False  # a slice is queued of a round whose turn is next
+        self._proved: set[Geometry] = set()
 
     @property
     def cells_at_once(self) -> int:
@@ -281,6 +292,7 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
+        self.prove(job.geometry for job in jobs)
         for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
@@ -347,12 +359,24 @@ class Lanes(PackingEngine):
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
+        self.prove(job.geometry for job in jobs)
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         return self._slices(Units(jobs, portion), progress)
 
+    def prove(self, geometries: Iterable[Geometry]) -> None:
+        """Have the programs of geometries proved, before any buffer is bound for them."""
+        if self.proofs is None:
+            return
+        for geometry in set(geometries) - self._proved:
+            macros = geometry.defines | self._defines
+            words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
+            trial = partial(trial_of, self.proofs, self, geometry)
+            self.proofs.require(self, f"{words}, {family_of(self.scoring)}", trial)
+            self._proved.add(geometry)
+
     def _slices(self, units: Units, progress: Progress) -> Iterator[None]:
         if self._ahead:  # a slice of another round uses the same borders
-            self.device.ctx.finish()
+            self.device.finish()
             self._ahead = False
         self.device.ctx.memory_barrier()
         for some in self._dispatches(units):
@@ -381,7 +405,7 @@ class Lanes(PackingEngine):
         new = self._throttle.new and not self.on_software
         count = len(units)
         rest = count - min(count // 2, _FIRST_PORTIONS) if new else count
-        reserve, wait = partial(self.reserve, BORDERS), self.device.ctx.finish
+        reserve, wait = partial(self.reserve, BORDERS), self.device.finish
         slices = Slices(units, self._throttle, self.border_room, reserve, wait)
         yield from slices.run(range(rest, count))
         yield from slices.run(range(rest))

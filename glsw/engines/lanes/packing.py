@@ -86,6 +86,7 @@ class PackingEngine(ComputeEngine):
         size, together = 0, self.geometries.together(queries.lengths, residues // _USUAL_LENGTH)
         groups = nested(queries.lengths.tolist(), together)
         for _, geometry in self.geometries.stacks(groups[:1], False):
+            self.prove([geometry])
             self.program("lanes.comp", **(geometry.defines | NO_SCORES))
         for numbers, geometry in self.geometries.stacks(groups, False):
             several = sum(geometry.strips_of(groups[k]) > 1 for k in numbers)
@@ -93,6 +94,10 @@ class PackingEngine(ComputeEngine):
         size = min(size, self.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
             self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
+
+    def prove(self, geometries: Iterable[Geometry]) -> None:
+        """Have the programs of geometries proved."""
+        raise NotImplementedError
 
     def do_meanwhile(self) -> bool:
         """Do a step of what should be done while the device is busy; False if there is none."""

@@ -1,0 +1,124 @@
+"""What is known of the programs of a device: a file beside the cache of programs.
+
+A verdict belongs to a device as its driver of this version runs it for this version of glsw: with
+another one all is tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from glsw.device import program_file
+from glsw.device.info import DeviceInfo
+
+RIGHT = "right"
+_BEGUN = "begun by process "
+ENDLESS = "did not end"
+
+
+class Verdicts:
+    """The verdicts on families of programs, and the measured speeds of engines, of a device.
+
+    A verdict is `RIGHT`, or says what is wrong.
+
+    Parameters
+    ----------
+    info : DeviceInfo
+    folder : Path or None
+        Where files are kept; None keeps verdicts for this process only.
+    """
+
+    def __init__(self, info: DeviceInfo, folder: Path | None) -> None:
+        self._file: Path | None = None
+        if folder is not None:
+            words = f"{info.name}\n{info.vendor}\n{info.version_string}\n{_version()}"
+            name = re.sub(r"\W+", "-", info.name)[:40].strip("-")
+            number = program_file.digest(words.encode()).hex()[:16]
+            self._file = folder / f"{name}-{number}.json"
+        self._known = self._read()
+
+    @classmethod
+    def of(cls, info: DeviceInfo) -> Verdicts:
+        """Return those in the user's cache."""
+        programs = program_file.folder()
+        return cls(info, programs and programs.parent / "devices")
+
+    def get(self, family: str) -> str | None:
+        """Return the verdict on a family, None if there is none.
+
+        A program that another process began with, and that ended this process, did not end.
+        """
+        verdict = self._known["verdicts"].get(family)
+        if verdict is None or not verdict.startswith(_BEGUN):
+            return verdict
+        return None if _is_alive(int(verdict.removeprefix(_BEGUN))) else ENDLESS
+
+    def put(self, family: str, verdict: str) -> None:
+        """Keep the verdict on a family."""
+        self._keep("verdicts", family, verdict)
+
+    def begin(self, family: str) -> None:
+        """Note that this process tries a family: if it does not come back, nobody tries again."""
+        self._keep("verdicts", family, f"{_BEGUN}{os.getpid()}")
+
+    def forget(self, family: str) -> None:
+        """Keep no verdict on a family."""
+        self._keep("verdicts", family, None)
+
+    @property
+    def speeds(self) -> dict[str, float]:
+        """Cells per second of engines, as `glsw devices --test` measured them, by their names."""
+        return dict(self._known["speeds"])
+
+    def put_speed(self, engine: str, cells_per_second: float) -> None:
+        """Keep the measured speed of an engine."""
+        self._keep("speeds", engine, cells_per_second)
+
+    def _keep(self, kind: str, name: str, value: object) -> None:
+        if self._file is not None:
+            self._known = self._read()  # other processes write too
+        self._known[kind][name] = value
+        if value is None:
+            del self._known[kind][name]
+        if self._file is not None:
+            program_file.write_private(self._file, json.dumps(self._known, indent=1).encode())
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        """Return what the file says, nothing where it is missing or damaged."""
+        known: dict[str, dict[str, Any]] = {"verdicts": {}, "speeds": {}}
+        if self._file is None or not program_file.is_private(self._file.parent):
+            return known
+        with suppress(OSError, ValueError, AttributeError, RecursionError):
+            found = json.loads(self._file.read_bytes())
+            verdicts, speeds = found["verdicts"].items(), found["speeds"].items()
+            known["verdicts"] = {name: str(verdict) for name, verdict in verdicts}
+            known["speeds"] = {name: float(speed) for name, speed in speeds}
+        return known
+
+
+def _version() -> str:
+    """Return the version of glsw, and the time when its shaders were last changed."""
+    import glsw
+    from glsw.device.shader import root
+
+    folders = root(), root() / "lib"
+    changed = max(entry.stat().st_mtime_ns for each in folders for entry in os.scandir(each))
+    return f"{glsw.__version__} {changed}"
+
+
+def _is_alive(process: int) -> bool:
+    """Tell whether a process of this number, or perhaps another one, is running."""
+    if process == os.getpid() or os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True

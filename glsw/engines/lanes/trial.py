@@ -1,0 +1,81 @@
+"""The proof of a program of engine ``lanes``: a small batch of just its geometry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.batch import Batch
+from glsw.engines.base import ignore
+from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
+from glsw.engines.lanes.pair_plan import shares_of
+from glsw.engines.lanes.pairs import OwnQueries
+from glsw.engines.lanes.streams import Streams
+from glsw.engines.proof import Proofs, best_of_prefixes, work_for
+from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from glsw.engines.lanes.engine import Lanes
+
+_MEMORY = 2**26
+_MORE = 5  # rows of a second strip
+_JOINED = 9, 7  # rows of the other queries of streams
+
+
+def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
+    """Tell whether an engine like this one computes right scores with a geometry."""
+    prover = type(engine)(engine.scoring, engine.device, memory=_MEMORY)
+    if geometry.profile_memory == OF_PAIRS:
+        return _pairs(proofs, prover, geometry)
+    scoring = prover.scoring
+    work = work_for(scoring)
+    best = proofs.expected(scoring, "prefixes", lambda: best_of_prefixes(scoring, work))
+    longest = min(geometry.strip + _MORE, len(work.queries[0]))
+    streams = [[(k, longest - 2 * k)] for k in range(geometry.queries)]  # each of them a prefix
+    if geometry.stream:
+        streams = [[*each, (1 - k, _JOINED[k])] for k, each in enumerate(streams)]
+    group: Streams[npt.NDArray[Any]] = [[work.queries[q][:m] for q, m in each] for each in streams]
+    expected = np.array([best[q, m] for each in streams for q, m in each])
+    targets = prover.targets_of(
+        Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32)
+    )
+    (share, _), *_ = targets.shares
+    job = prover.job([group], share, geometry)
+    for _ in prover.slices_of([job], ignore):
+        pass
+    (found,) = prover.scores_of([job])
+    return _same(found, expected[:, share.order], geometry)
+
+
+def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
+    """Tell the same of pairs that each have their own query."""
+    scoring, real = prover.scoring, prover.geometries.of_pairs
+    work = work_for(scoring, geometry.letters)
+    best = proofs.expected(
+        scoring, f"prefixes of {geometry.letters}", lambda: best_of_prefixes(scoring, work)
+    )
+    longest = min(geometry.strip + _MORE, len(work.queries[0]))
+    lengths = [m for m in (1, 7, longest // 2, longest - 1, longest) if m]
+    queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
+    pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)
+    batch = Batch((Sequences.of(queries), Sequences.of(work.targets)), pairs)
+    expected = best[:, lengths].reshape(-1)
+
+    def chosen(m: int, number: int, letters: int) -> Geometry:
+        return geometry if number == geometry.number else real(m, number, letters)
+
+    prover.geometries.of_pairs = chosen  # type: ignore[method-assign]
+    shares = shares_of(prover, batch, geometry.number)
+    found = OwnQueries(prover, batch, shares, ignore).begun().scores()
+    return bool(np.array_equal(found, expected))
+
+
+def _same(
+    found: npt.NDArray[np.integer], expected: npt.NDArray[np.integer], geometry: Geometry
+) -> bool:
+    """Compare scores; floats may be wrong from `LIMIT` on."""
+    if geometry.number != INT32:
+        found, expected = np.minimum(found, LIMIT), np.minimum(expected, LIMIT)
+    return bool(np.array_equal(found, expected))

@@ -14,6 +14,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
+from glsw.engines.answers import check_scores
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties, check_ties
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
@@ -231,7 +232,9 @@ class Auto(ScanningRouter):
         for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                found[chosen] = self._use(ENGINES[name]).best(pairs, False, progress).score
+                engine = self._use(ENGINES[name])
+                found[chosen] = score = engine.best(pairs, False, progress).score
+                check_scores(engine, pairs, score)
         return found
 
     def _choices(

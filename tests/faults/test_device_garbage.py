@@ -9,7 +9,7 @@ import re
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Engine
 from glsw.engines.bit_parallel import BitParallel
+from glsw.engines.gl import Programs
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import Tile
@@ -318,3 +319,50 @@ def test_triples(name: str, configuration: tuple[str, dict[str, object]], device
     judge(lambda: check_paths(engine.paths(TRIPLES), TRIPLES), device)
     if engine.scoring.local:
         judge(lambda: check_disjoint(engine), device)
+
+
+# Directions
+
+
+@pytest.fixture
+def wrong_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each traceback on the device read other directions, and other best cells."""
+    program, rng = Programs.program, np.random.default_rng(5)
+
+    def programs(self: Programs, name: str, **defines: int | None) -> moderngl.ComputeShader:
+        for binding, buffer in self._buffers.items():
+            wrong = binding.name == "DIRECTIONS" or (name, binding.name) == (
+                "traceback.comp",
+                "BEST",
+            )
+            if "trace" in name and wrong:
+                buffer.write(rng.bytes(buffer.size))
+        return program(self, name, **defines)
+
+    monkeypatch.setattr(Programs, "program", programs)
+
+
+def in_time(task: Callable[[], None]) -> None:
+    """Do a task with what the device returns, many times."""
+    for _ in range(10):
+        with suppress(DeviceError), returning(lambda _, words: words, 0):
+            task()
+
+
+@with_subtests("configuration", cases.path_configurations())
+def test_wrong_directions(
+    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
+) -> None:
+    for scoring in SCORINGS.values():
+        if configuration[0] != "cpu" and cases.takes(configuration, scoring):
+            engine = cases.build(configuration, scoring, device)
+            in_time(lambda: check_paths(engine.paths(PAIRS), PAIRS))  # noqa: B023
+
+
+@with_subtests("configuration", cases3.configurations())
+def test_wrong_directions_of_triples(
+    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
+) -> None:
+    for scoring in SCORINGS3.values():
+        engine = cases3.build(configuration, scoring, device)
+        in_time(lambda: check_paths(engine.paths(TRIPLES), TRIPLES))  # noqa: B023

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceError
-from glsw.paths import BestCells, Ends, Paths
+from glsw.paths import BestCells, Ends, Runs
 
 if TYPE_CHECKING:
     from glsw.batch import Batch
@@ -43,18 +43,21 @@ def highest(scores: npt.NDArray[np.int32]) -> int:
     return int(scores.view(np.uint32).max(initial=0))
 
 
-def check_scores(engine: Engine, batch: Batch, scores: npt.NDArray[np.int32]) -> None:
-    """Raise `DeviceError` if pairs cannot have these scores, which are as in `Engine.best`."""
-    if not len(batch):
-        return
-    m, n = batch.query_lengths, batch.target_lengths
-    gain = max(0, engine.scoring.maximum) * np.minimum(m, n)
-    check_range(engine, "a score of", scores, 0, gain + engine.scoring.score_offset(m, n))
-
-
 def check_highest(engine: Engine, score: int, m: int, n: int) -> None:
-    """Raise `DeviceError` if sequences of up to m and n residues cannot have this score."""
-    check_range(engine, "a score of", score, 0, engine.scoring.bound(m, n))
+    """Raise `DeviceError` if sequences of up to m and n residues cannot have this score.
+
+    It is one as in `Engine.best`.
+    """
+    most = engine.scoring.bound(m, n) + int(engine.scoring.score_offset(m, n))
+    check_range(engine, "a score of", score, 0, most)
+
+
+def check_scores(engine: Engine, batch: Batch, scores: npt.NDArray[np.int32]) -> None:
+    """Raise `DeviceError` if no pair can have one of these scores, which are as in `Engine.best`.
+
+    The longest sequences count, so that this takes no time.
+    """
+    check_highest(engine, highest(scores), *batch.extent[1].tolist())
 
 
 def check_cells(engine: Engine, lengths: npt.NDArray[np.int64], cells: BestCells) -> BestCells:
@@ -63,31 +66,50 @@ def check_cells(engine: Engine, lengths: npt.NDArray[np.int64], cells: BestCells
     A local alignment that ends there must be able to have the score, too.
     """
     local = engine.scoring.local
-    some = cells.score > 0 if local else np.ones(len(cells), bool)
-    check_range(engine, "a best cell at", cells.cell[some], int(local), lengths[some])
+    wrong = (cells.cell < int(local)) | (cells.cell > lengths)
+    outside = (wrong[:, 0] | wrong[:, 1]) & ((cells.score > 0) | (not local))
+    if outside.any():
+        p = int(outside.argmax())
+        cell, size = (" x ".join(map(str, x[p].tolist())) for x in (cells.cell, lengths))
+        raise impossible(engine, f"cell {cell} of a table of {size} as the best one")
     if local:
-        gain = max(0, engine.scoring.maximum) * cells.cell[some].min(axis=1).astype(np.int64)
-        check_range(engine, "a score of", cells.score[some], 0, gain)
+        gain = max(0, engine.scoring.maximum) * np.minimum(cells.i, cells.j).astype(np.int64)
+        check_range(engine, "a score of", cells.score, 0, np.where(cells.score > 0, gain, 0))
     return cells
 
 
-def check_paths(engine: AnyEngine, paths: Paths, *, local: bool, borders: int) -> Paths:
-    """Return the paths; raise `DeviceError` if they leave the table or begin where they may not.
-
-    A local alignment has a path if it scores more than 0; others begin where at least ``borders``
-    of the coordinates are 0.
-    """
-    k = paths.ends.end.shape[1]
-    runs = paths.runs
-    if len(runs) and (int(runs.min()) >> k == 0 or not (runs & (1 << k) - 1).all()):
+def check_runs(engine: Engine, ends: Ends, runs: Runs) -> None:
+    """Raise `DeviceError` if pairs cannot have these paths from the device; see `check_starts`."""
+    if not runs.moves.all():
         raise impossible(engine, "a path with a column of no residues")
-    start = paths.ends.end - paths.residues
+    borders = int(not engine.scoring.local)
+    check_starts(engine, runs.start, np.diff(runs.offsets) > 0, ends.score > 0, borders)
+
+
+def check_starts(
+    engine: AnyEngine,
+    start: npt.NDArray[np.int64],
+    some: npt.NDArray[np.bool_],
+    wanted: npt.NDArray[np.bool_],
+    borders: int,
+) -> None:
+    """Raise `DeviceError` if paths leave the table or begin where they may not.
+
+    Parameters
+    ----------
+    engine : AnyEngine
+    start : ndarray of int64, shape (N, k)
+        The residues before each path.
+    some, wanted : ndarray of bool, shape (N,)
+        Whether it has columns, and a score above 0.
+    borders : int
+        How many of its sequences begin with it, at least; 0 for local alignments.
+    """
     check_range(engine, "a path that begins at", start, 0, 2**31 - 1)
-    if local and ((np.diff(paths.offsets) > 0) != (paths.ends.score > 0)).any():
+    if not borders and (some != wanted).any():
         raise impossible(engine, "a path of no columns, or one of a score of 0")
-    if not local and ((start == 0).sum(axis=1) < borders).any():
+    if borders and ((start == 0).sum(axis=1) < borders).any():
         raise impossible(engine, "a path that begins inside of the table")
-    return paths
 
 
 def check_masks(engine: Engine, batch: Batch, ends: Ends) -> None:

@@ -15,7 +15,6 @@ from glsw.device.info import COMPUTE
 from glsw.engines import gl
 from glsw.engines.answers import (
     check_cells,
-    check_paths,
     check_range,
     check_scores,
     impossible,
@@ -163,7 +162,7 @@ class Blocked(Tiled):
         ends = self.ends_of(batch, cells)
         for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
             runs[without] = runs[without][:0]  # gaps alone
-        return check_paths(self, Paths.of(ends, runs), local=self.scoring.local, borders=1)
+        return Paths.of(ends, runs)
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the borders of a table; kept rows and columns may be fewer."""

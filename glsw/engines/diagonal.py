@@ -15,7 +15,6 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.answers import check_paths
 from glsw.engines.base import ALL_MODES, Capabilities, Progress, Ties, check_ties
 from glsw.engines.gl import (
     MAX_PAIRS_PER_DISPATCH,
@@ -163,7 +162,7 @@ class Diagonal(ComputeEngine):
         for chosen, runs in parts:
             kept = runs[np.repeat(some[chosen], counts[chosen])]
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
-        return check_paths(self, paths, local=self.scoring.local, borders=1)
+        return paths
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the row between strips, or of the directions of one strip."""

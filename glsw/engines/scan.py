@@ -11,7 +11,6 @@ import numpy as np
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.answers import check_paths
 from glsw.engines.base import Progress, Ties, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
@@ -193,7 +192,7 @@ class Scan(ManyGroupsEngine):
         counts, found = self.download_paths(records["path"], int(runs.sum()))
         paths = Paths.empty(self.ends_of(chunk.batch, cells), counts)
         paths.runs[:] = found
-        return check_paths(self, paths, local=True, borders=0)
+        return paths
 
     def _directions_again(self, chunk: Chunk) -> Callable[[], None]:
         """Return what computes the directions of the strips that traces wait for."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines import Engine
-from glsw.engines.answers import check_masks, check_traced
+from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Progress, Ties
 from glsw.mask import Mask
 from glsw.paths import Ends, Runs
@@ -46,6 +46,7 @@ def aligned(
         found = list(traces)
         check_traced(engine, ends, [score for _, score in found])
         runs = Runs.of_coordinates([coordinates for coordinates, _ in found])
+    check_runs(engine, ends, runs)
     check_masks(engine, batch, ends)
     if not scoring.local:
         runs = runs.from_end_to_end(batch.lengths)

@@ -240,7 +240,7 @@ def test_paths(name: str, configuration: tuple[str, dict[str, object]], device: 
     scoring = SCORINGS[name]
     if configuration[0] in ("diagonal", "blocked", "scan") and cases.takes(configuration, scoring):
         engine = cases.build(configuration, scoring, device)
-        judge(lambda: check_paths(engine.paths(PAIRS), PAIRS), device)
+        judge(lambda: check_aligned(engine, PAIRS), device)
 
 
 @with_subtests("number", ["int32", "f32"])
@@ -260,7 +260,7 @@ def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) 
         if not (masked and isinstance(aligner, Fragment)):
             engine = lambda: Windowed(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
             judge(lambda: check_ends(engine().ends(batch), batch), device)  # noqa: B023
-            judge(lambda: check_paths(engine().paths(batch), batch), device)  # noqa: B023
+            judge(lambda: check_aligned(engine(), batch), device)  # noqa: B023
 
 
 @with_subtests("value", VALUES)
@@ -356,7 +356,7 @@ def test_wrong_directions(
     for scoring in SCORINGS.values():
         if configuration[0] != "cpu" and cases.takes(configuration, scoring):
             engine = cases.build(configuration, scoring, device)
-            in_time(lambda: check_paths(engine.paths(PAIRS), PAIRS))  # noqa: B023
+            in_time(lambda: check_aligned(engine, PAIRS))  # noqa: B023
 
 
 @with_subtests("configuration", cases3.configurations())

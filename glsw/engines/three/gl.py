@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
-from glsw.engines.answers import check_paths, check_range, highest, impossible
+from glsw.engines.answers import check_range, check_starts, highest, impossible
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
     MAX_PAIRS_PER_DISPATCH,
@@ -179,7 +179,12 @@ class Compute3(Programs, Engine3):
             if end.tobytes() in known:
                 raise impossible(self, f"two alignments that end at {end[0].tolist()}")
             known.add(end.tobytes())
-        return check_paths(self, paths, local=scoring.local, borders=scoring.whole)
+        if len(paths.runs) and (int(paths.runs.min()) < 8 or not (paths.runs & 7).all()):
+            raise impossible(self, "a path with a column of no residues")
+        some, wanted = np.diff(paths.offsets) > 0, paths.ends.score > 0
+        start = end - paths.residues
+        check_starts(self, start, some, wanted, 0 if scoring.local else scoring.whole)
+        return paths
 
     def barrier(self) -> None:
         """Let the next dispatch see what the last ones wrote."""

@@ -203,8 +203,9 @@ class ScoreMap(Blocked):
             below = self.download(gl.ROW_ABOVE, (np.int32, 2), n)
             if first:
                 corners[first - 1] = np.minimum(cap, self._corners(above.pop(first), below))
-        check_highest(self, highest(corners), m, n)
-        return np.maximum(self.current(), corners)
+        found = np.maximum(self.current(), corners)
+        check_highest(self, highest(found), m, n)
+        return found
 
     def _corners(self, above: _Int32, below: _Int32) -> _Int32:
         """Return what paths score that are in a gap along the row between two parts.

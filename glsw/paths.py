@@ -184,6 +184,15 @@ class Paths:
         end = self.ends.end[p]
         return coordinates(*self._moves_and_lengths(p), end[::-1] if len(end) == 2 else end)
 
+    @property
+    def residues(self) -> _Int64:
+        """Residues of each path in each sequence, in the order of `Ends.end`, shape (N, k)."""
+        k = self.ends.end.shape[1]
+        lengths = self.runs >> k
+        rows = (1, 0) if k == 2 else range(k)
+        sums = [_counted((self.runs >> r & 1) * lengths)[self.offsets] for r in rows]
+        return np.diff(sums, axis=1).T
+
     def forwards(self) -> Runs:
         """Return the columns of all pairs as runs from the starts of the paths to their ends."""
         last = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, np.diff(self.offsets))

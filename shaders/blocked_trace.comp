@@ -39,6 +39,7 @@ void walk(inout Trace trace, int i, int j, int top, int left) {
 void main() {
     int t = int(gl_LocalInvocationIndex);
     Trace trace = traces[0];
+    trace.gap &= WAITS - 1u;  // as each other value would never end
     for (int k = 0; k < windows; ++k) {
         if (t == 0) shared_trace = trace;
         barrier();

@@ -29,6 +29,8 @@ void main() {
     Trace trace = traces[p];
     if (TURN == PLACE || (TURN == CONTINUE && trace.gap >= WAITS)) return;
     trace.gap &= WAITS - 1u;
+    trace.i = min(trace.i, pair.query_length);  // so that the loop ends, whatever is in the buffers
+    trace.j = min(trace.j, pair.target_length);
     int top = first_strip(trace) * WORKGROUP * ROWS;
     uint move = STOP, run = 0u;
     while (trace.gap != OVER && trace.i > top && trace.j > 0) {

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.positional import gaps_by_position
@@ -388,6 +389,7 @@ class Engine(AnyEngine):
 
     def finished(self, batch: Batch, best: BestCells) -> BestCells:
         """Return the best cells of `best` without the offset of global and semi-global scores."""
+        check_scores(self, batch, best.score)
         ends = self.scoring.end_gaps
         if ends is None or not len(batch):
             return best
@@ -407,7 +409,7 @@ class Engine(AnyEngine):
 
     def ends_of(self, batch: Batch, best: BestCells) -> Ends:
         """Return where the alignments end, given what `best` returned."""
-        cells = self.finished(batch, best)
+        cells = check_cells(self, batch.lengths, self.finished(batch, best))
         found = (cells.score > 0) | (not self.scoring.local)
         return Ends(cells.score, cells.cell * found[:, None])
 

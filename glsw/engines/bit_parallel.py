@@ -13,6 +13,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
+from glsw.engines.answers import check_range, highest
 from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
 from glsw.engines.bit_planes import (
     BITS,
@@ -176,8 +177,8 @@ class BitParallel(ComputeEngine):
                 numbers, own = np.unique(batch.query_index[part.owner], return_inverse=True)
                 first = words[batch.target_index[part.owner]]
                 tile = Tile(cut, numbers, slots_of(part, first, own), 1, part.fresh)
-                self._compute(tile, batch.queries, batch.targets, progress or ignore)
-                self._collect(tile, found, np.zeros(1, np.intp), part, in_windows)
+                longest = self._compute(tile, batch.queries, batch.targets, progress or ignore)
+                self._collect(tile, longest, found, np.zeros(1, np.intp), part, in_windows)
         return Distances(*(each[0] for each in found))
 
     def distances_of_each(
@@ -204,8 +205,8 @@ class BitParallel(ComputeEngine):
                 for first in range(0, len(rows), at_once):
                     some = rows[first : first + at_once]
                     tile = Tile(cut, some, slots, len(some), part.fresh)
-                    self._compute(tile, queries, targets, progress or ignore)
-                    self._collect(tile, found, some, part, in_windows)
+                    longest = self._compute(tile, queries, targets, progress or ignore)
+                    self._collect(tile, longest, found, some, part, in_windows)
         return found
 
     def scan_each(
@@ -279,8 +280,8 @@ class BitParallel(ComputeEngine):
 
     def _compute(
         self, tile: Tile, queries: Sequences, targets: Sequences, progress: Progress
-    ) -> None:
-        """Upload a tile and compute it."""
+    ) -> int:
+        """Upload a tile and compute it; return the length of its longest query."""
         columns, lengths = tile.slots["columns"].astype(np.int64), queries.lengths[tile.queries]
         longest, pairs = int(columns.max()), tile.rows * len(columns)
         own = tile.rows == 1  # each slot may have a query of its own
@@ -341,20 +342,26 @@ class BitParallel(ComputeEngine):
         self.device.check(f"computing with engine {self.name!r}")
         rate = cells / max(time.perf_counter() - began, 1e-6)
         self._cells = max(self._least_cells, int(rate * _SECONDS_PER_DISPATCH))
+        return int(lengths.max())
 
     def _collect(
         self,
         tile: Tile,
+        longest: int,
         found: Distances,
         rows: npt.NDArray[np.intp],
         windows: Windows,
         in_windows: bool,
     ) -> None:
-        """Put the results of a tile into rows and columns of the distances found."""
+        """Put the results of a tile into rows and columns of the distances found.
+
+        ``longest`` is the length of its longest query.
+        """
         shape = tile.rows, len(tile.slots)
         pairs, owner = shape[0] * shape[1], windows.owner
         columns, lines = run_or_all(owner), run_or_all(rows)
         place: Any = lines, columns
+        most = max(longest, int(tile.slots["columns"].max()))
         if not (isinstance(columns, slice) or isinstance(lines, slice)):
             place = np.ix_(rows, owner)
         if not self._infix:
@@ -362,10 +369,15 @@ class BitParallel(ComputeEngine):
                 some = found.distance[lines, columns]
                 if some.flags.c_contiguous:
                     self.download_into(DISTANCES, some)
+                    check_range(self, "a distance of", highest(some), 0, most)
                     return
-            found.distance[place] = self.download(DISTANCES, np.int32, pairs).reshape(shape)
+            some = self.download(DISTANCES, np.int32, pairs)
+            check_range(self, "a distance of", highest(some), 0, most)
+            found.distance[place] = some.reshape(shape)
             return
         results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*shape, 3)
+        check_range(self, "a distance of", results[..., 1], 0, longest)
+        check_range(self, "an end at", results[..., 2], 0, tile.slots["columns"])
         if not in_windows:
             found.distance[place], found.target_end[place] = results[..., 1], results[..., 2]
             return

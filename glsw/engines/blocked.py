@@ -13,6 +13,12 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
+from glsw.engines.answers import (
+    check_cells,
+    check_range,
+    check_scores,
+    impossible,
+)
 from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import ROWS, Binding
 from glsw.engines.recurrence import Uniform
@@ -142,10 +148,12 @@ class Blocked(Tiled):
                 progress=progress,
             )
             best = self._best_cell(self._tiles(region)[0])
+            check_scores(self, batch.select(p), best.score)
+            check_cells(self, batch.lengths[p], best)
             cells.put(p, best)
             if best.score[0]:
                 trace = Trace(int(best.i[0]), int(best.j[0]), _STOP)
-                found: list[npt.NDArray[np.uint32]] = []
+                found = [runs[int(p[0])]]
                 if kept is None:
                     whole = Band(region, (region.m, region.n), region.m, region.n, 1)
                     self._follow(whole, trace, found)
@@ -229,7 +237,9 @@ class Blocked(Tiled):
             return 0
         gap = max(scoring.deletion[0], scoring.insertion[0])
         lower = 0 if trace.gap == _STOP else 2 * gap + max(0, scoring.maximum)
-        return (word >> 8 if self._packed else word) - lower
+        score = word >> 8 if self._packed else word
+        check_range(self, "a kept score of", score, 0, scoring.bound(trace.i, trace.j))
+        return score - lower
 
     def _next_band(self, kept: Kept, trace: Trace) -> tuple[Band, Grid]:
         """Return the regions that the path is expected to enter, and what to keep of them."""
@@ -272,6 +282,12 @@ class Blocked(Tiled):
             self.device.ctx.memory_barrier()
         self.device.check("tracing back")
         i, j, gap, count = map(int, self.download(gl.TRACES, np.int32, 4))
+        most = *start[:2], _OVER, self._buffers[gl.PATHS].size // 4
+        check_range(
+            self, "for a path, where it is, its gap and its runs:", (i, j, gap, count), 0, most
+        )
+        if gap != _OVER and i + j == start[0] + start[1]:
+            raise impossible(self, "a path that goes nowhere")
         runs.append(self.download(gl.PATHS, np.uint32, count))
         return Trace(around.i + i, around.j + j, gap)
 

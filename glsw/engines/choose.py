@@ -15,6 +15,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
+from glsw.engines.answers import check_scores
 from glsw.engines.base import (
     ALL_MODES,
     Capabilities,
@@ -316,7 +317,8 @@ class Auto(ScanningRouter):
                 pairs = batch.select(np.flatnonzero(chosen))
                 engine = self._use(ENGINES[self._usable(name)])
                 self._prove(engine, "score")
-                found[chosen] = engine.best(pairs, False, progress).score
+                found[chosen] = score = engine.best(pairs, False, progress).score
+                check_scores(engine, pairs, score)
         return found
 
     def _choices(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
+from glsw.engines.answers import check_range
 from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
@@ -363,7 +364,9 @@ class ComputeEngine(Programs, Engine):
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return how many runs each path has, shape (N,), and the runs of all in turn.
 
-        ``places`` says where each begins in a buffer of ``size`` runs.
+        ``places`` says where each begins in a buffer of ``size`` runs, in ascending order.
         """
         counts = self.download(TRACES, (np.uint32, 4), len(places))[:, 3].astype(np.int64)
+        room = np.diff(places.astype(np.int64), append=size)
+        check_range(self, "runs of a path:", counts, 0, room)
         return counts, self.download(PATHS, np.uint32, size)[ranges(places, counts)]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from glsw.device.device import Device
 from glsw.engines import gl
+from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import Progress
 from glsw.engines.blocked import Blocked
 from glsw.engines.gl import Binding
@@ -202,7 +203,9 @@ class ScoreMap(Blocked):
             below = self.download(gl.ROW_ABOVE, (np.int32, 2), n)
             if first:
                 corners[first - 1] = np.minimum(cap, self._corners(above.pop(first), below))
-        return np.maximum(self.current(), corners)
+        found = np.maximum(self.current(), corners)
+        check_highest(self, highest(found), m, n)
+        return found
 
     def _corners(self, above: _Int32, below: _Int32) -> _Int32:
         """Return what paths score that are in a gap along the row between two parts.
@@ -218,8 +221,10 @@ class ScoreMap(Blocked):
 
     def current(self) -> _Int32:
         """Return the scores so far of the tiles, as of `tiles`."""
-        rows, columns = self._map_shape
-        return self.download(gl.BEST, np.int32, rows * columns).reshape(rows, columns)
+        (rows, columns), side = self._map_shape, self._map_tile.side
+        found = self.download(gl.BEST, np.int32, rows * columns)
+        check_highest(self, highest(found), rows * side, columns * side)
+        return found.reshape(rows, columns)
 
     @property
     def _spacing(self) -> tuple[int, int]:

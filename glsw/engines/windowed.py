@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.answers import check_traced
 from glsw.engines.base import Engine, Progress, Ties, ignore
 from glsw.engines.proportion import Proportion
 from glsw.engines.windows import WindowScores, longest_spans, shortest_cut, window_groups
@@ -73,6 +74,7 @@ class Windowed(Engine):
         ends = self._aligner.ends(batch, ties=ties)
         cells = enumerate(ends.end.tolist())
         found = [trace(*batch.pair(p), self.scoring, *end, mask=batch.mask(p)) for p, end in cells]
+        check_traced(self, ends, [score for _, score in found])
         runs = (Runs.of_coordinates([coordinates]) for coordinates, _ in found)
         words = [(each.lengths << 2 | each.moves)[::-1].astype(np.uint32) for each in runs]
         return Paths.of(ends, words)

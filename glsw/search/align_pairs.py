@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines import Engine
+from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Progress, Ties
 from glsw.mask import Mask
 from glsw.paths import Ends, Runs
@@ -42,7 +43,11 @@ def aligned(
         traces = (
             trace(*batch.pair(p), scoring, *end, mask=batch.mask(p)) for p, end in enumerate(cells)
         )
-        runs = Runs.of_coordinates([coordinates for coordinates, _ in traces])
+        found = list(traces)
+        check_traced(engine, ends, [score for _, score in found])
+        runs = Runs.of_coordinates([coordinates for coordinates, _ in found])
+    check_runs(engine, ends, runs)
+    check_masks(engine, batch, ends)
     if not scoring.local:
         runs = runs.from_end_to_end(batch.lengths)
     return ends.score.astype(np.int32), runs

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.answers import check_highest, check_range, highest, impossible
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
@@ -107,8 +108,13 @@ class Selected:
             bounds = np.minimum(tile.query_bounds[query], tile.target_bounds[target])
             passes = score >= bounds
             query, target, score = query[passes], target[passes], score[passes]
+        longest = (int(each.lengths.max(initial=0)) for each in (tile.queries, tile.targets))
+        check_highest(engine, highest(score), *longest)
         order = np.lexsort((target, query))
-        return Passing(query[order], target[order], score[order])
+        query, target = query[order], target[order]
+        if ((query[1:] == query[:-1]) & (target[1:] == target[:-1])).any():
+            raise impossible(engine, "a pair twice")
+        return Passing(query, target, score[order])
 
 
 class _Layout:
@@ -118,7 +124,8 @@ class _Layout:
         jobs = done.jobs
         self.targets = np.array([job.packed.scores(job.geometry) for job in jobs], np.int64)
         counts = np.array([job.queries for job in jobs], np.int64)
-        self.first_score = offsets_of(self.targets * counts)[:-1]
+        *first_score, self.scores = offsets_of(self.targets * counts).tolist()
+        self.first_score = np.array(first_score, np.int64)
         self.first_query = offsets_of(counts)[:-1]
         self._query = np.array(
             [q for numbers in done.owners for k in numbers for q in every(groups[k])], np.int32
@@ -177,12 +184,14 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
         _dispatch(engine, layout, jobs)
         device.ctx.memory_barrier()
         (count,) = np.frombuffer(buffer.read(4), np.uint32).tolist()
+        check_range(engine, "a number of pairs of", count, 0, layout.scores)
         if count <= room:
             break
-        room = count
+        room = layout.scores
     entries = np.frombuffer(buffer.read(8 * count, offset=8) if count else b"", np.uint32)
     device.check("reading pairs")
     engine.pool.give(chain(engine.pool.behind(), *(job.buffers for job in jobs)))
+    check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
     return entries.reshape(-1, 2)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
+from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
 from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
@@ -317,8 +318,13 @@ class Lanes(PackingEngine):
             for query, row in zip(every(queries), every(several), strict=True)
             if len(query)
         ]
-        if self.geometries.number != INT32 and any(some.max(initial=0) >= LIMIT for some in stored):
+        most = max(map(highest, stored), default=0)
+        if self.geometries.number != INT32 and most >= LIMIT:
             repeat(self, each, done.targets)
+            most = max(highest(row) for _, row in each)
+        longest = (int(share.lengths[0]) for share, _ in done.targets.shares)
+        m = max((len(query) for query, _ in each), default=0)
+        check_highest(self, most, m, max(longest, default=0))
         leave(self, each, [done.targets.beyond] * len(each), done.targets, done.progress)
 
     def job(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
@@ -150,10 +151,13 @@ class OwnQueries:
         found = places[:-1]  # behind it are scores of places without a pair
         engine.pool.give(self._own_letters)
         floats = any(share.parts[0].kind.geometry.number != INT32 for share in self._shares)
-        if floats and found.max(initial=0) >= LIMIT:
+        most = highest(found)
+        if floats and most >= LIMIT:
             high = np.flatnonzero(found >= LIMIT)
             again = self._batch.select(high).compact()
             found[high] = scores_of_pairs(engine, again, INT32, ignore)
+            most = highest(found)
+        check_highest(engine, most, *self._batch.extent[1].tolist())
         return found
 
     def _jobs_of(self, share: Share) -> Iterator[PairJob]:

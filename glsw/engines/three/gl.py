@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
+from glsw.engines.answers import check_range, check_starts, highest, impossible
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
     MAX_PAIRS_PER_DISPATCH,
@@ -26,7 +27,7 @@ from glsw.engines.gl import (
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
-from glsw.paths import BestCells
+from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
@@ -133,6 +134,57 @@ class Compute3(Programs, Engine3):
             self._uploaded = None
             self.upload(LETTERS, residues)
             self._uploaded = residues
+
+    def check_cells(
+        self, layout: Layout, chosen: npt.NDArray[np.intp], best: BestCells
+    ) -> BestCells:
+        """Return the best cells of some triples; raise `DeviceError` if these have none such."""
+        lengths = layout.lengths[chosen] - layout.before
+        most = self.scoring.bounds(lengths)
+        check_range(self, "a score of", best.score, -layout.origin, most)
+        some = (best.score > 0) | (not self.scoring.local)
+        check_range(self, "a best cell at", best.cell[some], 1 - layout.before, lengths[some])
+        return best
+
+    def check_table(self, layout: Layout, t: int, table: npt.NDArray[np.int32]) -> None:
+        """Raise `DeviceError` if a triple cannot have such values of H, as the device has them."""
+        most = int(self.scoring.bounds(layout.lengths[[t]])[0]) + layout.origin
+        check_range(self, "a table with", highest(table), 0, most)
+
+    def check_traces(
+        self,
+        before: npt.NDArray[np.void],
+        traces: npt.NDArray[np.void],
+        room: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.void]:
+        """Return traces that have gone on; raise `DeviceError` for steps that are not back.
+
+        ``room`` says how many runs each path may have.
+        """
+        check_range(self, "a path at", traces["at"], 0, before["at"])
+        check_range(self, "the column of a path", traces["column"], -6, 0)
+        check_range(self, "runs of a path:", traces["runs"], 0, room)
+        still = (traces["at"] == before["at"]).all(axis=1)
+        if (still & (traces["over"] == 0)).any():
+            raise impossible(self, "a path that goes nowhere")
+        return traces
+
+    def checked(self, paths: Paths, known: set[bytes] | None = None) -> Paths:
+        """Return paths; raise `DeviceError` if alignments cannot have them.
+
+        Where ends of earlier alignments are ``known``, the path has another one, which is added.
+        """
+        scoring, end = self.scoring, paths.ends.end
+        if known is not None:
+            if end.tobytes() in known:
+                raise impossible(self, f"two alignments that end at {end[0].tolist()}")
+            known.add(end.tobytes())
+        if len(paths.runs) and (int(paths.runs.min()) < 8 or not (paths.runs & 7).all()):
+            raise impossible(self, "a path with a column of no residues")
+        some, wanted = np.diff(paths.offsets) > 0, paths.ends.score > 0
+        start = end - paths.residues
+        check_starts(self, start, some, wanted, 0 if scoring.local else scoring.whole)
+        return paths
 
     def barrier(self) -> None:
         """Let the next dispatch see what the last ones wrote."""

@@ -55,7 +55,8 @@ class Plane(Compute3):
             cells = self.download(gl.BEST, (np.int32, 2), int(sizes[chosen].sum()))
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
             for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
-                found.put(np.array([t]), self._best(layout, t, cells[start : start + sizes[t]]))
+                best, one = self._best(layout, t, cells[start : start + sizes[t]]), np.array([t])
+                found.put(one, self.check_cells(layout, one, best))
         return found
 
     @staticmethod
@@ -83,6 +84,7 @@ class Plane(Compute3):
                 self.reserve(gl.DIRECTIONS, table.nbytes)
                 self._fill(data, np.array([t]), progress, TABLE=1)
                 self.download_into(gl.DIRECTIONS, table)
+                self.check_table(layout, t, table)
             yield table[(slice(layout.before, None),) * 3] - layout.origin
 
     @property

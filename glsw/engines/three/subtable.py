@@ -126,6 +126,7 @@ class Subtable(Compute3):
                     self.reserve(gl.DIRECTIONS, slab.nbytes)
                     self._fill(chunk, part, TABLE=1, progress=progress)
                     self.download_into(gl.DIRECTIONS, slab)
+                    self.check_table(layout, t, slab)
             yield table[(slice(layout.before, None),) * 3] - layout.origin
 
     # alignments
@@ -142,7 +143,7 @@ class Subtable(Compute3):
             found.put(chunk.chosen, best)
             for t, path in zip(chunk.chosen, traced, strict=True):
                 runs[t] = path
-        return Paths.of(self.ends_of(found), runs)
+        return self.checked(Paths.of(self.ends_of(found), runs))
 
     def disjoint(
         self, triples: Batch, *, progress: Progress | None = None
@@ -156,6 +157,7 @@ class Subtable(Compute3):
         for t in np.sort(layout.ordered()).tolist():
             self.device.activate()
             chunk = self._chunk(layout, np.array([t]), trace=True, masked=True)
+            known: set[bytes] = set()
             masks = self.device.ctx.buffer(bytes(4 * int(chunk.masks.sum())))
             while True:
                 self.device.activate()
@@ -164,7 +166,7 @@ class Subtable(Compute3):
                 best, runs = self._traced(chunk, progress)
                 if not best.score[0]:
                     break
-                yield t, Paths.of(self.ends_of(best), runs)
+                yield t, self.checked(Paths.of(self.ends_of(best), runs), known)
 
     def _traced(
         self, chunk: Chunk, progress: Progress
@@ -208,7 +210,8 @@ class Subtable(Compute3):
         program.run(-(-len(traces) // _TRACES_PER_GROUP))
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
-        return self.download(gl.TRACES, _TRACE, len(traces)).copy()
+        found = self.download(gl.TRACES, _TRACE, len(traces)).copy()
+        return self.check_traces(traces, found, chunk.paths)
 
     # what is computed together
 
@@ -390,4 +393,5 @@ class Subtable(Compute3):
     def _best(self, chunk: Chunk) -> BestCells:
         """Return the best cell of each triple of a chunk, see `Engine3.best`."""
         cells = self.download(gl.BEST, (np.int32, 4), chunk.sizes[gl.BEST] // 16)
-        return chunk.layout.best(cells, chunk.counts)
+        best = chunk.layout.best(cells, chunk.counts)
+        return self.check_cells(chunk.layout, chunk.chosen, best)

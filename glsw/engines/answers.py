@@ -1,0 +1,129 @@
+"""Checks of what a device has returned, before it decides an index, a size or the end of a loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import DeviceError
+from glsw.paths import BestCells, Ends, Runs
+
+if TYPE_CHECKING:
+    from glsw.batch import Batch
+    from glsw.engines.base import AnyEngine, Engine
+
+
+def impossible(engine: AnyEngine, what: str) -> DeviceError:
+    """Return the error of an engine whose device returned what cannot be."""
+    return DeviceError(
+        f"engine {engine.label!r} on {engine.where} returned {what}: the device or its driver "
+        "computes wrong results; 'glsw devices --test' tests it"
+    )
+
+
+def check_range(
+    engine: AnyEngine, what: str, values: npt.ArrayLike, least: npt.ArrayLike, most: npt.ArrayLike
+) -> None:
+    """Raise `DeviceError` if one of the values is not from ``least`` to ``most``.
+
+    The three are numbers, or arrays whose shapes fit together.
+    """
+    found = np.asarray(values)
+    wrong = (found < least) | (found > most)
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        value, low, high = (int(np.broadcast_to(x, wrong.shape)[at]) for x in (found, least, most))
+        raise impossible(engine, f"{what} {value} where {low} to {high} is possible")
+
+
+def highest(scores: npt.NDArray[np.int32]) -> int:
+    """Return the highest score, one below 0 counting as 2**31 and more."""
+    return int(scores.view(np.uint32).max(initial=0))
+
+
+def check_highest(engine: Engine, score: int, m: int, n: int) -> None:
+    """Raise `DeviceError` if sequences of up to m and n residues cannot have this score.
+
+    It is one as in `Engine.best`.
+    """
+    most = engine.scoring.bound(m, n) + int(engine.scoring.score_offset(m, n))
+    check_range(engine, "a score of", score, 0, most)
+
+
+def check_scores(engine: Engine, batch: Batch, scores: npt.NDArray[np.int32]) -> None:
+    """Raise `DeviceError` if no pair can have one of these scores, which are as in `Engine.best`.
+
+    The longest sequences count, so that this takes no time.
+    """
+    check_highest(engine, highest(scores), *batch.extent[1].tolist())
+
+
+def check_cells(engine: Engine, lengths: npt.NDArray[np.int64], cells: BestCells) -> BestCells:
+    """Return best cells; raise `DeviceError` if they are outside of tables of these lengths.
+
+    A local alignment that ends there must be able to have the score, too.
+    """
+    local = engine.scoring.local
+    wrong = (cells.cell < int(local)) | (cells.cell > lengths)
+    outside = (wrong[:, 0] | wrong[:, 1]) & ((cells.score > 0) | (not local))
+    if outside.any():
+        p = int(outside.argmax())
+        cell, size = (" x ".join(map(str, x[p].tolist())) for x in (cells.cell, lengths))
+        raise impossible(engine, f"cell {cell} of a table of {size} as the best one")
+    if local:
+        gain = max(0, engine.scoring.maximum) * np.minimum(cells.i, cells.j).astype(np.int64)
+        check_range(engine, "a score of", cells.score, 0, np.where(cells.score > 0, gain, 0))
+    return cells
+
+
+def check_runs(engine: Engine, ends: Ends, runs: Runs) -> None:
+    """Raise `DeviceError` if pairs cannot have these paths from the device; see `check_starts`."""
+    if not runs.moves.all():
+        raise impossible(engine, "a path with a column of no residues")
+    borders = int(not engine.scoring.local)
+    check_starts(engine, runs.start, np.diff(runs.offsets) > 0, ends.score > 0, borders)
+
+
+def check_starts(
+    engine: AnyEngine,
+    start: npt.NDArray[np.int64],
+    some: npt.NDArray[np.bool_],
+    wanted: npt.NDArray[np.bool_],
+    borders: int,
+) -> None:
+    """Raise `DeviceError` if paths leave the table or begin where they may not.
+
+    Parameters
+    ----------
+    engine : AnyEngine
+    start : ndarray of int64, shape (N, k)
+        The residues before each path.
+    some, wanted : ndarray of bool, shape (N,)
+        Whether it has columns, and a score above 0.
+    borders : int
+        How many of its sequences begin with it, at least; 0 for local alignments.
+    """
+    check_range(engine, "a path that begins at", start, 0, 2**31 - 1)
+    if not borders and (some != wanted).any():
+        raise impossible(engine, "a path of no columns, or one of a score of 0")
+    if borders and ((start == 0).sum(axis=1) < borders).any():
+        raise impossible(engine, "a path that begins inside of the table")
+
+
+def check_masks(engine: Engine, batch: Batch, ends: Ends) -> None:
+    """Raise `DeviceError` if a pair is aligned that a mask forbids, at the end of an alignment."""
+    for mask, score, (i, j) in zip(batch.masks or (), ends.score, ends.end.tolist(), strict=False):
+        if score > 0 and j - 1 in mask[i - 1]:
+            raise impossible(engine, f"an alignment that ends with the forbidden pair {i}, {j}")
+
+
+def check_traced(engine: Engine, ends: Ends, scores: list[int]) -> None:
+    """Raise `DeviceError` if local alignments that end there do not have the scores.
+
+    ``scores`` are those that the host finds when it traces back.
+    """
+    if engine.scoring.local:
+        what = "where the host finds another score: a score of"
+        check_range(engine, what, ends.score, np.array(scores, np.int64), scores)

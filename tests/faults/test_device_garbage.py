@@ -1,0 +1,368 @@
+"""Devices that return wrong numbers: every task ends, with a result or with DeviceError.
+
+What is read from the device is replaced by other bytes, whichever engine reads it.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import cases
+import cases3
+import moderngl
+import numpy as np
+import pytest
+from subtests import with_subtests
+
+from glsw.batch import Batch
+from glsw.device.device import Device, DeviceError
+from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
+from glsw.engines.base import Engine
+from glsw.engines.bit_parallel import BitParallel
+from glsw.engines.gl import Programs
+from glsw.engines.score_map import VALUES, ScoreMap, Value
+from glsw.engines.three.base import Engine3
+from glsw.engines.tiles import Tile
+from glsw.engines.windowed import Windowed
+from glsw.mask import Mask
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.scoring.unit_costs import unit_costs
+from glsw.search.align_pairs import aligned
+from glsw.sequences.alphabet import DNA
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="memory is measured as on Linux"
+)
+SECONDS = 20  # of a call: more than a hundred times what it takes
+MEMORY = 2**32  # bytes that a call may ask for
+MOST_ALIGNMENTS = 500  # of three short sequences, which have fewer
+Garbage = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+
+
+def some_words(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
+    """Replace one word in eight."""
+    wrong = rng.random(len(words)) < 0.125
+    return np.where(wrong, rng.integers(-(2**31), 2**31, len(words), np.int32), words)
+
+
+def nearly_right(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
+    """Change one word in four by a little, as a bit does that has flipped."""
+    wrong = rng.random(len(words)) < 0.25
+    return words ^ wrong * (np.int32(1) << rng.integers(0, 8, len(words), np.int32))
+
+
+GARBAGE: dict[str, Garbage] = {
+    "zeros": lambda rng, words: np.zeros_like(words),
+    "all ones": lambda rng, words: np.full_like(words, -1),
+    "huge": lambda rng, words: np.full_like(words, 2**31 - 1),
+    "large": lambda rng, words: rng.integers(2**10, 2**30, len(words), np.int32),
+    "small": lambda rng, words: rng.integers(0, 40, len(words), np.int32),
+    "random": lambda rng, words: rng.integers(-(2**31), 2**31, len(words), np.int32),
+    "some words": some_words,
+    "nearly right": nearly_right,
+}
+
+
+@contextmanager
+def returning(garbage: Garbage, seed: int) -> Iterator[None]:
+    """Have all devices return garbage, in time and in little memory, whatever is done with it."""
+    rng = np.random.default_rng(seed)
+    read, drawn = moderngl.Buffer.read, moderngl.Framebuffer.read
+
+    def wrong(data: bytes) -> bytes:
+        words = np.frombuffer(data, np.int32)
+        return garbage(rng, words).astype(np.int32).tobytes()
+
+    def wrongly_into(buffer: moderngl.Buffer, array: np.ndarray, *sizes: int) -> None:
+        found = np.frombuffer(wrong(read(buffer, *sizes)), np.uint8)
+        array.reshape(-1).view(np.uint8)[: len(found)] = found
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"more than {SECONDS} s")
+
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, late)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moderngl.Buffer, "read", lambda *words, **sizes: wrong(read(*words, **sizes)))
+        patch.setattr(moderngl.Buffer, "read_into", wrongly_into)
+        patch.setattr(
+            moderngl.Framebuffer, "read", lambda *words, **sizes: wrong(drawn(*words, **sizes))
+        )
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            resource.setrlimit(resource.RLIMIT_AS, limits)
+            signal.signal(signal.SIGALRM, before)
+
+
+def judge(task: Callable[[], None], device: Device) -> None:
+    """Do a task with each kind of garbage: it ends, or there is one clear line."""
+    task()  # what the device returns is right
+    for seed, (name, garbage) in enumerate(GARBAGE.items()):
+        try:
+            with returning(garbage, seed):
+                task()
+        except DeviceError as error:
+            said = str(error)
+        except Exception as error:
+            raise AssertionError(f"{name}: {type(error).__name__} {error}") from error
+        else:
+            continue
+        clear = rf"engine .* on {re.escape(device.info.name)} returned .* 'glsw devices --test' .*"
+        assert re.fullmatch(clear, said) or "waited in vain" in said, said
+
+
+# Pairs
+
+
+def pairs() -> Batch:
+    """Return related pairs of DNA, some of them without letters."""
+    rng = np.random.default_rng(9)
+    found = []
+    for m, n in ((33, 38), (18, 26), (0, 5), (5, 0), (17, 9)):
+        query = rng.integers(0, 4, m).astype(np.uint8)
+        longer = np.concatenate([query, rng.integers(0, 4, n).astype(np.uint8)])
+        found.append((query, np.delete(longer, slice(m // 2, m // 2 + 3))[:n]))
+    return Batch.pairwise(*zip(*found, strict=True))
+
+
+LOCAL, LINEAR = Scoring.match_mismatch(5, -4, 7, 2), Scoring.match_mismatch(5, -4, 4, 4)
+SCORINGS = {"local": LOCAL, "global": LINEAR.in_mode("global")}
+EDITS = {"edits": unit_costs(DNA), "infix edits": unit_costs(DNA, infix=True)}
+PAIRS = pairs()
+MASKED = PAIRS.masked(
+    Mask.of([0, m // 2], [0, n // 2], m) if m and n else Mask.nothing(m)
+    for m, n in PAIRS.lengths.tolist()
+)
+
+
+def check_ends(ends: Ends, batch: Batch) -> None:
+    assert ends.score.shape == (len(batch),)
+    assert ends.score.dtype == np.int32
+    assert ends.end.shape == (len(batch), batch.k)
+    assert (ends.end >= 0).all()
+    assert (ends.end <= batch.lengths).all()
+
+
+def check_paths(paths: Paths, batch: Batch) -> None:
+    check_ends(paths.ends, batch)
+    assert len(paths.offsets) == len(batch) + 1
+    for p in range(len(batch)):
+        at = paths.coordinates(p)
+        assert at.shape[0] == batch.k
+        assert (at >= 0).all()
+        assert (np.diff(at) >= 0).all()
+        assert np.diff(at).any(axis=0).all()
+
+
+def check_aligned(engine: Engine, batch: Batch) -> None:
+    scores, runs = aligned(engine, batch, "conventional")
+    assert scores.shape == (len(batch),)
+    assert len(runs) == len(batch)
+    assert (runs.start >= 0).all()
+    assert (runs.end <= batch.lengths).all()
+
+
+def check_each(engine: Engine) -> None:
+    [found] = engine.scores_each([PAIRS])
+    assert found.shape == (len(PAIRS),)
+
+
+def check_scan(engine: Engine) -> None:
+    queries, targets = PAIRS.queries, PAIRS.targets
+    [found] = engine.scan(queries, [targets])
+    assert found.shape == (len(queries), len(targets))
+    assert found.dtype == np.int32
+
+
+def check_passing(engine: Engine) -> None:
+    queries, targets = PAIRS.queries, PAIRS.targets
+    bounds = (np.full(len(each), bound, np.int32) for each, bound in ((queries, 20), (targets, 9)))
+    [passing] = engine.passing([Tile(queries, targets, *bounds)])
+    for numbers, sequences in ((passing.query, queries), (passing.target, targets)):
+        assert len(numbers) == len(passing.score)
+        assert numbers.max(initial=0) < len(sequences)
+
+
+def check_distances(engine: BitParallel) -> None:
+    queries, targets = PAIRS.queries, PAIRS.targets
+    n = PAIRS.target_lengths
+    for found, most in (
+        (engine.distances(PAIRS), n),
+        (engine.distances_of_each(queries, targets), np.broadcast_to(n, (len(queries), len(n)))),
+    ):
+        assert found.distance.shape == most.shape
+        assert (found.distance >= 0).all()
+        assert (found.target_end <= most).all()
+
+
+def judge_engine(engine: Engine, device: Device) -> None:
+    """Judge all tasks of an engine."""
+    judge(lambda: check_each(engine), device)
+    judge(lambda: check_ends(engine.ends(PAIRS), PAIRS), device)
+    judge(lambda: check_aligned(engine, PAIRS), device)
+    judge(lambda: check_scan(engine), device)
+    if engine.scoring.local:
+        judge(lambda: check_passing(engine), device)
+        if engine.takes_masks(MASKED):
+            judge(lambda: check_aligned(engine, MASKED), device)
+    if isinstance(engine, BitParallel):
+        judge(lambda: check_distances(engine), device)
+
+
+@with_subtests("name", [*SCORINGS, *EDITS])
+@with_subtests("configuration", cases.configurations([*cases.GENERAL, *cases.OF_EDITS]))
+def test_pairs(name: str, configuration: tuple[str, dict[str, object]], device: Device) -> None:
+    scoring = (SCORINGS | EDITS)[name]
+    kind = ENGINES[configuration[0]]
+    if kind.capabilities.requires and cases.takes(configuration, scoring):
+        judge_engine(cases.build(configuration, scoring, device), device)
+        if kind is BitParallel:
+            options: dict[str, Any] = configuration[1]
+            judge(lambda: check_distances(BitParallel(scoring, device, **options)), device)
+
+
+@with_subtests("name", SCORINGS)
+@with_subtests("configuration", cases.path_configurations())
+def test_paths(name: str, configuration: tuple[str, dict[str, object]], device: Device) -> None:
+    scoring = SCORINGS[name]
+    if configuration[0] in ("diagonal", "blocked", "scan") and cases.takes(configuration, scoring):
+        engine = cases.build(configuration, scoring, device)
+        judge(lambda: check_aligned(engine, PAIRS), device)
+
+
+@with_subtests("number", ["int32", "f32"])
+def test_pairs_with_their_own_queries(number: str, device: Device) -> None:
+    engine = cases.lanes_of_hardware(LOCAL, device, {"number": number, "workgroup": 4})
+    judge(lambda: check_each(engine), device)
+
+
+@with_subtests("masked", [False, True])
+def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(windows, "_SHORTEST_WINDOW", 8)
+    query, target = PAIRS.pair(0)
+    batch = Batch.one_to_many(query[:5], [np.tile(target, n) for n in (5, 6)])
+    if masked:
+        batch = batch.masked([Mask.of([0, 4], [0, 40], 5)] * 2)
+    for aligner in (Auto(LOCAL, device), Fragment(LOCAL, device)):
+        if not (masked and isinstance(aligner, Fragment)):
+            engine = lambda: Windowed(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
+            judge(lambda: check_ends(engine().ends(batch), batch), device)  # noqa: B023
+            judge(lambda: check_aligned(engine(), batch), device)  # noqa: B023
+
+
+@with_subtests("value", VALUES)
+@with_subtests("memory", [2**31, 2**11])
+def test_score_maps(value: Value, memory: int, device: Device) -> None:
+    engine = ScoreMap(LOCAL, device, memory=memory)
+    tile = engine.tile(8)
+    query = np.arange(6 * tile.side, dtype=np.uint8) % 3
+
+    def task() -> None:
+        found = engine.tiles(query, query[: 4 * tile.side], tile, value=value)
+        assert found.shape == (6, 4)
+        assert (found >= 0).all()
+        assert (found <= 5 * len(query)).all()
+
+    judge(task, device)
+
+
+# Triples
+
+
+def triples() -> Batch:
+    rng = np.random.default_rng(3)
+    word = rng.integers(0, 4, 12).astype(np.uint8)
+    lengths = (9, 12, 7), (1, 1, 1), (5, 0, 6), (12, 4, 9)
+    return Batch.of([[np.delete(word, k)[:n] for k, n in enumerate(each)] for each in lengths])
+
+
+TRIPLES = triples()
+OF_PAIRS = Scoring3.sum_of_pairs(LOCAL)
+SCORINGS3 = {
+    "identity": Scoring3.identity(3, -1, 2, 1),
+    "pairs": OF_PAIRS,
+    "pairs, global": OF_PAIRS.in_mode("global"),
+    "identity, semi-global": Scoring3.identity().in_mode("semiglobal"),
+}
+
+
+def check_disjoint(engine: Engine3) -> None:
+    for count, (t, paths) in enumerate(engine.disjoint(TRIPLES)):
+        assert count < MOST_ALIGNMENTS
+        check_paths(paths, TRIPLES.select(np.array([t])))
+
+
+@with_subtests("name", SCORINGS3)
+@with_subtests("configuration", cases3.configurations())
+def test_triples(name: str, configuration: tuple[str, dict[str, object]], device: Device) -> None:
+    engine = cases3.build(configuration, SCORINGS3[name], device)
+
+    def tables() -> None:
+        found = list(engine.tables(TRIPLES))
+        assert [each.shape for each in found] == [tuple(each) for each in TRIPLES.lengths.tolist()]
+
+    judge(tables, device)
+    judge(lambda: check_ends(engine.ends(TRIPLES), TRIPLES), device)
+    judge(lambda: check_paths(engine.paths(TRIPLES), TRIPLES), device)
+    if engine.scoring.local:
+        judge(lambda: check_disjoint(engine), device)
+
+
+# Directions
+
+
+@pytest.fixture
+def wrong_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each traceback on the device read other directions, and other best cells."""
+    program, rng = Programs.program, np.random.default_rng(5)
+
+    def programs(self: Programs, name: str, **defines: int | None) -> moderngl.ComputeShader:
+        for binding, buffer in self._buffers.items():
+            wrong = binding.name == "DIRECTIONS" or (name, binding.name) == (
+                "traceback.comp",
+                "BEST",
+            )
+            if "trace" in name and wrong:
+                buffer.write(rng.bytes(buffer.size))
+        return program(self, name, **defines)
+
+    monkeypatch.setattr(Programs, "program", programs)
+
+
+def in_time(task: Callable[[], None]) -> None:
+    """Do a task with what the device returns, many times."""
+    for _ in range(10):
+        with suppress(DeviceError), returning(lambda _, words: words, 0):
+            task()
+
+
+@with_subtests("configuration", cases.path_configurations())
+def test_wrong_directions(
+    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
+) -> None:
+    for scoring in SCORINGS.values():
+        if configuration[0] != "cpu" and cases.takes(configuration, scoring):
+            engine = cases.build(configuration, scoring, device)
+            in_time(lambda: check_aligned(engine, PAIRS))  # noqa: B023
+
+
+@with_subtests("configuration", cases3.configurations())
+def test_wrong_directions_of_triples(
+    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
+) -> None:
+    for scoring in SCORINGS3.values():
+        engine = cases3.build(configuration, scoring, device)
+        in_time(lambda: check_paths(engine.paths(TRIPLES), TRIPLES))  # noqa: B023

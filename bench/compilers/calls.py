@@ -67,9 +67,10 @@ def _draw(name: str) -> object:
 
 
 def _searches() -> Iterator[tuple[str, Call]]:
-    database, long = _proteins(600, 40, 900), _protein(35000)
-    for length in (20, 60, 100, 200, 380, 700, 1300, 3000, 9000):
-        yield f"search {length}", partial(_search, [_protein(length)], database)
+    database, long = _proteins(5000, 40, 900), _protein(35000)
+    for count, length in product((600, 5000), (20, 60, 100, 200, 380, 700, 1300, 3000, 9000)):
+        some = database[:count]
+        yield f"search {length} in {count}", partial(_search, [_protein(length)], some)
     yield "search 20 queries", partial(_search, _proteins(20, 50, 1200), database)
     yield "search long", partial(_search, [_protein(300)], [*database[:50], long])
     yield "search reads", partial(_search, [_dna(150)] * 30, [_dna(60000)], _DNA)
@@ -101,9 +102,10 @@ def _pairs() -> Iterator[tuple[str, Call]]:
 def _threes() -> Iterator[tuple[str, Call]]:
     same = glsw.Scoring3.identity(match=2, mismatch=-1, gap_open=1)
     small, large = [[_protein(n) for n in lengths] for lengths in ((100, 90, 110), (300, 290, 310))]
+    dna = [_dna(length) for length in (300, 290, 310)]
     for mode in _MODES[:2]:
         yield f"align3 {mode}", partial(_verb3, "align", *small, mode=mode)
-        yield f"score3 {mode}", partial(_verb3, "score", *large, scoring=same, mode=mode)
+        yield f"score3 {mode}", partial(_verb3, "score", *dna, scoring=same, mode=mode)
     yield "align3 300", partial(_verb3, "align", *large)
     yield "alignments3", partial(_several, glsw.Aligner3, *small)
     yield "plane", partial(_verb3, "score", *small, engine="plane")

@@ -19,7 +19,7 @@ from glsw.edit_workers import by_workers, each_by_workers
 from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
-from glsw.engines.choose import engine_of
+from glsw.engines.choose import engine_of, proved
 from glsw.engines.spec import EngineSpec
 from glsw.scoring.unit_costs import unit_costs
 from glsw.search.pool import AnyExecutor, Devices, EnginePool
@@ -157,7 +157,7 @@ def edit_distance(
         found = Distances(values[:, 0], values[:, 1])
     elif mode == "global":
         with chosen.turn:  # the router has another engine compute a few large pairs
-            routed = engine_of(BitParallel, chosen.scoring, chosen.device)
+            routed = engine_of(BitParallel, chosen.scoring, chosen.device, proves=True)
             scores = routed.scores(batch, progress=progress)
         found = Distances(-scores, batch.target_lengths.astype(np.int32))
     else:
@@ -262,7 +262,11 @@ def _shared(
             raise ValueError("engine 'host' takes no executor")
         return None
     scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
-    return closing(EnginePool(EngineSpec(BitParallel.name, scoring), device))
+    pool = EnginePool(EngineSpec(BitParallel.name, scoring), device)
+    if not isinstance(pool.engine, BitParallel):
+        pool.close()
+        raise DeviceError(f"{pool.where} does not compute edit distances; engine='host' does")
+    return closing(pool)
 
 
 def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> BitParallel | None:
@@ -279,7 +283,7 @@ def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> 
         return None
     scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
     with opened:
-        return BitParallel(scoring, opened)
+        return proved(BitParallel, scoring, opened)  # None: the host computes
 
 
 def _coded(sources: list[Source]) -> tuple[list[Sequences], int]:

@@ -1,18 +1,81 @@
-"""The command ``glsw devices``: a list of the OpenGL devices."""
+"""The command ``glsw devices``: a list of the OpenGL devices, and tests of them."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import asdict
+from typing import Any, TextIO
 
 from glsw.cli.stream import PlainStream
-from glsw.device.device import devices
+from glsw.cli.words import name
+from glsw.device.device import DeviceError, devices, open_device
+from glsw.device.info import DeviceInfo
 
 
-def add(_: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no options."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument(
+        "--test",
+        action="store_true",
+        help="have every engine prove itself on each device: a table of what is right, to send "
+        "with a report of a fault; and measure the device beside the processor, so that searches "
+        "use the faster one",
+    )
+    parser.add_argument(
+        "--device", metavar="N", type=name, help="number of the device or part of its name (all)"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="text or JSON (text)"
+    )
 
 
-def run(_: argparse.Namespace) -> None:
-    """List the devices."""
+def run(arguments: argparse.Namespace) -> None:
+    """List or test the devices."""
+    wanted = arguments.device
+    listed = devices() if wanted is None else [open_device(wanted, quiet=True).info]
     with PlainStream("-") as to:
-        to.stream.writelines(f"{info}\n" for info in devices())
+        if arguments.test:
+            _test(listed, arguments.format, to.stream)
+            return
+        if arguments.format == "json":
+            json.dump([asdict(info) for info in listed], to.stream, indent=1)
+            to.stream.write("\n")
+        else:
+            to.stream.writelines(f"{info}\n" for info in listed)
+
+
+def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
+    """Test devices one by one, and write a table of each, or all as JSON.
+
+    DeviceError if a test failed.
+    """
+    from glsw.engines.device_test import measured, summary, tested
+
+    reports: list[dict[str, Any]] = []
+    failed = 0
+    for info in listed:
+        rows, as_text = [], form == "text"
+        if as_text:
+            stream.write(f"{info}\n{info.version_string}\n\n")
+            stream.write(f"{'engine':13} {'variant':31} {'work':34} {'ms':>7}  verdict\n")
+        with open_device(info.index, quiet=True) as device:
+            for row in tested(device):
+                rows.append(row)
+                failed += row.verdict != "right"
+                if as_text:
+                    milliseconds = f"{1e3 * row.seconds:7.1f}"
+                    words = f"{row.engine:13} {row.variant:31} {row.work:34} {milliseconds}"
+                    stream.write(f"{words}  {row.verdict}\n")
+                    stream.flush()
+            speeds = {} if device.endless else measured(device)
+        if as_text:
+            rates = ", ".join(f"{key} {rate / 1e9:.3g} GCUPS" for key, rate in speeds.items())
+            stream.write(f"\n{summary(rows)}; {rates}\n\n")
+        tests = [row._asdict() for row in rows]
+        reports.append({"device": asdict(info), "tests": tests, "cells_per_second": speeds})
+    if form == "json":
+        json.dump(reports, stream, indent=1)
+        stream.write("\n")
+    if failed:
+        raise DeviceError(f"{failed} tests failed: please report this table")

@@ -70,6 +70,11 @@ class Verdicts:
         """Keep no verdict on a family."""
         self._keep("verdicts", family, None)
 
+    def clear(self) -> None:
+        """Forget all verdicts and speeds."""
+        self._known = {"verdicts": {}, "speeds": {}}
+        self._write()
+
     @property
     def speeds(self) -> dict[str, float]:
         """Cells per second of engines, as `glsw devices --test` measured them, by their names."""
@@ -85,6 +90,9 @@ class Verdicts:
         self._known[kind][name] = value
         if value is None:
             del self._known[kind][name]
+        self._write()
+
+    def _write(self) -> None:
         if self._file is not None:
             program_file.write_private(self._file, json.dumps(self._known, indent=1).encode())
 

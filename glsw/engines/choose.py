@@ -380,7 +380,7 @@ class Auto(ScanningRouter):
             names.append(_BLOCKED)
             if not align and ENGINES[_SCAN].capabilities.takes(self.scoring):
                 names.append(_SCAN)
-            if not align and self.device.info.software:
+            if not align and self.weak:
                 names.append(_FRAGMENT)
         tables = align or ends or batch.masks is not None
         if tables:
@@ -433,7 +433,7 @@ class Auto(ScanningRouter):
 
     @property
     def _kind(self) -> Kind:
-        if not self.device.info.software:
+        if not self.weak:
             return "hardware"
         return "software, equal letters" if self.scoring.match_and_mismatch else "software"
 

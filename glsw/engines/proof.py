@@ -146,8 +146,8 @@ class Proofs:
     """
 
     def __init__(self, device: Device) -> None:
-        self._device = device
-        self._expected: dict[tuple[int, str], tuple[Scoring, Any]] = {}
+        self.device = device
+        self._expected: dict[tuple[int, str], tuple[object, Any]] = {}
 
     def require(self, engine: AnyEngine, family: str, trial: Callable[[], bool]) -> None:
         """Have an engine prove a family of programs, unless it has done so.
@@ -165,7 +165,7 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
-        verdicts = self._device.verdicts
+        verdicts = self.device.verdicts
         key = f"{engine.name}: {family}"
         verdict = verdicts.get(key)
         if verdict is None:
@@ -181,14 +181,14 @@ class Proofs:
 
     def tried(self, trial: Callable[[], bool]) -> str:
         """Return the verdict of a trial."""
-        if self._device.endless:
+        if self.device.endless:
             return ENDLESS
         try:
-            with _bounded(self._device), warnings.catch_warnings():
+            with _bounded(self.device), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return RIGHT if trial() else "wrong results"
         except EndlessError:
-            self._device.endless = True
+            self.device.endless = True
             return ENDLESS
         except DeviceMemoryError:
             raise
@@ -225,7 +225,7 @@ class Proofs:
         alike = [np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced)]
         return np.array_equal(paths.ends.end, ends) and all(alike)
 
-    def expected(self, scoring: Scoring, what: str, compute: Callable[[], Any]) -> Any:
+    def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
         """Return what is expected of a scoring, computed once."""
         key = id(scoring), what
         if key not in self._expected:

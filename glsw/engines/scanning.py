@@ -204,7 +204,7 @@ class ScanningRouter(Engine):
         if first is None:
             return None, ()
         queries, part, *_ = first
-        together = 1 if self.device.info.software else len(queries)
+        together = 1 if self.weak else len(queries)
         few = len(part) * together < self._many
         if not self._scanner or (few and not self._scans_all):
             return None, chain([first], remaining)
@@ -214,4 +214,11 @@ class ScanningRouter(Engine):
 
     @property
     def _many(self) -> int:
-        return SOFTWARE_MANY if self.device.info.software else MANY
+        return SOFTWARE_MANY if self.weak else MANY
+
+    @property
+    def weak(self) -> bool:
+        """Whether the processor is faster than the device, or is the device."""
+        return self.device.info.software or (
+            self._scanner is not None and self._scanner.capabilities.requires is None
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -123,6 +124,8 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
         use = "computes searches and pairs" if installed else "is faster: pip install glsw[cpu]"
         text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
         warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
-    with_cpu = info.software and installed and info.version >= COMPUTE
+    speeds = device.verdicts.speeds  # if it was tested
+    slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
+    with_cpu = slower and installed and info.version >= COMPUTE
     with device:
         return Auto(scoring, device, scanner=cpu.Cpu if with_cpu else None, proves=True)

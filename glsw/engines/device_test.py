@@ -1,0 +1,173 @@
+"""What `glsw devices --test` does: every engine in every variant proves itself on a device.
+
+Verdicts of before do not count. The speeds of ``lanes`` and of ``cpu`` are measured too, and kept:
+``auto`` uses the faster one where no device is asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glsw.device.device import Device
+from glsw.device.verdicts import RIGHT
+from glsw.engines import ENGINES, cpu, engine_of
+from glsw.engines.base import Engine, Variant
+from glsw.engines.choose import Auto
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import Geometry
+from glsw.engines.lanes.trial import trial_of
+from glsw.engines.proof import Proofs, ProofTask, awkward
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.alphabet import DNA
+from glsw.sequences.encoded import Sequences
+
+_SECONDS = 0.3  # of a measurement, at least
+_QUERY, _TARGETS, _TARGET = 400, 2000, 300  # letters, sequences, letters: doubled until it takes so
+_MOST_TARGETS = 2**21
+
+
+class Tested(NamedTuple):
+    """A test of a device.
+
+    Parameters
+    ----------
+    engine, variant, work : str
+    verdict : str
+        ``"right"``, or what is wrong.
+    seconds : float
+        With the compilation of programs that are used for the first time.
+    """
+
+    engine: str
+    variant: str
+    work: str
+    verdict: str
+    seconds: float
+
+
+def tested(device: Device) -> Iterator[Tested]:
+    """Yield the tests of all engines of two and of three sequences that a device can run."""
+    from glsw.engines.three.proof import tested_of_three
+
+    device.verdicts.clear()
+    proofs = Proofs(device)
+    for name, kind in ENGINES.items():
+        needs = kind.capabilities.requires
+        if name == "auto" or needs is None or needs > device.info.version:
+            continue
+        for work, scoring in _scorings().items():
+            if not kind.capabilities.takes(scoring):
+                continue
+            for variant in kind.variants:
+                for task in kind.capabilities.tasks:
+                    words = f"{work}: {task}"
+                    yield _timed(proofs, kind, variant, scoring, task, words)
+    if device.info.compute:
+        yield from tested_of_three(device)
+
+
+def measured(device: Device) -> dict[str, float]:
+    """Return the cells per second of engines, measured now, and keep them."""
+    scoring = Scoring.blast()
+    kinds = [ENGINES["lanes" if device.info.compute else "fragment"]]
+    if cpu.takes(scoring):
+        kinds.append(ENGINES["cpu"])
+    speeds = {}
+    for kind in kinds:
+        speeds[kind.name] = _speed(engine_of(kind, scoring, device))
+        device.verdicts.put_speed(kind.name, speeds[kind.name])
+    return speeds
+
+
+def _scorings() -> dict[str, Scoring]:
+    """Return scorings whose programs differ, by what they are for."""
+    protein = Scoring.blast()
+    dna = Scoring.match_mismatch(2, -3, 5, 5, alphabet=DNA)
+    return {
+        "protein": protein,
+        "DNA, linear gaps": dna,
+        "protein, global": protein.in_mode("global"),
+        "edit distance": unit_costs(DNA),
+    }
+
+
+def _timed(
+    proofs: Proofs,
+    kind: type[Engine],
+    variant: Variant,
+    scoring: Scoring,
+    task: ProofTask,
+    work: str,
+) -> Tested:
+    start = time.perf_counter()
+    verdict = proofs.tried(lambda: _holds(proofs, kind, variant, scoring, task))
+    return Tested(kind.name, variant.name, work, verdict, time.perf_counter() - start)
+
+
+def _holds(
+    proofs: Proofs, kind: type[Engine], variant: Variant, scoring: Scoring, task: ProofTask
+) -> bool:
+    """Tell whether a variant of an engine does a task; one that scans does that too."""
+    engine = engine_of(kind, scoring, proofs.device, **variant.options)
+    right = proofs.holds(engine, task)
+    if "ends" in kind.capabilities.tasks or not right:
+        return right
+    batch = awkward(scoring)
+    (found,) = engine.scan(batch.queries, [batch.targets])
+    expected = proofs.expected(scoring, "scan", lambda: _each_with_each(scoring))
+    if not np.array_equal(found, expected):
+        return False
+    lanes = engine.scanner if isinstance(engine, Auto) else None
+    return not isinstance(lanes, Lanes) or all(
+        trial_of(proofs, lanes, each) for each in _usual(lanes)
+    )
+
+
+def _usual(lanes: Lanes) -> set[Geometry]:
+    """Return the geometries that queries of usual lengths have, in one query, two, or streams."""
+    made = lanes.geometries
+    return {
+        made.of(m, made.number, queries, long, stream=stream)
+        for m, long in product((60, 300, 3000), (False, True))
+        for queries in range(1, 2 + made.pairs_queries)
+        for stream in (False, *[True] * (m > 2000 and not lanes.on_software))
+    }
+
+
+def _each_with_each(scoring: Scoring) -> Any:
+    batch = awkward(scoring)
+    (found,) = Reference(scoring).scan(batch.queries, [batch.targets])
+    return found
+
+
+def _speed(engine: Engine) -> float:
+    """Return the cells per second of a scan that takes some tenths of a second."""
+    rng = np.random.default_rng(7)
+    query = Sequences.of([rng.integers(0, 20, _QUERY).astype(np.uint8)])
+    count = _TARGETS
+    while True:
+        letters = rng.integers(0, 20, (count, _TARGET)).astype(np.uint8)
+        targets = Sequences.of(list(letters))
+        with engine.turn:
+            for _ in range(2):  # once for compilation and clocks
+                start = time.perf_counter()
+                list(engine.scan(query, [targets]))
+                seconds = time.perf_counter() - start
+        if seconds >= _SECONDS or count >= _MOST_TARGETS:
+            return _QUERY * _TARGET * count / seconds
+        count *= 4
+
+
+def summary(rows: list[Tested]) -> str:
+    """Return what the tests say, in a line."""
+    wrong = [row for row in rows if row.verdict != RIGHT]
+    if not wrong:
+        return f"{len(rows)} tests, all right"
+    return f"{len(wrong)} of {len(rows)} tests failed"

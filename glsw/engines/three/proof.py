@@ -1,0 +1,118 @@
+"""The proof of engines of three sequences on a device, see `glsw.engines.proof`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.engines.base import Task, Variant
+from glsw.engines.device_test import Tested
+from glsw.engines.proof import Proofs, UnprovedError, proofs_of, warn_of
+from glsw.engines.three.base import Engine3
+from glsw.engines.three.reference import Reference3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+
+Engine3T = TypeVar("Engine3T", bound=Engine3)
+_LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17)
+_SEED = 2012
+
+
+def awkward_triples(scoring: Scoring3) -> Batch:
+    """Return related triples of awkward lengths."""
+    rng = np.random.default_rng(_SEED)
+    letters = len(scoring.alphabet)
+    common = rng.integers(0, letters, 40)
+    triples = []
+    for lengths in _LENGTHS:
+        words = []
+        for k, length in enumerate(lengths):
+            word = common[2 * k : 2 * k + length].copy()
+            changed = rng.random(length) < 0.3
+            word[changed] = rng.integers(0, letters, int(changed.sum()))
+            words.append(word.astype(np.uint8))
+        triples.append(words)
+    return Batch.of(triples)
+
+
+def holds(proofs: Proofs, engine: Engine3, task: Task) -> bool:
+    """Compute awkward triples by an engine, and compare with the reference."""
+    scoring = engine.scoring
+    triples = awkward_triples(scoring)
+    reference = Reference3(scoring)
+    if task != "alignment":
+        expected: Any = proofs.expected(scoring, "ends", lambda: reference.ends(triples))
+        found = engine.ends(triples)
+        same = np.array_equal(found.score, expected.score)
+        return bool(same and np.array_equal(found.end, expected.end))
+    expected = proofs.expected(scoring, "paths", lambda: reference.paths(triples))
+    paths = engine.paths(triples)
+    alike = (np.array_equal(paths.moves(t), expected.moves(t)) for t in range(len(triples)))
+    return bool(np.array_equal(paths.ends.end, expected.ends.end) and all(alike))
+
+
+def proved3(
+    kind: type[Engine3T], scoring: Scoring3, device: Device, **options: Any
+) -> Engine3T | None:
+    """Return an engine in the first variant that is right on a device, if one is."""
+    proofs = proofs_of(device)
+    for number, variant in enumerate(kind.variants):
+        made = kind(scoring, device, **(options | variant.options))
+        try:
+            for task in _tasks(kind):
+                family = f"three sequences, {task}, {_family(scoring)}, {variant.name}"
+                proofs.require(made, family, partial(holds, proofs, made, task))
+            return made
+        except UnprovedError as fault:
+            rest = kind.variants[number + 1 :]
+            instead = f"the variant with {rest[0].name}" if rest else "engine 'reference'"
+            warn_of(device, fault, instead)
+    return None
+
+
+def tested_of_three(device: Device) -> Iterator[Tested]:
+    """Yield the tests of all engines of three sequences, see `glsw.engines.device_test`."""
+    from glsw.engines.three import ENGINES3
+
+    proofs = Proofs(device)
+    sums = Scoring3.sum_of_pairs(Scoring.blast())
+    scorings = {
+        "three proteins": sums,
+        "three words": Scoring3.identity(),
+        "three proteins, global": sums.in_mode("global"),
+    }
+    for kind in ENGINES3.values():
+        if kind.name == "auto" or not kind.capabilities.requires:
+            continue
+        for work, scoring in scorings.items():
+            for variant in kind.variants:
+                for task in _tasks(kind):
+                    start = time.perf_counter()
+                    verdict = proofs.tried(
+                        partial(_made_holds, proofs, kind, variant, scoring, task)
+                    )
+                    seconds = time.perf_counter() - start
+                    yield Tested(kind.name, variant.name, f"{work}: {task}", verdict, seconds)
+
+
+def _made_holds(
+    proofs: Proofs, kind: type[Engine3], variant: Variant, scoring: Scoring3, task: Task
+) -> bool:
+    return holds(proofs, kind(scoring, proofs.device, **variant.options), task)
+
+
+def _tasks(kind: type[Engine3]) -> tuple[Task, ...]:
+    """Return the tasks to prove: scores are computed as ends are."""
+    return tuple(task for task in kind.capabilities.tasks if task != "score")
+
+
+def _family(scoring: Scoring3) -> str:
+    gaps = "linear" if scoring.linear else "affine"
+    mode = "local" if scoring.local else "end to end"
+    return f"{scoring.scheme}, {gaps}, {mode}, {len(scoring.alphabet)} letters"

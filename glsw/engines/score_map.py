@@ -105,6 +105,8 @@ class ScoreMap(Blocked):
         of all tiles take more, there is one pass more, and then two over each part of the table.
     """
 
+    name = "score_map"
+
     def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
         if not scoring.local:
             raise ValueError("a score map has local alignments only")
@@ -181,7 +183,7 @@ class ScoreMap(Blocked):
         self.zero(gl.BEST, 4 * max(1, self._map_shape[0] * self._map_shape[1]))
         if not (m and n):
             return self.current()
-        self._narrow = self._is_narrow(cap)
+        self._narrow = self.is_narrow(cap)
         rows, bands = self._map_shape[0], self._bands(m, n, tile, cap)
         table = Region(0, 0, 0, 0, m, n)
         if value == "end":
@@ -231,13 +233,13 @@ class ScoreMap(Blocked):
         """Tile rows and tile columns of the pass in a tile of the map."""
         return self._map_tile.side // self._height, self._map_tile.side // self._columns
 
-    def _is_narrow(self, cap: int) -> bool:
-        """Return whether H, E and F fit 16 bits, in which they are kept then."""
+    def is_narrow(self, cap: int) -> bool:
+        """Tell whether H, E and F fit 16 bits, in which they are kept then."""
         return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) < 2**15
 
     def _bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
         """Return how many rows of tiles keep their borders in a buffer, and at once."""
-        size = (4 if self._is_narrow(cap) else 8) * 2 * n
+        size = (4 if self.is_narrow(cap) else 8) * 2 * n
         buffer = min(self._memory, self.device.info.limits["max_storage_block"])
         band = max(1, min(m // tile.side, buffer // size - 1))
         return Bands(band, band * max(1, self._memory // (size * (band + 1))))

@@ -293,7 +293,6 @@ class Lanes(PackingEngine):
                     owners.append(numbers[start : start + most])
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
-        self.prove(job.geometry for job in jobs)
         for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
@@ -365,12 +364,11 @@ class Lanes(PackingEngine):
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
-        self.prove(job.geometry for job in jobs)
         portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
         return self._slices(Units(jobs, portion), progress)
 
     def prove(self, geometries: Iterable[Geometry]) -> None:
-        """Have the programs of geometries proved, before any buffer is bound for them."""
+        """Have the programs of geometries proved, before anything else is computed for them."""
         if self.proofs is None:
             return
         for geometry in set(geometries) - self._proved:

@@ -171,7 +171,11 @@ class PackingEngine(ComputeEngine):
         self._spare = sequences, buffer
 
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
-        """Have the residues in words of columns, unless they are there from the last query."""
+        """Have the residues in words of columns, unless they are there from the last query.
+
+        All that a geometry needs is proved before.
+        """
+        self.prove([geometry])
         # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
         alternating = geometry.group if self.on_software else 0
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, self._workgroup or 0)

@@ -163,6 +163,7 @@ class OwnQueries:
     def _jobs_of(self, share: Share) -> Iterator[PairJob]:
         """Upload a share, have its letters packed, and make room for scores."""
         engine = self._engine
+        engine.prove(part.kind.geometry for part in share.parts)
         content = engine.buffer_of(share.content, pooled=True)
         sections = [Section(content, *bounds) for bounds in share.bounds]
         table, query_slots, target_slots, query_places, target_places, *borders = sections

@@ -13,14 +13,15 @@ from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
 from glsw.engines.lanes.pair_plan import shares_of
 from glsw.engines.lanes.pairs import OwnQueries
 from glsw.engines.lanes.streams import Streams
-from glsw.engines.proof import Proofs, best_of_prefixes, work_for
+from glsw.engines.proof import Proofs, Work, best_of_prefixes, work_for
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
 
 _MEMORY = 2**26
-_MORE = 5  # rows of a second strip
+_MORE = 5  # rows of a second strip, at least
+_LEAST_ROWS = 70  # so that there are long gaps
 _JOINED = 9, 7  # rows of the other queries of streams
 
 
@@ -32,21 +33,27 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     scoring = prover.scoring
     work = work_for(scoring)
     best = proofs.expected(scoring, "prefixes", lambda: best_of_prefixes(scoring, work))
-    longest = min(geometry.strip + _MORE, len(work.queries[0]))
+    longest = _rows(geometry, work)
     streams = [[(k, longest - 2 * k)] for k in range(geometry.queries)]  # each of them a prefix
     if geometry.stream:
         streams = [[*each, (1 - k, _JOINED[k])] for k, each in enumerate(streams)]
-    group: Streams[npt.NDArray[Any]] = [[work.queries[q][:m] for q, m in each] for each in streams]
-    expected = np.array([best[q, m] for each in streams for q, m in each])
     targets = prover.targets_of(
         Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32)
     )
     (share, _), *_ = targets.shares
-    job = prover.job([group], share, geometry)
-    for _ in prover.slices_of([job], ignore):
-        pass
-    (found,) = prover.scores_of([job])
-    return _same(found, expected[:, share.order], geometry)
+    for other in (1, 0):  # other queries come first: a device may go on with those
+        order = [[((q + other) % 2, m) for q, m in each] for each in streams]
+        group: Streams[npt.NDArray[Any]] = [
+            [work.queries[q][:m] for q, m in each] for each in order
+        ]
+        expected = np.array([best[q, m] for each in order for q, m in each])
+        job = prover.job([group], share, geometry)
+        for _ in prover.slices_of([job], ignore):
+            pass
+        (found,) = prover.scores_of([job])
+        if not _same(found, expected[:, share.order], geometry):
+            return False
+    return True
 
 
 def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
@@ -56,7 +63,7 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     best = proofs.expected(
         scoring, f"prefixes of {geometry.letters}", lambda: best_of_prefixes(scoring, work)
     )
-    longest = min(geometry.strip + _MORE, len(work.queries[0]))
+    longest = _rows(geometry, work)
     lengths = [m for m in (1, 7, longest // 2, longest - 1, longest) if m]
     queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
     pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)
@@ -70,6 +77,11 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     shares = shares_of(prover, batch, geometry.number)
     found = OwnQueries(prover, batch, shares, ignore).begun().scores()
     return bool(np.array_equal(found, expected))
+
+
+def _rows(geometry: Geometry, work: Work) -> int:
+    """Return the letters of the longest query: in more than one strip, if there are so many."""
+    return min(max(geometry.strip + _MORE, _LEAST_ROWS), len(work.queries[0]))
 
 
 def _same(

@@ -20,7 +20,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
 Engine3T = TypeVar("Engine3T", bound=Engine3)
-_LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17)
+_LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
 _SEED = 2012
 
 
@@ -28,7 +28,7 @@ def awkward_triples(scoring: Scoring3) -> Batch:
     """Return related triples of awkward lengths."""
     rng = np.random.default_rng(_SEED)
     letters = len(scoring.alphabet)
-    common = rng.integers(0, letters, 40)
+    common = rng.integers(0, letters, 80)
     triples = []
     for lengths in _LENGTHS:
         words = []

@@ -1,0 +1,240 @@
+"""Drivers with faults: texts of programs are changed before they are compiled, or calls of GL."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import moderngl
+import numpy as np
+from subgroups import emulated
+
+import glsw
+import glsw.device.shader
+from glsw.batch import Batch
+from glsw.device.device import Device
+from glsw.device.shader import ComputeProgram
+from glsw.device.verdicts import Verdicts
+from glsw.engines.gl import Programs, Storage
+from glsw.engines.proof import DeviceFaultWarning, proofs_of
+from glsw.engines.three import Subtable
+from glsw.engines.three.proof import proved3
+from glsw.engines.three.reference import Reference3
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+
+LINE = re.compile(
+    r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
+    r"(?P<wrong>wrong results|did not end|fails: [^\n]+); "
+    r"(?P<instead>the variant with [^\n]+|another engine|engine 'reference') is used instead "
+    r"\(please report what `glsw devices --test` prints\)"
+)
+"""What a warning says."""
+Macros = Mapping[str, object]
+Edit = Callable[[str, Macros, str], str]
+"""From the file, macros and text of a program to another text."""
+
+LETTERS = np.array(list("ARNDCQEGHILKMFPSTWYV"))
+
+
+def _words(seed: int, lengths: Any, count: int = 240) -> list[str]:
+    """Return mutated parts of one protein."""
+    rng = np.random.default_rng(seed)
+    common = rng.choice(LETTERS, count)
+    words = []
+    for length in lengths:
+        start = rng.integers(0, count - min(length, count) + 1)
+        word = common[start : start + length].copy()
+        changed = rng.random(len(word)) < 0.25
+        word[changed] = rng.choice(LETTERS, int(changed.sum()))
+        if len(word) > 40:
+            word = np.delete(word, slice(17, 24))
+        words.append("".join(word))
+    return words
+
+
+QUERIES = _words(1, [210, 90, 60, 33, 20, 9] + [120] * 14)
+TARGETS = _words(1, [*range(10, 90, 4), *range(90, 210, 6)])
+DNA = ["".join(np.array(list("ACGT"))[LETTERS.searchsorted(list(w)) % 4]) for w in TARGETS]
+
+
+def _search(engine: str, device: Device | None, query: Any = None) -> Any:
+    result = glsw.search(query or QUERIES[0], TARGETS, engine=engine, device=device, top=None)
+    return [(hit.target.id, hit.score) for hit in result]
+
+
+def _searches(engine: str, device: Device | None) -> Any:
+    found = glsw.search(QUERIES, TARGETS, engine=engine, device=device, top=None)
+    return [[(hit.target.id, hit.score) for hit in result] for result in found]
+
+
+def _score_twice(engine: str, device: Device | None) -> Any:
+    with glsw.Aligner(engine=engine, device=device) as aligner:
+        return [aligner.score(query, TARGETS).tolist() for query in QUERIES[:2]]
+
+
+def _profile_search(engine: str, device: Device | None) -> Any:
+    profile = glsw.Profile.from_alignment([QUERIES[1], QUERIES[1]])
+    return _search(engine, device, profile)
+
+
+def _aligned(found: Any) -> Any:
+    return found.cigars(), found.score.tolist()
+
+
+CALLS: dict[str, Callable[[str, Device | None], Any]] = {
+    "search": _search,
+    "searches": _searches,
+    "search by a profile": _profile_search,
+    "score": lambda e, d: glsw.score(QUERIES[0], TARGETS, engine=e, device=d).tolist(),
+    "score twice": lambda e, d: _score_twice(e, d),
+    "score of one pair": lambda e, d: glsw.score(QUERIES[0], TARGETS[-1], engine=e, device=d),
+    "score_pairs": lambda e, d: glsw.score_pairs(
+        QUERIES * 2, TARGETS[: 2 * len(QUERIES)], engine=e, device=d
+    ).tolist(),
+    "align": lambda e, d: str(glsw.align(QUERIES[0], TARGETS[-1], engine=e, device=d)),
+    "align_pairs": lambda e, d: _aligned(
+        glsw.align_pairs(QUERIES, TARGETS[-len(QUERIES) :], engine=e, device=d)
+    ),
+    "edit_distance": lambda e, d: glsw.edit_distance(
+        QUERIES[0],
+        TARGETS,
+        engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
+        device=d,
+    ).tolist(),
+    "align3": lambda e, d: _align3(d),
+}
+"""Public calls by an engine on a device."""
+
+
+def _align3(device: Device | None) -> Any:
+    """Align by `proved3`, or by the reference."""
+    scoring = Scoring3.sum_of_pairs(Scoring.blast())
+    codes = [scoring.alphabet.encode(word) for word in (QUERIES[3], TARGETS[7], TARGETS[9])]
+    triples = Batch.of([codes, codes[::-1]])
+    engine: Any = device and proved3(Subtable, scoring, device)
+    paths = (engine or Reference3(scoring)).paths(triples)
+    return [paths.moves(t).tolist() for t in range(len(triples))], paths.ends.score.tolist()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of a driver, and the call that shows it.
+
+    Parameters
+    ----------
+    call : str
+        A key of `CALLS`.
+    edit : callable, optional
+        Changes the texts of programs.
+    engine : str
+        That is asked for.
+    blamed : str
+        Names of the engines that warnings name, in turn.
+    hardware : bool
+        Whether llvmpipe says that it is hardware.
+    subgroups : (int, int), optional
+        Emulated ones: their width, and what the device says.
+    order : str
+        Of `subgroups.ORDERS`.
+    half : bool
+        Whether the device says that it has 16-bit floats.
+    patches : callable, optional
+        Returns what replaces host functions, as context managers.
+    harmless : bool
+        Results are right without proofs.
+    """
+
+    call: str
+    edit: Edit | None = None
+    engine: str = "auto"
+    blamed: str = ""
+    hardware: bool = False
+    subgroups: tuple[int, int] | None = None
+    order: str = "in order"
+    half: bool = False
+    patches: Callable[[], list[Any]] = list
+    harmless: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def driver(device: Device, fault: Fault, folder: Path | None) -> Iterator[None]:
+    """In this block the device has a fault, and keeps its verdicts in a folder."""
+    real = glsw.device.shader.assemble
+
+    def assemble(name: str, defines: Any = None, own: Any = None) -> tuple[str, list[str]]:
+        source, origins = real(name, defines, own)
+        if fault.subgroups and (defines or {}).get("SUBGROUPS"):
+            source = emulated(source, fault.subgroups[0], fault.subgroups[1], fault.order)
+        return fault.edit(name, defines or {}, source) if fault.edit else source, origins
+
+    info = replace(
+        device.info,
+        software=not fault.hardware,
+        half=fault.half,
+        subgroup_size=fault.subgroups[1] if fault.subgroups else 0,
+    )
+    with ExitStack() as stack:
+        put = stack.enter_context
+        put(patch.object(glsw.device.shader, "assemble", assemble))
+        put(patch.object(device, "programs", {}))
+        put(patch.object(device, "info", info))
+        put(patch.object(device, "proofs", None))
+        put(patch.object(device, "endless", False))
+        put(patch.object(device, "_verdicts", Verdicts(info, folder)))
+        for each in fault.patches():
+            put(each)
+        yield
+
+
+def called(fault: Fault, device: Device | None) -> tuple[Any, list[str]]:
+    """Return what a call returns, and what warnings of faults say."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        engine = fault.engine if device else "reference"
+        found = CALLS[fault.call](engine, device)
+    return found, [str(w.message) for w in caught if w.category is DeviceFaultWarning]
+
+
+@contextmanager
+def believing(device: Device) -> Iterator[None]:
+    """In this block engines are believed without proof."""
+    device.proofs = None
+    with patch.object(Verdicts, "get", lambda *_: "right"):
+        yield
+
+
+def replaced(old: str, new: str, programs: str = "", when: Callable[[Macros], bool] = bool) -> Edit:
+    """Return an edit: another text in programs of this name, or all, that have it."""
+
+    def edit(name: str, macros: Macros, source: str) -> str:
+        return source.replace(old, new) if programs in name and when(macros) else source
+
+    return edit
+
+
+def both(*edits: Edit) -> Edit:
+    """Return all of these edits, one after the other."""
+
+    def edit(name: str, macros: Macros, source: str) -> str:
+        for each in edits:
+            source = each(name, macros, source)
+        return source
+
+    return edit
+
+
+def refused(when: Callable[[str, Macros], bool]) -> Edit:
+    """Return an edit: programs of this kind do not compile."""
+
+    def edit(name: str, macros: Macros, source: str) -> str:
+        return source + "\n#error no\n" if when(name, macros) else source
+
+    return edit

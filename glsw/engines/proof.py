@@ -11,6 +11,7 @@ wrong, fails or does not end raises `UnprovedError`: the router goes on with its
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,7 +25,8 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
-from glsw.engines.reference import Reference, rows
+from glsw.engines.reference import Reference, best_cells, rows
+from glsw.paths import BestCells, Ends
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -37,11 +39,11 @@ if TYPE_CHECKING:
 ProofTask = Literal["score", "ends", "alignment"]
 PATIENCE = 10.0
 """Seconds after which a program that computes a small batch does not end."""
-_LONGEST = 300  # residues of the longest query
-_LENGTHS = 1, 2, 3, 7, 8, 9, 15, 17, 24, 31, 33, 40  # of targets
-_PAIRS = ((263, 5), (257, 9), (129, 10), (64, 11), (33, 3), (31, 8), (9, 6), (1, 0), (5, 2), (0, 4))
-"""Pairs by the length of the query and the number of the target."""
-_TRACED = (0, 1, 3, 4, 6, 7)  # of these, by their alignments
+_LONGEST = 540  # residues of sequences, of which parts are used
+_LENGTHS = 1, 2, 3, 7, 8, 9, 15, 17, 24, 31, 33, 40  # of short targets
+_BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
+_USUAL_LENGTHS = (97, 193, 389, 530)  # of the largest pair of a size
+_FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _SEED = 2006
 _FAULTS = (
     moderngl.Error,
@@ -75,10 +77,41 @@ class DeviceFaultWarning(RuntimeWarning):
     """A device computes wrong numbers or fails, and something else is used instead."""
 
 
+class Size(NamedTuple):
+    """Which programs a pair needs: engines choose these by lengths, about as these bounds do.
+
+    Parameters
+    ----------
+    m, n : int
+        The numbers of the bounds of the query and of the target.
+    """
+
+    m: int
+    n: int
+
+    @classmethod
+    def of(cls, m: int, n: int) -> Size:
+        """Return the size of pairs with at most so many residues.
+
+        >>> Size.of(128, 2000)
+        Size(m=0, n=3)
+        """
+        return cls(bisect_left(_BOUNDS, m), bisect_left(_BOUNDS, n))
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Residues of the largest pair of the proof."""
+        return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
+
+
+SMALLEST, LARGEST = Size.of(1, 1), Size.of(2**20, 2**20)
+
+
 class Work(NamedTuple):
-    """Two related queries and some targets, mutated parts of them, of a scoring."""
+    """Two related queries, a long target and short ones, mutated parts of them, of a scoring."""
 
     queries: list[npt.NDArray[Any]]
+    long: npt.NDArray[Any]
     targets: list[npt.NDArray[Any]]
 
 
@@ -96,30 +129,29 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
         best = scoring.matrix.argmax(axis=1)
         queries = [(np.arange(_LONGEST) + start) % positions for start in (0, 3)]
         first, queries = best[queries[0]], [each.astype(kind) for each in queries]
-    targets = []
-    for k, length in enumerate(_LENGTHS):
-        start = k * 20 % (_LONGEST - 60)
+    kind = np.uint8 if of_positions else kind
+
+    def mutated(start: int, length: int) -> npt.NDArray[Any]:
         target = first[start : start + length].copy()
         if length > 20:  # a gap of 13, and a letter more
             target = np.insert(np.delete(first[start : start + length + 12], slice(9, 22)), 4, 0)
         elsewhere = rng.random(len(target)) < 0.2
         target[elsewhere] = rng.integers(0, count, int(elsewhere.sum()))
-        targets.append(target.astype(kind if not of_positions else np.uint8))
-    return Work(queries, targets)
+        return target.astype(kind)
+
+    short = [mutated(20 * k, length) for k, length in enumerate(_LENGTHS)]
+    return Work(queries, mutated(0, _LONGEST), short)
 
 
-def best_of_prefixes(scoring: Scoring, work: Work) -> npt.NDArray[np.int64]:
-    """Return the best local scores of all prefixes of the queries, shape (2, length + 1, targets).
+def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.NDArray[np.int64]:
+    """Return the best local scores of prefixes of the queries, shape (2, longest + 1, targets).
 
     By the definition, see `glsw.engines.reference.rows`.
     """
-    count, longest = len(work.targets), max(map(len, work.targets))
-    targets = np.zeros((count, longest), work.targets[0].dtype)
-    for row, target in zip(targets, work.targets, strict=True):
-        row[: len(target)] = target
+    targets, count = _padded(work.targets), len(work.targets)
     lengths = np.array([len(target) for target in work.targets])
-    inside = np.arange(longest + 1) <= lengths[:, None]
-    queries = np.repeat(np.stack(work.queries)[:, None], count, axis=1)
+    inside = np.arange(targets.shape[1] + 1) <= lengths[:, None]
+    queries = np.repeat(np.stack(work.queries)[:, None, :longest_query], count, axis=1)
     both = np.broadcast_to(targets, (2, *targets.shape))
     scores = [
         np.where(inside, row.aligned, 0).max(axis=-1).clip(0)
@@ -128,13 +160,41 @@ def best_of_prefixes(scoring: Scoring, work: Work) -> npt.NDArray[np.int64]:
     return np.maximum.accumulate(np.stack(scores, axis=1), axis=1)
 
 
-def awkward(scoring: Scoring) -> Batch:
-    """Return pairs of awkward lengths."""
+def awkward(scoring: Scoring, size: Size = SMALLEST) -> Batch:
+    """Return pairs of a size with awkward lengths; of the smallest one also tiny ones."""
     work = work_for(scoring)
-    queries = [work.queries[p % 2][:m] for p, (m, _) in enumerate(_PAIRS)]
-    return Batch.pairwise(
-        Sequences.of(queries), Sequences.of([work.targets[target] for _, target in _PAIRS])
+    m, n = size.lengths
+    lengths = [(m, n), (m // 2 + 3, n // 2 + 5)]
+    if m <= _FEW:
+        lengths += [(m - 1, n // 2 + 9), (m // 2 + 9, n)]
+    if size == SMALLEST:
+        lengths += [(33, 31), (7, 65), (64, 8), (1, 1), (2, 0), (0, 4)]
+    queries = [work.queries[p % 2][p : p + m] for p, (m, _) in enumerate(lengths)]
+    targets = [work.long[2 * p : 2 * p + n] for p, (_, n) in enumerate(lengths)]
+    return Batch.pairwise(Sequences.of(queries), Sequences.of(targets))
+
+
+def ends_by_reference(scoring: Scoring, batch: Batch) -> Ends:
+    """Return the ends of pairs by the reference, computed in the same rows of tables."""
+    m, n = batch.query_lengths, batch.target_lengths
+    queries, targets = (
+        _padded([batch.pair(p)[side] for p in range(len(batch))]) for side in (0, 1)
     )
+    score, i, j = best_cells(queries, targets, m, n, scoring)
+    best = BestCells.of(*(np.asarray(x, np.int32) for x in (score + _offset(scoring, m, n), i, j)))
+    return Reference(scoring).ends_of(batch, best)
+
+
+def _padded(sequences: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return sequences as rows, zeros behind them."""
+    rows = np.zeros((len(sequences), max(map(len, sequences))), sequences[0].dtype)
+    for row, letters in zip(rows, sequences, strict=True):
+        row[: len(letters)] = letters
+    return rows
+
+
+def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.asarray(scoring.score_offset(m, n), np.int64)
 
 
 class Proofs:
@@ -196,34 +256,43 @@ class Proofs:
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
 
     def require_task(
-        self, engine: Engine, task: ProofTask, variant: Variant, fresh: Callable[[], Engine]
+        self,
+        engine: Engine,
+        task: ProofTask,
+        size: Size,
+        variant: Variant,
+        fresh: Callable[[], Engine],
     ) -> None:
         """Have an engine in a variant prove the programs of a task with scorings like its own.
 
         ``fresh`` makes another engine like it, so that its own buffers stay as they are.
         """
-        family = f"{task}, {family_of(engine.scoring)}, {variant.name}"
-        self.require(engine, family, lambda: self.holds(fresh(), task))
+        m, n = size.lengths
+        family = f"{task}, {family_of(engine.scoring)}, about {m} x {n}, {variant.name}"
+        self.require(engine, family, lambda: self.holds(fresh(), task, size))
 
-    def holds(self, engine: Engine, task: ProofTask) -> bool:
+    def holds(self, engine: Engine, task: ProofTask, size: Size = SMALLEST) -> bool:
         """Compute awkward pairs by an engine, and compare with the reference."""
         scoring = engine.scoring
-        batch = awkward(scoring)
-        expected = self.expected(scoring, "ends", lambda: Reference(scoring).ends(batch))
+        batch = awkward(scoring, size)
+        expected = self.expected(scoring, f"ends {size}", lambda: ends_by_reference(scoring, batch))
         if task == "score":
             return bool(np.array_equal(engine.scores(batch), expected.score))
         if task == "ends":
             found = engine.ends(batch)
             same = np.array_equal(found.score, expected.score)
             return bool(same and np.array_equal(found.end, expected.end))
-        some = batch.select(np.array(_TRACED))
-        paths = engine.paths(some)
+        paths = engine.paths(batch)
         if paths is None:  # the host traces back
             return True
-        ends = expected.end[list(_TRACED)]
-        traced = self.expected(scoring, "paths", lambda: list(_traced(some, scoring, ends)))
-        alike = [np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced)]
-        return np.array_equal(paths.ends.end, ends) and all(alike)
+        some = [p for p in range(len(batch)) if p != 1]
+        traced = self.expected(
+            scoring, f"paths {size}", lambda: list(_traced(batch, some, scoring, expected.end))
+        )
+        alike = (
+            np.array_equal(paths.coordinates(p), each) for p, each in zip(some, traced, strict=True)
+        )
+        return np.array_equal(paths.ends.end, expected.end) and all(alike)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
         """Return what is expected of a scoring, computed once."""
@@ -236,11 +305,11 @@ class Proofs:
 
 
 def _traced(
-    batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
+    batch: Batch, some: list[int], scoring: Scoring, ends: npt.NDArray[np.int32]
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the alignments of pairs by the host, as coordinates."""
-    for p, end in enumerate(ends.tolist()):
-        yield trace(*batch.pair(p), scoring, *end)[0]
+    """Yield the alignments of some pairs by the host, as coordinates."""
+    for p in some:
+        yield trace(*batch.pair(p), scoring, *ends[p].tolist())[0]
 
 
 @contextmanager

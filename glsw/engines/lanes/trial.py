@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MEMORY = 2**26
 _MORE = 5  # rows of a second strip
+_ROWS, _LONGEST = 200, 300  # of the longest query of most geometries, and of all
 _JOINED = 9, 7  # rows of the other queries of streams
 
 
@@ -31,8 +32,11 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         return _pairs(proofs, prover, geometry)
     scoring = prover.scoring
     work = work_for(scoring)
-    best = proofs.expected(scoring, "prefixes", lambda: best_of_prefixes(scoring, work))
-    longest = min(geometry.strip + _MORE, len(work.queries[0]))
+    longest = min(geometry.strip + _MORE, _LONGEST)
+    rows = _ROWS if longest <= _ROWS else _LONGEST
+    best = proofs.expected(
+        scoring, f"{rows} prefixes", lambda: best_of_prefixes(scoring, work, rows)
+    )
     streams = [[(k, longest - 2 * k)] for k in range(geometry.queries)]  # each of them a prefix
     if geometry.stream:
         streams = [[*each, (1 - k, _JOINED[k])] for k, each in enumerate(streams)]
@@ -53,10 +57,12 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     """Tell the same of pairs that each have their own query."""
     scoring, real = prover.scoring, prover.geometries.of_pairs
     work = work_for(scoring, geometry.letters)
+    longest = min(geometry.strip + _MORE, _ROWS)
     best = proofs.expected(
-        scoring, f"prefixes of {geometry.letters}", lambda: best_of_prefixes(scoring, work)
+        scoring,
+        f"prefixes of {geometry.letters} letters",
+        lambda: best_of_prefixes(scoring, work, _ROWS),
     )
-    longest = min(geometry.strip + _MORE, len(work.queries[0]))
     lengths = [m for m in (1, 7, longest // 2, longest - 1, longest) if m]
     queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
     pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import moderngl
 import numpy as np
 from subgroups import emulated
 
@@ -19,10 +18,8 @@ import glsw
 import glsw.device.shader
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.device.shader import ComputeProgram
 from glsw.device.verdicts import Verdicts
-from glsw.engines.gl import Programs, Storage
-from glsw.engines.proof import DeviceFaultWarning, proofs_of
+from glsw.engines.proof import DeviceFaultWarning
 from glsw.engines.three import Subtable
 from glsw.engines.three.proof import proved3
 from glsw.engines.three.reference import Reference3

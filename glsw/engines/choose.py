@@ -28,7 +28,15 @@ from glsw.engines.base import (
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single, takes
-from glsw.engines.proof import ProofTask, UnprovedError, proofs_of, warn_of
+from glsw.engines.proof import (
+    LARGEST,
+    SMALLEST,
+    ProofTask,
+    Size,
+    UnprovedError,
+    proofs_of,
+    warn_of,
+)
 from glsw.engines.reference import Reference
 from glsw.engines.scanning import ScanningRouter
 from glsw.engines.windowed import Windowed, cuts, may_cut
@@ -117,7 +125,7 @@ class Auto(ScanningRouter):
         self._engines: dict[type[Engine], Engine] = {}
         self._options: dict[type[Engine], dict[str, Any]] = {}
         self._turns: dict[type[Engine], int] = {}  # which variant of each
-        self._proved: set[tuple[type[Engine], ProofTask]] = set()
+        self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
         self.proves, self.faulty = proves, set(faulty)
         self._used: list[str] = []
         self._cutting: Windowed | None = None
@@ -202,7 +210,7 @@ class Auto(ScanningRouter):
         for engine, chosen in self._choices(batch, ends=ends, align=False):
             some = _some(batch, chosen)
             engine.check(some)
-            self._prove(engine, "ends" if ends else "score")
+            self._prove(engine, "ends" if ends else "score", some)
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
@@ -224,8 +232,9 @@ class Auto(ScanningRouter):
     def _paths(self, batch: Batch, ties: Ties, progress: Progress | None) -> Paths | None:
         parts = []
         for engine, chosen in self._choices(batch, ends=True, align=True):
-            self._prove(engine, "alignment")
-            part = engine.paths(_some(batch, chosen), ties=ties, progress=progress)
+            some = _some(batch, chosen)
+            self._prove(engine, "alignment", some)
+            part = engine.paths(some, ties=ties, progress=progress)
             if part is None:
                 return None  # the host traces back
             parts.append((chosen, part))
@@ -271,14 +280,16 @@ class Auto(ScanningRouter):
     def _variant(self, kind: type[Engine]) -> Variant:
         return kind.variants[self._turns.get(kind, 0)]
 
-    def _prove(self, engine: Engine, task: ProofTask) -> None:
-        """Have an engine prove that it does a task; UnprovedError if it does not."""
+    def _prove(self, engine: Engine, task: ProofTask, batch: Batch) -> None:
+        """Have an engine prove that it does a task with such pairs, or raise UnprovedError."""
         kind = type(engine)
-        if engine.proofs is None or engine.proves_programs or (kind, task) in self._proved:
+        if engine.proofs is None or engine.proves_programs or not len(batch):
             return
-        variant = self._variant(kind)
-        engine.proofs.require_task(engine, task, variant, lambda: self._like(kind))
-        self._proved.add((kind, task))
+        size = Size.of(*batch.extent[1].tolist())
+        if (kind, task, size) not in self._proved:
+            variant = self._variant(kind)
+            engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
+            self._proved.add((kind, task, size))
 
     def _replace(self, fault: UnprovedError) -> None:
         """Go on with the next variant of an engine that is wrong here, or else without it."""
@@ -316,7 +327,7 @@ class Auto(ScanningRouter):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
                 engine = self._use(ENGINES[self._usable(name)])
-                self._prove(engine, "score")
+                self._prove(engine, "score", pairs)
                 found[chosen] = score = engine.best(pairs, False, progress).score
                 check_scores(engine, pairs, score)
         return found
@@ -489,9 +500,10 @@ def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any
         made = kind(scoring, device, **every)
         try:
             for task in kind.capabilities.tasks:
-                proofs_of(device).require_task(
-                    made, task, variant, partial(kind, scoring, device, **every)
-                )
+                for size in (SMALLEST, LARGEST):
+                    proofs_of(device).require_task(
+                        made, task, size, variant, partial(kind, scoring, device, **every)
+                    )
             return made
         except UnprovedError as fault:
             rest = kind.variants[number + 1 :]

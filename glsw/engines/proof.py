@@ -11,6 +11,7 @@ wrong, fails or does not end raises `UnprovedError`: the router goes on with its
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,7 +25,8 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
-from glsw.engines.reference import Reference, rows
+from glsw.engines.reference import Reference, best_cells, rows
+from glsw.paths import BestCells, Ends
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -37,22 +39,19 @@ if TYPE_CHECKING:
 ProofTask = Literal["score", "ends", "alignment"]
 PATIENCE = 10.0
 """Seconds after which a program that computes a small batch does not end."""
-_LONGEST = 300  # residues of the longest query
-_NO_GAP, _DELETED, _INSERTED = 0, -13, 12
-_TARGETS = (
-    *((0, 1, _NO_GAP), (4, 2, _NO_GAP), (0, 3, _NO_GAP), (20, 7, _NO_GAP), (50, 8, _NO_GAP)),
-    *((0, 9, _NO_GAP), (95, 15, _NO_GAP), (118, 17, _NO_GAP), (0, 64, _DELETED)),
-    *((3, 52, _INSERTED), (40, 65, _DELETED), (195, 62, _DELETED), (224, 50, _INSERTED)),
-)
-"""Targets: where they begin in the first query, how far they go, residues gone or more there."""
-_FLANK = 25  # residues before a gap, and as many behind it, that do not change: it is worth it
-_PAIRS = (
-    *((263, 11), (257, 12), (129, 10), (64, 8), (65, 9), (33, 3), (31, 9), (9, 5), (1, 0), (5, 2)),
-    *((0, 4), (110, 10), (140, 7), (17, 8)),
-)
-"""Pairs by the length of the query and the number of the target."""
-_SHORT, _LONG = 40, 1100  # of one pair more: its target has several tiles
-_TRACED = (0, 1, 2, 3, 4, 6, 7)  # of these, by their alignments
+_LONGEST = 540  # residues of sequences, of which parts are used
+_PLAIN = ((0, 1), (4, 2), (0, 3), (20, 7), (50, 8), (0, 9), (95, 15), (118, 17))
+"""Short targets: where they begin in the first query, and how far they go."""
+_WITH_GAPS = ((0, 64, -13), (3, 52, 12), (40, 65, -13), (195, 62, -13), (224, 50, 12))
+"""The same with a long gap each: residues that are gone, or more than before."""
+_GAPS = ((25, -13), (65, 12), (150, -13), (200, 12), (300, -13), (420, 12))
+"""The same of the long target."""
+_FLANK = 25  # residues on both sides of a gap that do not change: it is worth it
+_REPEATED, _BETWEEN = 12, 40  # residues of sequences with several ends of the same score
+_SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
+_BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
+_USUAL_LENGTHS = (97, 193, 389, 530)  # of the largest pair of a size
+_FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _SEED = 2006
 _FAULTS = (
     moderngl.Error,
@@ -86,11 +85,54 @@ class DeviceFaultWarning(RuntimeWarning):
     """A device computes wrong numbers or fails, and something else is used instead."""
 
 
+class Size(NamedTuple):
+    """Which programs a pair needs: engines choose these by lengths, about as these bounds do.
+
+    Parameters
+    ----------
+    m, n : int
+        The numbers of the bounds of the query and of the target.
+    """
+
+    m: int
+    n: int
+
+    @classmethod
+    def of(cls, m: int, n: int) -> Size:
+        """Return the size of pairs with at most so many residues.
+
+        >>> Size.of(128, 2000)
+        Size(m=0, n=3)
+        """
+        return cls(bisect_left(_BOUNDS, m), bisect_left(_BOUNDS, n))
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Residues of the largest pair of the proof."""
+        return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
+
+
+SMALLEST, LARGEST = Size.of(1, 1), Size.of(2**20, 2**20)
+
+
 class Work(NamedTuple):
-    """Two related queries and some targets, mutated parts of them, of a scoring."""
+    """Work of a scoring: two related queries, and what is compared with them.
+
+    Parameters
+    ----------
+    queries : list of ndarray
+    long : ndarray
+        A target that is a mutated query.
+    targets : list of ndarray
+        Short ones, mutated parts of the first query.
+    repeated : list of (ndarray, ndarray)
+        Pairs with several ends of the same score.
+    """
 
     queries: list[npt.NDArray[Any]]
+    long: npt.NDArray[Any]
     targets: list[npt.NDArray[Any]]
+    repeated: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
 
 def work_for(scoring: Scoring, letters: int | None = None) -> Work:
@@ -98,8 +140,10 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
     rng = np.random.default_rng(_SEED)
     count = min(letters or 2**16, scoring.matrix.shape[1])
     of_positions = scoring.positional and not isinstance(scoring, TwoTrackScoring)
-    first = rng.integers(0, count, _LONGEST)
-    changed = np.where(rng.random(_LONGEST) < 0.4, rng.integers(0, count, _LONGEST), first)
+    usual = _usual_letters(scoring, count)
+    rare = rng.random(_LONGEST) < 0.05
+    first = np.where(rare, rng.integers(0, count, _LONGEST), rng.choice(usual, _LONGEST))
+    changed = np.where(rng.random(_LONGEST) < 0.4, rng.choice(usual, _LONGEST), first)
     kind: Any = np.uint16 if scoring.positional else np.uint8
     queries = [each.astype(kind) for each in (first, changed)]
     if of_positions:  # a letter of a query is a position
@@ -107,33 +151,52 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
         best = scoring.matrix.argmax(axis=1)
         queries = [(np.arange(_LONGEST) + start) % positions for start in (0, 3)]
         first, queries = best[queries[0]], [each.astype(kind) for each in queries]
-    targets = []
-    for start, length, more in _TARGETS:
-        target = first[start : start + length].copy()
-        changed = rng.random(length) < 0.2
-        if more:
-            changed[: 2 * _FLANK] = False
-        target[changed] = rng.integers(0, count, int(changed.sum()))
-        if more < 0:
-            target = np.delete(target, slice(_FLANK, _FLANK - more))
-        if more > 0:
-            target = np.insert(target, _FLANK, rng.integers(0, count, more))
-        targets.append(target.astype(kind if not of_positions else np.uint8))
-    return Work(queries, targets)
+    kind = np.uint8 if of_positions else kind
+
+    def mutated(start: int, length: int, *gaps: tuple[int, int]) -> npt.NDArray[Any]:
+        target, elsewhere = first[start : start + length].copy(), rng.random(length) < 0.2
+        for at, _ in gaps:
+            elsewhere[at - _FLANK : at + _FLANK + 13] = False
+        target[elsewhere] = rng.integers(0, count, int(elsewhere.sum()))
+        for at, more in reversed(gaps):
+            if more < 0:
+                target = np.delete(target, slice(at, at - more))
+            else:
+                target = np.insert(target, at, rng.integers(0, count, more))
+        return target.astype(kind)
+
+    short = [mutated(*place) for place in _PLAIN]
+    short += [mutated(start, length, (_FLANK, more)) for start, length, more in _WITH_GAPS]
+    sides = queries[0], first.astype(kind)
+    (a, between, _), (b, other, _) = (np.split(each, (_REPEATED, _BETWEEN)) for each in sides)
+    twice, reversed_twice = [a, between, a], [a[::-1], between, a]
+    repeated = [
+        (np.concatenate(twice), b),
+        (a, np.concatenate([b, other, b])),
+        (np.concatenate(reversed_twice), np.concatenate([b, other[::-1], b[::-1]])),
+    ]
+    return Work(queries, mutated(0, _LONGEST, *_GAPS), short, repeated)
 
 
-def best_of_prefixes(scoring: Scoring, work: Work) -> npt.NDArray[np.int64]:
-    """Return the best local scores of all prefixes of the queries, shape (2, length + 1, targets).
+def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
+    """Return letters that score best with themselves: of some alphabets few do."""
+    square = scoring.matrix[:count, :count]
+    if scoring.positional or len(square) < count:
+        return np.arange(count)
+    others = np.where(np.eye(count, dtype=bool), -(2**31), square)
+    found = np.flatnonzero(square.diagonal() > others.max(axis=1))
+    return found if len(found) else np.arange(count)
+
+
+def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.NDArray[np.int64]:
+    """Return the best local scores of prefixes of the queries, shape (2, longest + 1, targets).
 
     By the definition, see `glsw.engines.reference.rows`.
     """
-    count, longest = len(work.targets), max(map(len, work.targets))
-    targets = np.zeros((count, longest), work.targets[0].dtype)
-    for row, target in zip(targets, work.targets, strict=True):
-        row[: len(target)] = target
+    targets, count = _padded(work.targets), len(work.targets)
     lengths = np.array([len(target) for target in work.targets])
-    inside = np.arange(longest + 1) <= lengths[:, None]
-    queries = np.repeat(np.stack(work.queries)[:, None], count, axis=1)
+    inside = np.arange(targets.shape[1] + 1) <= lengths[:, None]
+    queries = np.repeat(np.stack(work.queries)[:, None, :longest_query], count, axis=1)
     both = np.broadcast_to(targets, (2, *targets.shape))
     scores = [
         np.where(inside, row.aligned, 0).max(axis=-1).clip(0)
@@ -142,15 +205,50 @@ def best_of_prefixes(scoring: Scoring, work: Work) -> npt.NDArray[np.int64]:
     return np.maximum.accumulate(np.stack(scores, axis=1), axis=1)
 
 
-def awkward(scoring: Scoring, *, backwards: bool = False) -> Batch:
-    """Return pairs of awkward lengths, perhaps with their letters in the other order."""
-    work, order = work_for(scoring), -1 if backwards else 1
-    queries = [work.queries[p % 2][:m][::order] for p, (m, _) in enumerate(_PAIRS)]
-    targets = [work.targets[target][::order] for _, target in _PAIRS]
-    long = np.resize(np.concatenate(work.targets), _LONG)
-    queries.append(work.queries[0][:_SHORT])
-    targets.append(long[::order])
-    return Batch.pairwise(Sequences.of(queries), Sequences.of(targets))
+def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False) -> Batch:
+    """Return pairs of a size with awkward lengths; of the smallest one also tiny ones.
+
+    Perhaps with their letters in the other order.
+    """
+    work = work_for(scoring)
+    m, n = size.lengths
+    lengths = [(m, n), (m // 2 + 3, n // 2 + 5)]
+    if m <= _FEW:
+        lengths += [(m - 1, n // 2 + 9), (m // 2 + 9, n)]
+    if size == SMALLEST:
+        lengths += [(33, 31), (7, 65), (64, 8), (1, 1), (2, 0), (0, 4)]
+    queries = [work.queries[p % 2][p : p + m] for p, (m, _) in enumerate(lengths)]
+    targets = [work.long[2 * p : 2 * p + n] for p, (_, n) in enumerate(lengths)]
+    more = work.repeated if size == SMALLEST else []
+    if size == LARGEST:
+        more = [(work.queries[0][:_SHORT], np.resize(work.long[::-1], _WIDE)[::-1])]
+    pairs = [*zip(queries, targets, strict=True), *more]
+    order = -1 if backwards else 1
+    both = (Sequences.of([pair[side][::order] for pair in pairs]) for side in (0, 1))
+    return Batch.pairwise(*both)
+
+
+def ends_by_reference(scoring: Scoring, batch: Batch) -> Ends:
+    """Return the ends of pairs by the reference, computed in the same rows of tables."""
+    m, n = batch.query_lengths, batch.target_lengths
+    queries, targets = (
+        _padded([batch.pair(p)[side] for p in range(len(batch))]) for side in (0, 1)
+    )
+    score, i, j = best_cells(queries, targets, m, n, scoring)
+    best = BestCells.of(*(np.asarray(x, np.int32) for x in (score + _offset(scoring, m, n), i, j)))
+    return Reference(scoring).ends_of(batch, best)
+
+
+def _padded(sequences: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return sequences as rows, zeros behind them."""
+    rows = np.zeros((len(sequences), max(map(len, sequences))), sequences[0].dtype)
+    for row, letters in zip(rows, sequences, strict=True):
+        row[: len(letters)] = letters
+    return rows
+
+
+def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.asarray(scoring.score_offset(m, n), np.int64)
 
 
 class Proofs:
@@ -212,38 +310,47 @@ class Proofs:
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
 
     def require_task(
-        self, engine: Engine, task: ProofTask, variant: Variant, fresh: Callable[[], Engine]
+        self,
+        engine: Engine,
+        task: ProofTask,
+        size: Size,
+        variant: Variant,
+        fresh: Callable[[], Engine],
     ) -> None:
         """Have an engine in a variant prove the programs of a task with scorings like its own.
 
         ``fresh`` makes another engine like it, so that its own buffers stay as they are.
         """
-        family = f"{task}, {family_of(engine.scoring)}, {variant.name}"
-        self.require(engine, family, lambda: self.holds(fresh(), task))
+        m, n = size.lengths
+        family = f"{task}, {family_of(engine.scoring)}, about {m} x {n}, {variant.name}"
+        self.require(engine, family, lambda: self.holds(fresh(), task, size))
 
-    def holds(self, engine: Engine, task: ProofTask) -> bool:
+    def holds(self, engine: Engine, task: ProofTask, size: Size = SMALLEST) -> bool:
         """Compute awkward pairs by an engine, and compare with the reference."""
-        scoring, of_scores = engine.scoring, task == "score"
-        batch, before = awkward(scoring), awkward(scoring, backwards=True)
-        expected = self.expected(scoring, "ends", lambda: Reference(scoring).ends(batch))
-        if task != "alignment":
-            # Other letters come first: a device may go on with what it had before.
-            compute: Callable[[Batch], Any] = engine.scores if of_scores else engine.ends
-            compute(before)
-            found = compute(batch)
-            if of_scores:
-                return bool(np.array_equal(found, expected.score))
+        scoring = engine.scoring
+        batch = awkward(scoring, size)
+        expected = self.expected(scoring, f"ends {size}", lambda: ends_by_reference(scoring, batch))
+        before = awkward(scoring, size, backwards=True)  # a device may go on with what it had
+        if task == "score":
+            engine.scores(before)
+            return bool(np.array_equal(engine.scores(batch), expected.score))
+        if task == "ends":
+            engine.ends(before)
+            found = engine.ends(batch)
             same = np.array_equal(found.score, expected.score)
             return bool(same and np.array_equal(found.end, expected.end))
-        chosen = np.array(_TRACED)
-        some, ends = batch.select(chosen), expected.end[chosen]
-        engine.paths(before.select(chosen))
-        paths = engine.paths(some)
+        engine.paths(before)
+        paths = engine.paths(batch)
         if paths is None:  # the host traces back
             return True
-        traced = self.expected(scoring, "paths", lambda: list(_traced(some, scoring, ends)))
-        alike = [np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced)]
-        return np.array_equal(paths.ends.end, ends) and all(alike)
+        some = [p for p in range(len(batch)) if p != 1]
+        traced = self.expected(
+            scoring, f"paths {size}", lambda: list(_traced(batch, some, scoring, expected.end))
+        )
+        alike = (
+            np.array_equal(paths.coordinates(p), each) for p, each in zip(some, traced, strict=True)
+        )
+        return np.array_equal(paths.ends.end, expected.end) and all(alike)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
         """Return what is expected of a scoring, computed once."""
@@ -256,11 +363,11 @@ class Proofs:
 
 
 def _traced(
-    batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
+    batch: Batch, some: list[int], scoring: Scoring, ends: npt.NDArray[np.int32]
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the alignments of pairs by the host, as coordinates."""
-    for p, end in enumerate(ends.tolist()):
-        yield trace(*batch.pair(p), scoring, *end)[0]
+    """Yield the alignments of some pairs by the host, as coordinates."""
+    for p in some:
+        yield trace(*batch.pair(p), scoring, *ends[p].tolist())[0]
 
 
 @contextmanager

@@ -45,8 +45,8 @@ class ScanningRouter(Engine):
         """Return an engine, and note its name for the results."""
         raise NotImplementedError
 
-    def _prove(self, engine: Engine, task: ProofTask) -> None:
-        """Have an engine prove that it does a task."""
+    def _prove(self, engine: Engine, task: ProofTask, batch: Batch) -> None:
+        """Have an engine prove that it does a task with such pairs."""
         raise NotImplementedError
 
     def _choices(
@@ -209,7 +209,8 @@ class ScanningRouter(Engine):
         if not self._scanner or (few and not self._scans_all):
             return None, chain([first], remaining)
         scanner = self._use(self._scanner)
-        self._prove(scanner, "score")
+        if len(queries):
+            self._prove(scanner, "score", Batch.one_to_many(queries[0], part))
         return scanner, chain([first], remaining)
 
     @property

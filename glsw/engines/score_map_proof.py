@@ -45,12 +45,8 @@ def holds(engine: ScoreMap, tile: MapTile, value: Value, cap: int) -> bool:
     whole = (int(places[-1]) + 1) * side
     first = int(before == 0)
     for query, target in (some[::-1], some):  # others first: a device may go on with those
-        found = engine.tiles(
-            *(_padded(each, before, whole, engine.padding) for each in (query, target)),
-            tile,
-            value=value,
-            cap=cap,
-        )
+        rows, columns = (_padded(each, before, whole, engine.padding) for each in (query, target))
+        found = engine.tiles(rows, columns, tile, value=value, cap=cap)
         expected = np.zeros_like(found)
         cells = _of_cells(query, target, scoring, value)[first:, first:]
         tiles = tuple(np.ix_(places[first:], places[first:]))

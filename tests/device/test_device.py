@@ -3,10 +3,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections import deque
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import glsw.device.device
+import glsw.device.info
 from glsw.device.context import Route, routes
 from glsw.device.current import current_device
 from glsw.device.device import (
@@ -368,3 +371,44 @@ for _ in range(2):
     said = run_under("llvmpipe", code)
     assert re.search(r"^\S+ SoftwareRendererWarning: llvmpipe .* is a software renderer and", said)
     assert said.count("software renderer") == 1
+
+
+GL_FEATURES = {"GL_KHR_shader_subgroup"}
+ALL_OF_SUBGROUPS, WITHOUT_SHUFFLES = 0xFF, 0x0F
+COMPUTE_STAGE, FRAGMENT_STAGE = 0x20, 0x02
+
+
+@pytest.mark.parametrize(
+    ("extensions", "features", "stages", "size"),
+    [
+        (GL_FEATURES, ALL_OF_SUBGROUPS, 0x3F, 32),
+        (GL_FEATURES, 0x33, COMPUTE_STAGE, 32),  # no arithmetic, as on Ice Lake to DG2
+        (GL_FEATURES, WITHOUT_SHUFFLES, 0x3F, 0),
+        (GL_FEATURES, ALL_OF_SUBGROUPS, FRAGMENT_STAGE, 0),
+        (GL_FEATURES, 0, 0, 0),
+        (set(), ALL_OF_SUBGROUPS, 0x3F, 0),
+    ],
+)
+def test_subgroups_need_shuffles_in_compute_shaders(
+    monkeypatch, extensions, features, stages, size
+):
+    values = {0x9532: 32, 0x9533: stages, 0x9534: features}
+    monkeypatch.setattr(glsw.device.info, "read_integer", lambda ctx, code: values[code])
+    assert glsw.device.info._subgroup_size(SimpleNamespace(extensions=extensions)) == size
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name", "registers"),
+    [
+        ("NVIDIA Corporation", "NVIDIA H100 80GB HBM3/PCIe/SSE2", 255),
+        ("AMD", "AMD Radeon RX 7900 XTX (radeonsi, navi31, ACO, DRM 3.54)", 255),
+        ("Mesa", "NV120", 255),
+        ("Mesa", "NVE0", 63),
+        ("Mesa", "NVC0", 63),
+        ("Intel", "Mesa Intel(R) Iris(R) Xe Graphics (TGL GT2)", 128),
+        ("Mesa", "Apple M1 (G13G A0)", 128),
+        ("freedreno", "FD730", 128),
+    ],
+)
+def test_registers_follow_the_vendor(opened, vendor, name, registers):
+    assert replace(opened.info, vendor=vendor, name=name).registers == registers

@@ -495,6 +495,19 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
             assert usual.workgroup % usual.chain == 0
 
 
+@pytest.mark.parametrize(("vendor", "most"), [("Intel", 40), ("AMD", 64)])
+@pytest.mark.parametrize("subgroup_size", [0, 32])
+def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subgroup_size):
+    """More rows, or columns of a step, would spill: see bench/results/compilers.ndjson."""
+    info = replace(device.info, software=False, vendor=vendor, subgroup_size=subgroup_size)
+    for m, long, stream in product((1, 60, 200, 500, 9000), (False, True), (False, True)):
+        chosen = Geometries(BLOSUM62, info, "int32").of(m, INT32, 1, long, stream=stream)
+        assert chosen.rows * chosen.step <= most
+    for m in (1, 60, 200, 500):
+        chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, INT32, 21)
+        assert chosen.rows * chosen.step <= most
+
+
 def test_buffers_that_queued_work_reads_are_not_used_again(device):
     buffers = Buffers(device)
     read, free = buffers.take(2000), buffers.take(2000)

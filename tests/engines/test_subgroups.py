@@ -1,5 +1,7 @@
 """Subgroups of any width and order: programs that cannot rely on them do without."""
 
+from pathlib import Path
+
 import cases
 import pytest
 import subgroups
@@ -35,9 +37,8 @@ def lanes(scoring, device, options):
     return cases.lanes_of_hardware(scoring, device, {"number": "int32"} | options)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", NAMES)
-def test_lanes(device, layout, name):
+def judge_lanes(device, layout, name):
+    """Judge lanes by every other pair of a case, where subgroups are like this."""
     width, size, order = LAYOUTS[layout]
     case = CASES[name].part(slice(0, None, 2))
     for options in LANES:
@@ -45,13 +46,40 @@ def test_lanes(device, layout, name):
             judge(lanes(case.scoring, device, options), case)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", [*NAMES, "BLOSUM62 0 0", "millions"])
-def test_scan(device, layout, name):
+def judge_scan(device, layout, name):
+    """Judge scan likewise."""
     width, size, order = LAYOUTS[layout]
     case = CASES[name].part(slice(0, None, 2))
     with subgroups.emulating(device, width, size=size, order=order):
         judge(Scan(case.scoring, device, columns=2, rows=5), case)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_lanes(device, layout, name):
+    judge_lanes(device, layout, name)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", [*NAMES, "BLOSUM62 0 0", "millions"])
+def test_scan(device, layout, name):
+    judge_scan(device, layout, name)
+
+
+def test_on_zink(run_under):
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    code = f"""
+import sys
+sys.path[:0] = {folders}
+from glsw.device.device import open_device
+import test_subgroups as tests
+device = open_device(quiet=True)
+for layout in tests.LAYOUTS:
+    tests.judge_lanes(device, layout, tests.NAMES[0])
+    tests.judge_scan(device, layout, tests.NAMES[0])
+print(device.info.name)
+"""
+    assert "zink" in run_under("zink", code)
 
 
 def test_only_programs_in_order_hand_on_by_shuffles(device):

@@ -66,6 +66,7 @@ class PackingEngine(ComputeEngine):
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
         self._defines["LETTERS"] = profile_letters(scoring)
         self.packings = 0  # how often targets were packed anew
+        self.large_profile: int | None = None  # bytes from which it is made on the device
         self.pool = Buffers(self.device)
         self.meanwhile: Iterator[None] = iter(())
 

@@ -51,7 +51,8 @@ def profile_buffer(
     """Return the profiles on the device; parameters as of `query_profile`."""
     strips = max(geometry.strips_of(group) for group in lengths_of(groups))
     size = geometry.size(profile_letters(engine.scoring))
-    large = len(groups) * strips * size >= LARGE
+    least = LARGE if engine.large_profile is None else engine.large_profile
+    large = len(groups) * strips * size >= least
     if large and geometry.at_once and not gaps_by_position(engine.scoring):
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:

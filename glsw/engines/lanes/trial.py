@@ -13,7 +13,7 @@ from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
 from glsw.engines.lanes.pair_plan import shares_of
 from glsw.engines.lanes.pairs import OwnQueries
 from glsw.engines.lanes.streams import Streams
-from glsw.engines.proof import Proofs, Work, best_of_prefixes, work_for
+from glsw.engines.proof import Proofs, best_of_prefixes, work_for
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MEMORY = 2**26
 _MORE = 5  # rows of a second strip, at least
 _LEAST_ROWS = 70  # so that there are long gaps
+_ROWS, _LONGEST = 200, 300  # of the longest query of most geometries, and of all
 _JOINED = 9, 7  # rows of the other queries of streams
 
 
@@ -32,8 +33,11 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         return _pairs(proofs, prover, geometry)
     scoring = prover.scoring
     work = work_for(scoring)
-    best = proofs.expected(scoring, "prefixes", lambda: best_of_prefixes(scoring, work))
-    longest = _rows(geometry, work)
+    longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
+    rows = _ROWS if longest <= _ROWS else _LONGEST
+    best = proofs.expected(
+        scoring, f"{rows} prefixes", lambda: best_of_prefixes(scoring, work, rows)
+    )
     streams = [[(k, longest - 2 * k)] for k in range(geometry.queries)]  # each of them a prefix
     if geometry.stream:
         streams = [[*each, (1 - k, _JOINED[k])] for k, each in enumerate(streams)]
@@ -47,6 +51,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
             [work.queries[q][:m] for q, m in each] for each in order
         ]
         expected = np.array([best[q, m] for each in order for q, m in each])
+        prover.large_profile = 0 if other else None  # one is made on the device, one uploaded
         job = prover.job([group], share, geometry)
         for _ in prover.slices_of([job], ignore):
             pass
@@ -60,10 +65,12 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     """Tell the same of pairs that each have their own query."""
     scoring, real = prover.scoring, prover.geometries.of_pairs
     work = work_for(scoring, geometry.letters)
+    longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS)
     best = proofs.expected(
-        scoring, f"prefixes of {geometry.letters}", lambda: best_of_prefixes(scoring, work)
+        scoring,
+        f"prefixes of {geometry.letters} letters",
+        lambda: best_of_prefixes(scoring, work, _ROWS),
     )
-    longest = _rows(geometry, work)
     lengths = [m for m in (1, 7, longest // 2, longest - 1, longest) if m]
     queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
     pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)
@@ -77,11 +84,6 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     shares = shares_of(prover, batch, geometry.number)
     found = OwnQueries(prover, batch, shares, ignore).begun().scores()
     return bool(np.array_equal(found, expected))
-
-
-def _rows(geometry: Geometry, work: Work) -> int:
-    """Return the letters of the longest query: in more than one strip, if there are so many."""
-    return min(max(geometry.strip + _MORE, _LEAST_ROWS), len(work.queries[0]))
 
 
 def _same(

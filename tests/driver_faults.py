@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -58,7 +58,6 @@ def _words(seed: int, lengths: Any, count: int = 240) -> list[str]:
 
 QUERIES = _words(1, [210, 90, 60, 33, 20, 9] + [120] * 14)
 TARGETS = _words(1, [*range(10, 90, 4), *range(90, 210, 6)])
-DNA = ["".join(np.array(list("ACGT"))[LETTERS.searchsorted(list(w)) % 4]) for w in TARGETS]
 
 
 def _search(engine: str, device: Device | None, query: Any = None) -> Any:
@@ -85,6 +84,11 @@ def _aligned(found: Any) -> Any:
     return found.cigars(), found.score.tolist()
 
 
+def _near(found: Any) -> Any:
+    pairs = found.tocoo()
+    return pairs.row.tolist(), pairs.col.tolist(), pairs.data.tolist()
+
+
 CALLS: dict[str, Callable[[str, Device | None], Any]] = {
     "search": _search,
     "searches": _searches,
@@ -105,6 +109,9 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
         engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
         device=d,
     ).tolist(),
+    "neighbors": lambda e, d: _near(
+        glsw.neighbors(QUERIES, TARGETS, cutoff=60, engine=e, device=d)
+    ),
     "align3": lambda e, d: _align3(d),
 }
 """Public calls by an engine on a device."""
@@ -133,7 +140,9 @@ class Fault:
     engine : str
         That is asked for.
     blamed : str
-        Names of the engines that warnings name, in turn.
+        The engines that warnings name, in turn.
+    instead : str
+        What the last of them says is used.
     hardware : bool
         Whether llvmpipe says that it is hardware.
     subgroups : (int, int), optional
@@ -145,20 +154,20 @@ class Fault:
     patches : callable, optional
         Returns what replaces host functions, as context managers.
     harmless : bool
-        Results are right without proofs.
+        Results are right without proofs, or it takes for ever.
     """
 
     call: str
     edit: Edit | None = None
     engine: str = "auto"
     blamed: str = ""
+    instead: str = "another engine"
     hardware: bool = False
     subgroups: tuple[int, int] | None = None
     order: str = "in order"
     half: bool = False
     patches: Callable[[], list[Any]] = list
     harmless: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
@@ -217,8 +226,8 @@ def replaced(old: str, new: str, programs: str = "", when: Callable[[Macros], bo
     return edit
 
 
-def both(*edits: Edit) -> Edit:
-    """Return all of these edits, one after the other."""
+def every(*edits: Edit) -> Edit:
+    """Return all of some edits, one after the other."""
 
     def edit(name: str, macros: Macros, source: str) -> str:
         for each in edits:

@@ -29,8 +29,7 @@ from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single, takes
 from glsw.engines.proof import (
-    LARGEST,
-    SMALLEST,
+    SIZES,
     ProofTask,
     Size,
     UnprovedError,
@@ -500,7 +499,7 @@ def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any
         made = kind(scoring, device, **every)
         try:
             for task in kind.capabilities.tasks:
-                for size in (SMALLEST, LARGEST):
+                for size in SIZES:
                     proofs_of(device).require_task(
                         made, task, size, variant, partial(kind, scoring, device, **every)
                     )

@@ -21,7 +21,7 @@ from glsw.engines.choose import Auto
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.trial import trial_of
-from glsw.engines.proof import LARGEST, SMALLEST, Proofs, ProofTask, awkward
+from glsw.engines.proof import SIZES, Proofs, ProofTask, awkward
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
@@ -115,7 +115,7 @@ def _holds(
 ) -> bool:
     """Tell whether a variant of an engine does a task; one that scans does that too."""
     engine = engine_of(kind, scoring, proofs.device, **variant.options)
-    right = all(proofs.holds(engine, task, size) for size in (SMALLEST, LARGEST))
+    right = all(proofs.holds(engine, task, size) for size in SIZES)
     if "ends" in kind.capabilities.tasks or not right:
         return right
     batch = awkward(scoring)

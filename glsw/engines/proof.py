@@ -47,10 +47,10 @@ _WITH_GAPS = ((0, 64, -13), (3, 52, 12), (40, 65, -13), (195, 62, -13), (224, 50
 _GAPS = ((25, -13), (65, 12), (150, -13), (200, 12), (300, -13), (420, 12))
 """The same of the long target."""
 _FLANK = 25  # residues on both sides of a gap that do not change: it is worth it
-_REPEATED, _BETWEEN = 12, 40  # residues of sequences with several ends of the same score
+_REPEATED = 12  # residues, in pairs with several ends of the same score
 _SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
 _BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
-_USUAL_LENGTHS = (97, 193, 389, 530)  # of the largest pair of a size
+_USUAL_LENGTHS = (123, 251, 509, 530)  # of the largest pair of a size
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _SEED = 2006
 _FAULTS = (
@@ -112,7 +112,8 @@ class Size(NamedTuple):
         return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
 
 
-SMALLEST, LARGEST = Size.of(1, 1), Size.of(2**20, 2**20)
+SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in range(len(_USUAL_LENGTHS))]
+"""Sizes in which each engine uses all of its programs."""
 
 
 class Work(NamedTuple):
@@ -121,18 +122,16 @@ class Work(NamedTuple):
     Parameters
     ----------
     queries : list of ndarray
-    long : ndarray
-        A target that is a mutated query.
+    same, long : ndarray
+        Targets: the first query, and what it is after mutations.
     targets : list of ndarray
         Short ones, mutated parts of the first query.
-    repeated : list of (ndarray, ndarray)
-        Pairs with several ends of the same score.
     """
 
     queries: list[npt.NDArray[Any]]
+    same: npt.NDArray[Any]
     long: npt.NDArray[Any]
     targets: list[npt.NDArray[Any]]
-    repeated: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
 
 def work_for(scoring: Scoring, letters: int | None = None) -> Work:
@@ -167,15 +166,7 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
 
     short = [mutated(*place) for place in _PLAIN]
     short += [mutated(start, length, (_FLANK, more)) for start, length, more in _WITH_GAPS]
-    sides = queries[0], first.astype(kind)
-    (a, between, _), (b, other, _) = (np.split(each, (_REPEATED, _BETWEEN)) for each in sides)
-    twice, reversed_twice = [a, between, a], [a[::-1], between, a]
-    repeated = [
-        (np.concatenate(twice), b),
-        (a, np.concatenate([b, other, b])),
-        (np.concatenate(reversed_twice), np.concatenate([b, other[::-1], b[::-1]])),
-    ]
-    return Work(queries, mutated(0, _LONGEST, *_GAPS), short, repeated)
+    return Work(queries, first.astype(kind), mutated(0, _LONGEST, *_GAPS), short)
 
 
 def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
@@ -212,20 +203,36 @@ def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False)
     """
     work = work_for(scoring)
     m, n = size.lengths
-    lengths = [(m, n), (m // 2 + 3, n // 2 + 5)]
+    lengths = [(m, n), (m, n // 2 + 5)]
     if m <= _FEW:
         lengths += [(m - 1, n // 2 + 9), (m // 2 + 9, n)]
     if size == SMALLEST:
         lengths += [(33, 31), (7, 65), (64, 8), (1, 1), (2, 0), (0, 4)]
-    queries = [work.queries[p % 2][p : p + m] for p, (m, _) in enumerate(lengths)]
-    targets = [work.long[2 * p : 2 * p + n] for p, (_, n) in enumerate(lengths)]
-    more = work.repeated if size == SMALLEST else []
+    pairs = []
+    for p, (rows_, columns) in enumerate(lengths):
+        # Every other alignment ends where the longer sequence does, the rest where the shorter one.
+        i, j = (max(0, columns - rows_), max(0, rows_ - columns)) if p % 2 else (p, 2 * p)
+        pairs.append((work.queries[p // 2 % 2][i : i + rows_], work.long[j : j + columns]))
+    pairs += _repeated(work, m, n)
     if size == LARGEST:
-        more = [(work.queries[0][:_SHORT], np.resize(work.long[::-1], _WIDE)[::-1])]
-    pairs = [*zip(queries, targets, strict=True), *more]
+        pairs.append((work.queries[0][:_SHORT], np.resize(work.long[::-1], _WIDE)[::-1]))
     order = -1 if backwards else 1
     both = (Sequences.of([pair[side][::order] for pair in pairs]) for side in (0, 1))
     return Batch.pairwise(*both)
+
+
+def _repeated(work: Work, m: int, n: int) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Yield pairs of m and n residues at most whose best score several ends have."""
+    (a, c, _), (b, d, _) = (
+        np.split(letters, (_REPEATED, length - _REPEATED))
+        for letters, length in ((work.queries[0], m), (work.same, n))
+    )
+    yield np.concatenate([a, c[_REPEATED:], a]), b
+    yield a, np.concatenate([b, d[_REPEATED:], b])
+    yield (
+        np.concatenate([a[::-1], c[_REPEATED:], a]),
+        np.concatenate([b, d[: _REPEATED - 1 : -1], b[::-1]]),
+    )
 
 
 def ends_by_reference(scoring: Scoring, batch: Batch) -> Ends:
@@ -343,13 +350,10 @@ class Proofs:
         paths = engine.paths(batch)
         if paths is None:  # the host traces back
             return True
-        some = [p for p in range(len(batch)) if p != 1]
         traced = self.expected(
-            scoring, f"paths {size}", lambda: list(_traced(batch, some, scoring, expected.end))
+            scoring, f"paths {size}", lambda: list(_traced(batch, scoring, expected.end))
         )
-        alike = (
-            np.array_equal(paths.coordinates(p), each) for p, each in zip(some, traced, strict=True)
-        )
+        alike = (np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced))
         return np.array_equal(paths.ends.end, expected.end) and all(alike)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
@@ -363,10 +367,10 @@ class Proofs:
 
 
 def _traced(
-    batch: Batch, some: list[int], scoring: Scoring, ends: npt.NDArray[np.int32]
+    batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the alignments of some pairs by the host, as coordinates."""
-    for p in some:
+    """Yield the alignments of pairs by the host, as coordinates."""
+    for p in range(len(batch)):
         yield trace(*batch.pair(p), scoring, *ends[p].tolist())[0]
 
 

@@ -40,7 +40,7 @@ from glsw.engines.lanes.targets import (
     SortedTargets,
     Targets,
 )
-from glsw.engines.lanes.trial import trial_of
+from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import Passing, Tile
@@ -250,6 +250,9 @@ class Lanes(PackingEngine):
         self, tiles: Iterable[Tile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
+        if self.proofs:
+            family = f"passing, {self.geometries}, {family_of(self.scoring)}"
+            self.proofs.require(self, family, partial(passes, self.proofs, self))
         selecting = compaction.Selecting(self, tiles, progress or ignore)
         return (each.all(self) for each in selecting.run())
 

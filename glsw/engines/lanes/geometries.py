@@ -116,6 +116,11 @@ class Geometries:
         self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
+    def __str__(self) -> str:
+        number = next(name for name, value in _NUMBERS.items() if value == self.number)
+        chain = "any chains" if self.chain is None else f"chains of {self.chain}"
+        return f"{number}, {chain}, subgroups of {self._subgroup_size}"
+
     @property
     def pairs_queries(self) -> bool:
         """Whether queries of similar length can share lanes."""

@@ -14,6 +14,7 @@ from glsw.engines.lanes.pair_plan import shares_of
 from glsw.engines.lanes.pairs import OwnQueries
 from glsw.engines.lanes.streams import Streams
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
+from glsw.engines.tiles import Passing, Tile
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -57,6 +58,29 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
             pass
         (found,) = prover.scores_of([job])
         if not _same(found, expected[:, share.order], geometry):
+            return False
+    return True
+
+
+def passes(proofs: Proofs, engine: Lanes) -> bool:
+    """Tell whether an engine like this one selects the right pairs by their scores."""
+    prover = type(engine)(engine.scoring, engine.device, memory=_MEMORY)
+    prover.geometries = engine.geometries
+    scoring = prover.scoring
+    work = work_for(scoring)
+    best = proofs.expected(
+        scoring, f"{_ROWS} prefixes", lambda: best_of_prefixes(scoring, work, _ROWS)
+    )
+    queries = Sequences.of([query[:_LEAST_ROWS] for query in work.queries])
+    scores = best[:, _LEAST_ROWS].astype(np.int32)
+    middle = np.median(scores, axis=1).astype(np.int32)
+    targets = Sequences.of(work.targets)
+    for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
+        bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
+        tile = Tile(queries, targets, *bounds)
+        (found,) = prover.passing([tile])
+        expected = Passing.of(tile, scores)
+        if not all(map(np.array_equal, found, expected)):
             return False
     return True
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from glsw.device import program_file
 from glsw.device.info import DeviceInfo
 
 RIGHT = "right"
+_TRIES, _PAUSE = 500, 0.01  # seconds between two
 _BEGUN = "begun by process "
 ENDLESS = "did not end"
 
@@ -72,8 +75,9 @@ class Verdicts:
 
     def clear(self) -> None:
         """Forget all verdicts and speeds."""
-        self._known = {"verdicts": {}, "speeds": {}}
-        self._write()
+        with self._alone():
+            self._known = {"verdicts": {}, "speeds": {}}
+            self._write()
 
     @property
     def speeds(self) -> dict[str, float]:
@@ -85,28 +89,57 @@ class Verdicts:
         self._keep("speeds", engine, cells_per_second)
 
     def _keep(self, kind: str, name: str, value: object) -> None:
-        if self._file is not None:
-            self._known = self._read()  # other processes write too
-        self._known[kind][name] = value
-        if value is None:
-            del self._known[kind][name]
-        self._write()
+        with self._alone():
+            if self._file is not None:
+                self._known = self._read()  # other processes write too
+            self._known[kind][name] = value
+            if value is None:
+                del self._known[kind][name]
+            self._write()
 
     def _write(self) -> None:
-        if self._file is not None:
-            program_file.write_private(self._file, json.dumps(self._known, indent=1).encode())
+        """Write the file; one that cannot be written is not read again either."""
+        content = json.dumps(self._known, indent=1).encode()
+        if self._file is not None and not program_file.write_private(self._file, content):
+            self._file = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """In this block no other process changes the file, where files can be locked.
+
+        Without that, what one of them notes as begun could come back when it has ended.
+        """
+        file = self._file
+        with ExitStack() as stack:
+            if file is not None and program_file.is_private(file.parent):
+                with suppress(ImportError, OSError):
+                    import fcntl  # Windows has none
+
+                    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    lock = stack.enter_context(file.with_suffix(".lock").open("a"))
+                    _wait_for(lambda: fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB))
+            yield
 
     def _read(self) -> dict[str, dict[str, Any]]:
         """Return what the file says, nothing where it is missing or damaged."""
         known: dict[str, dict[str, Any]] = {"verdicts": {}, "speeds": {}}
         if self._file is None or not program_file.is_private(self._file.parent):
             return known
-        with suppress(OSError, ValueError, AttributeError, RecursionError):
+        with suppress(OSError, ValueError, AttributeError, LookupError, RecursionError, TypeError):
             found = json.loads(self._file.read_bytes())
             verdicts, speeds = found["verdicts"].items(), found["speeds"].items()
             known["verdicts"] = {name: str(verdict) for name, verdict in verdicts}
             known["speeds"] = {name: float(speed) for name, speed in speeds}
         return known
+
+
+def _wait_for(lock: Callable[[], object]) -> None:
+    """Call until there is no BlockingIOError, for some seconds at most: others write quickly."""
+    for _ in range(_TRIES):
+        with suppress(BlockingIOError):
+            lock()
+            return
+        time.sleep(_PAUSE)
 
 
 def _version() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -209,7 +209,7 @@ class Auto(ScanningRouter):
         for engine, chosen in self._choices(batch, ends=ends, align=False):
             some = _some(batch, chosen)
             engine.check(some)
-            self._prove(engine, "ends" if ends else "score", some)
+            self._prove(engine, "ends" if ends else "score", partial(Size.each_of, some))
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
@@ -232,7 +232,7 @@ class Auto(ScanningRouter):
         parts = []
         for engine, chosen in self._choices(batch, ends=True, align=True):
             some = _some(batch, chosen)
-            self._prove(engine, "alignment", some)
+            self._prove(engine, "alignment", partial(Size.each_of, some))
             part = engine.paths(some, ties=ties, progress=progress)
             if part is None:
                 return None  # the host traces back
@@ -279,16 +279,16 @@ class Auto(ScanningRouter):
     def _variant(self, kind: type[Engine]) -> Variant:
         return kind.variants[self._turns.get(kind, 0)]
 
-    def _prove(self, engine: Engine, task: ProofTask, batch: Batch) -> None:
+    def _prove(self, engine: Engine, task: ProofTask, sizes: Callable[[], list[Size]]) -> None:
         """Have an engine prove that it does a task with such pairs, or raise UnprovedError."""
         kind = type(engine)
-        if engine.proofs is None or engine.proves_programs or not len(batch):
+        if engine.proofs is None or engine.proves_programs:
             return
-        size = Size.of(*batch.extent[1].tolist())
-        if (kind, task, size) not in self._proved:
-            variant = self._variant(kind)
-            engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
-            self._proved.add((kind, task, size))
+        for size in sizes():
+            if (kind, task, size) not in self._proved:
+                variant = self._variant(kind)
+                engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
+                self._proved.add((kind, task, size))
 
     def _replace(self, fault: UnprovedError) -> None:
         """Go on with the next variant of an engine that is wrong here, or else without it."""
@@ -326,7 +326,7 @@ class Auto(ScanningRouter):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
                 engine = self._use(ENGINES[self._usable(name)])
-                self._prove(engine, "score", pairs)
+                self._prove(engine, "score", partial(Size.each_of, pairs))
                 found[chosen] = score = engine.best(pairs, False, progress).score
                 check_scores(engine, pairs, score)
         return found

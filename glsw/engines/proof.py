@@ -14,6 +14,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import moderngl
@@ -51,6 +52,7 @@ _REPEATED = 12  # residues, in pairs with several ends of the same score
 _SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
 _BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
 _USUAL_LENGTHS = (123, 251, 509, 530)  # of the largest pair of a size
+_SIDES = len(_USUAL_LENGTHS)
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _SEED = 2006
 _FAULTS = (
@@ -106,13 +108,32 @@ class Size(NamedTuple):
         """
         return cls(bisect_left(_BOUNDS, m), bisect_left(_BOUNDS, n))
 
+    @classmethod
+    def each_of(cls, batch: Batch) -> list[Size]:
+        """Return the sizes of the pairs of a batch."""
+        shortest, longest = (cls.of(*lengths) for lengths in batch.extent.tolist())
+        if shortest == longest or not len(batch):
+            return [longest] * (len(batch) > 0)
+        numbers = sum((batch.lengths > bound).astype(np.int64) for bound in _BOUNDS)
+        found = np.flatnonzero(np.bincount(numbers @ np.array([_SIDES, 1])))
+        return [cls(*divmod(number, _SIDES)) for number in found.tolist()]
+
+    @classmethod
+    def each_with_each(cls, queries: Sequences, targets: Sequences) -> list[Size]:
+        """Return the sizes of the pairs of each of some sequences with each of others."""
+        sides = (
+            sorted({bisect_left(_BOUNDS, int(n)) for n in some})
+            for some in (np.unique(queries.lengths), np.unique(targets.lengths))
+        )
+        return [cls(*each) for each in product(*sides)]
+
     @property
     def lengths(self) -> tuple[int, int]:
         """Residues of the largest pair of the proof."""
         return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
 
 
-SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in range(len(_USUAL_LENGTHS))]
+SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in range(_SIDES)]
 """Sizes in which each engine uses all of its programs."""
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress
-from glsw.engines.proof import ProofTask, UnprovedError
+from glsw.engines.proof import ProofTask, Size, UnprovedError
 from glsw.engines.tiles import Passing, Tile
 from glsw.sequences.encoded import Sequences
 
@@ -45,8 +45,8 @@ class ScanningRouter(Engine):
         """Return an engine, and note its name for the results."""
         raise NotImplementedError
 
-    def _prove(self, engine: Engine, task: ProofTask, batch: Batch) -> None:
-        """Have an engine prove that it does a task with such pairs."""
+    def _prove(self, engine: Engine, task: ProofTask, sizes: Callable[[], list[Size]]) -> None:
+        """Have an engine prove that it does a task with pairs of some sizes."""
         raise NotImplementedError
 
     def _choices(
@@ -209,9 +209,13 @@ class ScanningRouter(Engine):
         if not self._scanner or (few and not self._scans_all):
             return None, chain([first], remaining)
         scanner = self._use(self._scanner)
-        if len(queries):
-            self._prove(scanner, "score", Batch.one_to_many(queries[0], part))
-        return scanner, chain([first], remaining)
+        return scanner, self._proving(scanner, chain([first], remaining))
+
+    def _proving(self, scanner: Engine, tasks: Iterable[ScanT]) -> Iterator[ScanT]:
+        """Yield tasks that the engine for scans has proved to do right."""
+        for task in tasks:
+            self._prove(scanner, "score", partial(Size.each_with_each, task[0], task[1]))
+            yield task
 
     @property
     def _many(self) -> int:

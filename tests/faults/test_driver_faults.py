@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
 
@@ -19,7 +18,6 @@ import moderngl
 import numpy as np
 import pytest
 from driver_faults import (
-    CALLS,
     LINE,
     QUERIES,
     TARGETS,
@@ -332,7 +330,7 @@ def test_a_fault_is_caught_and_results_are_right(device, tmp_path, name):
         assert {line["device"] for line in lines} == {device.info.name}
         assert [line["engine"] for line in lines] == fault.blamed.split(), said
         assert lines[-1]["instead"] == fault.instead
-        (file,) = folder.iterdir()
+        (file,) = folder.glob("*.json")
         kept = json.loads(file.read_text())["verdicts"]
         wrong = {key.split(":")[0]: verdict for key, verdict in kept.items() if verdict != "right"}
         assert set(wrong) == set(fault.blamed.split())
@@ -345,3 +343,272 @@ def test_a_fault_is_caught_and_results_are_right(device, tmp_path, name):
             except (DeviceError, glsw.ShaderError):
                 return
             assert without != right(fault.call), "there is no fault"
+
+
+SILENT = {
+    "searches": ("lanes", "backwards", (32, 32)),
+    "score": ("scan", "neighbours exchanged", (32, 32)),
+    "score_pairs": ("lanes", "in order", (4, 32)),
+}
+
+
+@pytest.mark.parametrize("call", SILENT)
+def test_programs_that_see_their_order_do_without_subgroups(device, tmp_path, call):
+    engine, order, subgroups = SILENT[call]
+    fault = Fault(call, None, engine, hardware=True, subgroups=subgroups, order=order)
+    with driver(device, fault, tmp_path / "devices"):
+        assert called(fault, device) == (right(call), [])
+
+
+RIGHT = Fault("score of one pair", engine="diagonal")
+NARROW = FAULTS["shuffles of uint are wrong"]
+
+
+def no_trial(*_: object) -> str:
+    raise AssertionError("it is proved already")
+
+
+@pytest.mark.parametrize("fault", [RIGHT, NARROW], ids=["right", "wrong"])
+def test_nothing_is_proved_twice_in_a_process_nor_in_the_next(device, tmp_path, fault):
+    folder, tried = tmp_path / "devices", []
+    real = Proofs.tried
+    with (
+        patch.object(Proofs, "tried", lambda *asked: tried.append(1) or real(*asked)),
+        driver(device, fault, folder),
+    ):
+        first = called(fault, device)
+        assert tried
+        with patch.object(Proofs, "tried", no_trial):
+            assert called(fault, device) == first
+    with patch.object(Proofs, "tried", no_trial), driver(device, fault, folder):
+        assert called(fault, device) == first
+
+
+def test_each_version_of_the_driver_and_of_glsw_has_its_own_file(device, tmp_path, monkeypatch):
+    folder = tmp_path / "devices"
+    Verdicts(device.info, folder).put("diagonal: score", "right")
+    assert Verdicts(device.info, folder).get("diagonal: score") == "right"
+    newer = replace(device.info, version_string="4.5 (Core Profile) Mesa 99.1")
+    assert Verdicts(newer, folder).get("diagonal: score") is None
+    monkeypatch.setattr(glsw, "__version__", "99.1")
+    assert Verdicts(device.info, folder).get("diagonal: score") is None
+    Verdicts(device.info, folder).put("diagonal: score", "wrong results")
+    assert len(list(folder.glob("*.json"))) == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "[]", "{", "\0" * 9, "[" * 99999, '{"verdicts": {}}'),
+        *('{"verdicts": 1, "speeds": {}}', '{"verdicts": {}, "speeds": {"lanes": "fast"}}'),
+    ],
+)
+def test_a_damaged_file_is_ignored(device, tmp_path, content):
+    folder = tmp_path / "devices"
+    Verdicts(device.info, folder).put("diagonal: score", "right")
+    (file,) = folder.glob("*.json")
+    file.write_text(content)
+    known = Verdicts(device.info, folder)
+    assert known.get("diagonal: score") is None
+    assert known.speeds == {}
+    with driver(device, RIGHT, folder):
+        assert called(RIGHT, device) == (right(RIGHT.call), [])
+    assert json.loads(file.read_text())["verdicts"]
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(device, tmp_path):
+    (tmp_path / "file").touch()
+    with driver(device, NARROW, tmp_path / "file" / "devices"):
+        found, said = called(NARROW, device)
+        assert (found, len(said)) == (right(NARROW.call), 1)
+        with patch.object(Proofs, "tried", no_trial):
+            assert called(NARROW, device)[0] == found
+
+
+def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path):
+    """As a driver does that crashes: there is nothing but what was noted before."""
+    folder = tmp_path / "devices"
+    with driver(device, RIGHT, folder):
+        called(RIGHT, device)
+        kept = device.verdicts._known["verdicts"]
+    usual = next(key for key in kept if key.endswith("usual"))
+    with process("--version", tmp_path) as ended:
+        ended.communicate()
+    Verdicts(device.info, folder).put(usual, f"begun by process {ended.pid}")
+    with driver(device, RIGHT, folder):
+        found, (line, *_) = called(RIGHT, device)
+    assert found == right(RIGHT.call)
+    said = LINE.fullmatch(line)
+    assert (said["engine"], said["wrong"]) == ("diagonal", "did not end")
+    assert said["instead"] == "the variant with small work groups"
+
+
+def test_a_program_that_another_process_is_trying_is_tried(device, tmp_path):
+    with process("search", tmp_path, code="import time; time.sleep(600)") as running:
+        verdicts = Verdicts(device.info, tmp_path / "devices")
+        verdicts.put("diagonal: score", f"begun by process {running.pid}")
+        assert verdicts.get("diagonal: score") is None
+        running.kill()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), DeviceMemoryError("no memory")])
+def test_a_trial_that_is_interrupted_leaves_no_verdict(device, tmp_path, monkeypatch, error):
+    def interrupted(*_: object) -> bool:
+        raise error
+
+    folder = tmp_path / "devices"
+    monkeypatch.setattr(Proofs, "holds", interrupted)
+    with driver(device, RIGHT, folder):
+        with pytest.raises(type(error)):
+            called(RIGHT, device)
+        assert device.patience is None
+        (file,) = folder.glob("*.json")
+        assert json.loads(file.read_text())["verdicts"] == {}
+        monkeypatch.undo()
+        assert called(RIGHT, device) == (right(RIGHT.call), [])
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, words in (("queries", QUERIES[:2]), ("targets", TARGETS)):
+        lines = [f">{name}{k}\n{word}\n" for k, word in enumerate(words)]
+        (tmp_path / f"{name}.fa").write_text("".join(lines))
+    return tmp_path
+
+
+def test_two_processes_at_once(device, files):
+    """Both prove the same, and what they know is whole."""
+    words = "search queries.fa targets.fa --engine diagonal --device 0 --output "
+    env = {"XDG_CACHE_HOME": str(files / "cache")}
+    both = [process(f"{words}{k}.tsv", files, env=env) for k in range(2)]
+    ends = [(each.communicate()[1], each.returncode) for each in both]
+    assert all(status == 0 and b"engine 'diagonal'" not in err for err, status in ends), ends
+    assert (files / "0.tsv").read_text() == (files / "1.tsv").read_text()
+    (file,) = (files / "cache" / "glsw" / "devices").glob("*.json")
+    assert set(json.loads(file.read_text())["verdicts"].values()) == {"right"}
+
+
+_NOTES = """
+from pathlib import Path
+from glsw.device.device import devices
+from glsw.device.verdicts import Verdicts
+verdicts = Verdicts(devices()[0], Path("devices"))
+for k in range(60):
+    verdicts.begin(f"{NAME}{k}")
+    verdicts.put(f"{NAME}{k}", "right")
+"""
+
+
+def test_what_several_processes_note_at_once_is_all_kept(device, tmp_path):
+    started = [process("--version", tmp_path, code=f"NAME = {name!r}\n{_NOTES}") for name in "abc"]
+    ends = [(*each.communicate(), each.returncode) for each in started]
+    assert [status for *_, status in ends] == [0, 0, 0], ends
+    (file,) = (tmp_path / "devices").glob("*.json")
+    kept = json.loads(file.read_text())["verdicts"]
+    assert kept == {f"{name}{k}": "right" for name in "abc" for k in range(60)}
+
+
+def test_the_command_line_says_it_in_a_line(device, run, files):
+    words = "search queries.fa targets.fa --output"
+    assert run(f"{words} expected.tsv --engine reference").status == 0
+    with driver(device, NARROW, files / "devices"):
+        done = run(f"{words} found.tsv --engine lanes --device 0")
+    assert done.status == 0
+    lines = [line for line in done.err.splitlines() if not re.search(r"\d+ cells in", line)]
+    assert len(lines) == 1, done.err
+    assert LINE.fullmatch(re.sub("^glsw: (warning: )?", "", lines[0])), lines
+    assert (files / "found.tsv").read_text() == (files / "expected.tsv").read_text()
+
+
+@pytest.fixture
+def quick_test(monkeypatch):
+    """``glsw devices --test`` of one engine, with short measurements."""
+    monkeypatch.setattr(device_test, "_SECONDS", 1e-9)
+    monkeypatch.setattr(device_test, "_TARGETS", 20)
+    some = {name: ENGINES[name] for name in ("scan", "lanes", "cpu")}
+    scorings = {"protein": glsw.Scoring.blast()}
+    real = device_test.tested
+
+    def tested(device: Device) -> Any:
+        without = [patch.object(device_test, "_scorings", lambda: scorings)]
+        without.append(patch.object(device_test, "ENGINES", {"scan": Scan}))
+        without.append(patch("glsw.engines.three.proof.tested_of_three", lambda _: ()))
+        with ExitStack() as stack:
+            for each in without:
+                stack.enter_context(each)
+            yield from real(device)
+
+    monkeypatch.setattr(device_test, "tested", tested)
+    monkeypatch.setattr(device_test, "ENGINES", some)
+
+
+@pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, form, fault):
+    fault = replace(fault, subgroups=None)
+    wrong = fault is not RIGHT and fault.edit is FAULTS["no barrier in scan"].edit
+    with driver(device, fault, files / "devices"):
+        done = run(f"devices --test --device {device.info.index} --format {form}")
+        speeds = device.verdicts.speeds
+        tests = list(device_test.tested(device))
+    assert done.status == 2 * wrong
+    failed = sum(row.verdict != "right" for row in tests)
+    assert wrong == bool(failed)
+    said = f"glsw: {failed} tests failed: please report this table\n"
+    assert done.err == (said if wrong else "")
+    assert set(speeds) == {"lanes", "cpu"}
+    assert all(rate > 0 for rate in speeds.values())
+    if form == "json":
+        (report,) = json.loads(done.out)
+        assert report["device"]["name"] == device.info.name
+        verdicts = [each["verdict"] for each in report["tests"]]
+        assert report["cells_per_second"] == speeds
+    else:
+        rows = re.findall(r"^scan +(.{31}) protein: \w+ +[\d.]+ +(.*)$", done.out, re.MULTILINE)
+        verdicts = [verdict for _, verdict in rows]
+        assert "GCUPS" in done.out
+    assert verdicts == [row.verdict for row in tests]
+
+
+@pytest.mark.parametrize("slower", [False, True])
+def test_auto_uses_cpu_beside_hardware_that_is_measured_to_be_slower(
+    device, tmp_path, monkeypatch, slower
+):
+    monkeypatch.setattr(spec, "open_device", lambda *_, **__: device)
+    fault = Fault("search", hardware=True)
+    with driver(device, fault, tmp_path / "devices"):
+        for engine, rate in (("lanes", 1e9), ("cpu", 2e9 if slower else 5e8)):
+            device.verdicts.put_speed(engine, rate)
+        aligner = glsw.Aligner()
+        assert isinstance(aligner.engine.scanner, Cpu if slower else Lanes)
+        found = aligner.search(QUERIES[0], TARGETS, top=None)
+        assert [(hit.target.id, hit.score) for hit in found] == right("search")
+
+
+MAPS = {
+    "a maximum": ("end", _NO_LONG_GAPS_IN_LANES),
+    "a join": ("through", replaced("atomicMax(", "max(", "score_map.comp")),
+    "no program": ("through", refused(lambda name, macros: name == "score_map.comp")),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_score_maps_prove_themselves(device, tmp_path, name):
+    value, edit = MAPS[name]
+    query, target = QUERIES[0], max(TARGETS, key=len)
+
+    def mapped() -> Any:
+        return glsw.dotplot(query, target, value=value, side=4, cap=None, device=device).maps["+"]
+
+    with driver(device, Fault(""), tmp_path / "a"):
+        expected = mapped()
+    with driver(device, Fault("", edit), tmp_path / "devices"):
+        for _ in range(2):  # the second time it is known
+            with pytest.raises(DeviceError) as raised:
+                mapped()
+            line = str(raised.value)
+            assert line.startswith(f"{device.info.name}: engine 'score_map': ")
+            assert "nothing else computes score maps" in line
+            assert "\n" not in line
+        with believing(device), suppress(DeviceError, glsw.ShaderError):
+            assert not np.array_equal(mapped(), expected)

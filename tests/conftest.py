@@ -6,8 +6,8 @@ or the package of that name, ``cluster`` searches by several processes, and ``be
 benchmarks. ``cases`` and ``cases3`` have the pairs and triples that every engine is judged by,
 ``naive`` and ``naive3`` the definitions that the references are judged by, ``program`` starts the
 command line in a process of its own, ``dask_processes`` a cluster, ``subtests`` makes one test of
-many near-equal cases, ``failing`` has devices that fail, and ``doc_examples`` runs the examples of
-pages.
+many near-equal cases, ``failing`` has devices that fail, ``driver_faults`` drivers with faults, and
+``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations

@@ -100,6 +100,10 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
         QUERIES * 2, TARGETS[: 2 * len(QUERIES)], engine=e, device=d
     ).tolist(),
     "align": lambda e, d: str(glsw.align(QUERIES[0], TARGETS[-1], engine=e, device=d)),
+    "alignments": lambda e, d: [
+        str(found)
+        for found in glsw.alignments(QUERIES[0], TARGETS[-1], max_alignments=3, engine=e, device=d)
+    ],
     "align_pairs": lambda e, d: _aligned(
         glsw.align_pairs(QUERIES, TARGETS[-len(QUERIES) :], engine=e, device=d)
     ),

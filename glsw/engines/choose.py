@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -34,6 +34,7 @@ from glsw.engines.proof import (
     Size,
     UnprovedError,
     proofs_of,
+    tasks_of,
     warn_of,
 )
 from glsw.engines.reference import Reference
@@ -209,7 +210,8 @@ class Auto(ScanningRouter):
         for engine, chosen in self._choices(batch, ends=ends, align=False):
             some = _some(batch, chosen)
             engine.check(some)
-            self._prove(engine, "ends" if ends else "score", partial(Size.each_of, some))
+            task: ProofTask = "ends" if ends else "score"
+            self._prove(engine, task if batch.masks is None else "masked", some)
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
@@ -232,7 +234,7 @@ class Auto(ScanningRouter):
         parts = []
         for engine, chosen in self._choices(batch, ends=True, align=True):
             some = _some(batch, chosen)
-            self._prove(engine, "alignment", partial(Size.each_of, some))
+            self._prove(engine, "alignment" if batch.masks is None else "masked", some)
             part = engine.paths(some, ties=ties, progress=progress)
             if part is None:
                 return None  # the host traces back
@@ -279,12 +281,14 @@ class Auto(ScanningRouter):
     def _variant(self, kind: type[Engine]) -> Variant:
         return kind.variants[self._turns.get(kind, 0)]
 
-    def _prove(self, engine: Engine, task: ProofTask, sizes: Callable[[], list[Size]]) -> None:
+    def _prove(
+        self, engine: Engine, task: ProofTask, pairs: Batch | tuple[Sequences, Sequences]
+    ) -> None:
         """Have an engine prove that it does a task with such pairs, or raise UnprovedError."""
         kind = type(engine)
         if engine.proofs is None or engine.proves_programs:
             return
-        for size in sizes():
+        for size in Size.each_of(pairs):
             if (kind, task, size) not in self._proved:
                 variant = self._variant(kind)
                 engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
@@ -326,7 +330,7 @@ class Auto(ScanningRouter):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
                 engine = self._use(ENGINES[self._usable(name)])
-                self._prove(engine, "score", partial(Size.each_of, pairs))
+                self._prove(engine, "score", pairs)
                 found[chosen] = score = engine.best(pairs, False, progress).score
                 check_scores(engine, pairs, score)
         return found
@@ -498,7 +502,7 @@ def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any
         every = options | variant.options
         made = kind(scoring, device, **every)
         try:
-            for task in kind.capabilities.tasks:
+            for task in tasks_of(kind, scoring):
                 for size in SIZES:
                     proofs_of(device).require_task(
                         made, task, size, variant, partial(kind, scoring, device, **every)

@@ -21,7 +21,7 @@ from glsw.engines.choose import Auto
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.trial import trial_of
-from glsw.engines.proof import SIZES, Proofs, ProofTask, awkward
+from glsw.engines.proof import SIZES, Proofs, ProofTask, awkward, tasks_of
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
@@ -66,7 +66,7 @@ def tested(device: Device) -> Iterator[Tested]:
             if not kind.capabilities.takes(scoring):
                 continue
             for variant in kind.variants:
-                for task in kind.capabilities.tasks:
+                for task in tasks_of(kind, scoring):
                     yield _timed(proofs, kind, variant, scoring, task, f"{work}: {task}")
     if device.info.compute:
         yield from tested_of_three(device)

@@ -251,6 +251,7 @@ class Programs(Storage):
         program.run(1)
         program["proving"] = 0
         device.ctx.memory_barrier()
+        device.finish()
         proved = np.frombuffer(stored.read(), np.int32)
         stored.release()
         device.check("proving the order of invocations")

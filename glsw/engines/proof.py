@@ -27,6 +27,7 @@ from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
 from glsw.engines.reference import Reference, best_cells, rows
+from glsw.mask import Mask
 from glsw.paths import BestCells, Ends
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
@@ -37,7 +38,8 @@ from glsw.traceback import trace
 if TYPE_CHECKING:
     from glsw.engines.base import AnyEngine, Engine, Variant
 
-ProofTask = Literal["score", "ends", "alignment"]
+ProofTask = Literal["score", "ends", "alignment", "masked"]
+"""What an engine proves: its tasks, and alignments of pairs with masks."""
 PATIENCE = 10.0
 """Seconds after which a program that computes a small batch does not end."""
 _LONGEST = 540  # residues of sequences, of which parts are used
@@ -54,6 +56,7 @@ _BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
 _USUAL_LENGTHS = (123, 251, 509, 530)  # of the largest pair of a size
 _SIDES = len(_USUAL_LENGTHS)
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
+_MASKED = 2  # pairs of which the second alignment is computed too
 _SEED = 2006
 _FAULTS = (
     moderngl.Error,
@@ -109,23 +112,19 @@ class Size(NamedTuple):
         return cls(bisect_left(_BOUNDS, m), bisect_left(_BOUNDS, n))
 
     @classmethod
-    def each_of(cls, batch: Batch) -> list[Size]:
-        """Return the sizes of the pairs of a batch."""
-        shortest, longest = (cls.of(*lengths) for lengths in batch.extent.tolist())
-        if shortest == longest or not len(batch):
-            return [longest] * (len(batch) > 0)
-        numbers = sum((batch.lengths > bound).astype(np.int64) for bound in _BOUNDS)
+    def each_of(cls, pairs: Batch | tuple[Sequences, Sequences]) -> list[Size]:
+        """Return the sizes of the pairs of a batch, or of some sequences, each with each."""
+        if not isinstance(pairs, Batch):
+            sides = (
+                {bisect_left(_BOUNDS, n) for n in set(each.lengths.tolist())} for each in pairs
+            )
+            return [cls(*each) for each in product(*map(sorted, sides))]
+        shortest, longest = (cls.of(*lengths) for lengths in pairs.extent.tolist())
+        if shortest == longest:
+            return [longest] * (len(pairs) > 0)
+        numbers = sum((pairs.lengths > bound).astype(np.int64) for bound in _BOUNDS)
         found = np.flatnonzero(np.bincount(numbers @ np.array([_SIDES, 1])))
         return [cls(*divmod(number, _SIDES)) for number in found.tolist()]
-
-    @classmethod
-    def each_with_each(cls, queries: Sequences, targets: Sequences) -> list[Size]:
-        """Return the sizes of the pairs of each of some sequences with each of others."""
-        sides = (
-            sorted({bisect_left(_BOUNDS, int(n)) for n in some})
-            for some in (np.unique(queries.lengths), np.unique(targets.lengths))
-        )
-        return [cls(*each) for each in product(*sides)]
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -364,18 +363,29 @@ class Proofs:
             return bool(np.array_equal(engine.scores(batch), expected.score))
         if task == "ends":
             engine.ends(before)
-            found = engine.ends(batch)
-            same = np.array_equal(found.score, expected.score)
-            return bool(same and np.array_equal(found.end, expected.end))
-        engine.paths(before)
-        paths = engine.paths(batch)
-        if paths is None:  # the host traces back
-            return True
+            return _has_ends(engine.ends(batch), expected)
         traced = self.expected(
             scoring, f"paths {size}", lambda: list(_traced(batch, scoring, expected.end))
         )
-        alike = (np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced))
-        return np.array_equal(paths.ends.end, expected.end) and all(alike)
+        if task == "masked":
+            return self._holds_masked(engine, batch, size, traced[:_MASKED])
+        engine.paths(before)
+        return _has_paths(engine, batch, expected, traced)
+
+    def _holds_masked(
+        self, engine: Engine, batch: Batch, size: Size, found: list[npt.NDArray[np.int64]]
+    ) -> bool:
+        """Tell whether an engine finds the next alignments that share no pair with those found."""
+        scoring, some = engine.scoring, batch.select(np.arange(len(found)))
+        pairs = zip(some.query_lengths.tolist(), found, strict=True)
+        masked = some.masked(Mask.nothing(m).with_alignment(path) for m, path in pairs)
+
+        def expected() -> tuple[Ends, list[npt.NDArray[np.int64]]]:
+            ends = Reference(scoring).ends(masked)
+            return ends, list(_traced(masked, scoring, ends.end))
+
+        ends, traced = self.expected(scoring, f"masked {size}", expected)
+        return _has_ends(engine.ends(masked), ends) and _has_paths(engine, masked, ends, traced)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
         """Return what is expected of a scoring, computed once."""
@@ -387,12 +397,34 @@ class Proofs:
         return self._expected[key][1]
 
 
+def _has_ends(found: Ends, expected: Ends) -> bool:
+    same = np.array_equal(found.score, expected.score)
+    return bool(same and np.array_equal(found.end, expected.end))
+
+
+def _has_paths(
+    engine: Engine, batch: Batch, ends: Ends, traced: list[npt.NDArray[np.int64]]
+) -> bool:
+    """Tell whether an engine finds these paths, or leaves that to the host."""
+    paths = engine.paths(batch)
+    if paths is None:
+        return True
+    alike = (np.array_equal(paths.coordinates(p), each) for p, each in enumerate(traced))
+    return np.array_equal(paths.ends.end, ends.end) and all(alike)
+
+
+def tasks_of(kind: type[Engine], scoring: Scoring) -> tuple[ProofTask, ...]:
+    """Return what an engine proves before it is used by its name."""
+    tasks: tuple[ProofTask, ...] = kind.capabilities.tasks
+    return (*tasks, "masked") if kind.capabilities.masks and scoring.local else tasks
+
+
 def _traced(
     batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the alignments of pairs by the host, as coordinates."""
     for p in range(len(batch)):
-        yield trace(*batch.pair(p), scoring, *ends[p].tolist())[0]
+        yield trace(*batch.pair(p), scoring, *ends[p].tolist(), mask=batch.mask(p))[0]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress
-from glsw.engines.proof import ProofTask, Size, UnprovedError
+from glsw.engines.proof import ProofTask, UnprovedError
 from glsw.engines.tiles import Passing, Tile
 from glsw.sequences.encoded import Sequences
 
@@ -45,8 +45,10 @@ class ScanningRouter(Engine):
         """Return an engine, and note its name for the results."""
         raise NotImplementedError
 
-    def _prove(self, engine: Engine, task: ProofTask, sizes: Callable[[], list[Size]]) -> None:
-        """Have an engine prove that it does a task with pairs of some sizes."""
+    def _prove(
+        self, engine: Engine, task: ProofTask, pairs: Batch | tuple[Sequences, Sequences]
+    ) -> None:
+        """Have an engine prove that it does a task with such pairs, or each with each."""
         raise NotImplementedError
 
     def _choices(
@@ -214,7 +216,7 @@ class ScanningRouter(Engine):
     def _proving(self, scanner: Engine, tasks: Iterable[ScanT]) -> Iterator[ScanT]:
         """Yield tasks that the engine for scans has proved to do right."""
         for task in tasks:
-            self._prove(scanner, "score", partial(Size.each_with_each, task[0], task[1]))
+            self._prove(scanner, "score", (task[0], task[1]))
             yield task
 
     @property

@@ -220,6 +220,11 @@ FAULTS = {
         replaced("uvec2 moved = rows << 1 | before >> 31;", "uvec2 moved = rows << 1;"),
         blamed="bit_parallel bit_parallel",
     ),
+    "masks": Fault(
+        "alignments",
+        replaced("next.column[r] = masks[++next.place[r]];\n    return NEVER;", "return s;"),
+        *("diagonal", _ALL_DIAGONAL),
+    ),
     "sides of three sequences": Fault(
         "align3",
         replaced(

@@ -293,6 +293,8 @@ class Proofs:
     def require(self, engine: AnyEngine, family: str, trial: Callable[[], bool]) -> None:
         """Have an engine prove a family of programs, unless it has done so.
 
+        Nothing is known where the device lacks memory for it.
+
         Parameters
         ----------
         engine : Engine or Engine3
@@ -313,6 +315,9 @@ class Proofs:
             verdicts.begin(key)
             try:
                 verdict = self.tried(trial)
+            except DeviceMemoryError:  # too little for the work, which may be more than is asked
+                verdicts.forget(key)
+                return
             except BaseException:
                 verdicts.forget(key)
                 raise

@@ -27,6 +27,8 @@ class Auto3(Engine3):
         Bytes of device memory for a chunk of triples; by default each engine's own.
     cells_by : type of Engine3, optional
         Computes scores, ends and tables; `Subtable` unless given. The results carry its name.
+    polling : bool, optional
+        As of `Subtable`.
     """
 
     name = "auto"
@@ -39,10 +41,11 @@ class Auto3(Engine3):
         *,
         memory: int | None = None,
         cells_by: type[Engine3] | None = None,
+        polling: bool | None = None,
     ) -> None:
         super().__init__(scoring, device)
         options: dict[str, Any] = {} if memory is None else {"memory": memory}
-        self._tracer = Subtable(scoring, device, **options)
+        self._tracer = Subtable(scoring, device, polling=polling, **options)
         self._cells = cells_by(scoring, device, **options) if cells_by else self._tracer
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
 
@@ -82,7 +85,7 @@ def engine3_of(
 ) -> Engine3:
     """Return an engine that does all tasks: a router around one that does not align.
 
-    Parameters as of `glsw.engines.engine_of`.
+    Parameters as of `glsw.engines.engine_of`; ``polling`` is for engines on a device.
     """
     if not kind.capabilities.requires:
         device = None

@@ -9,6 +9,8 @@ from typing import Any
 
 from bench import Parser, roofline
 from bench.compare import matches
+from bench.compilers import rows as compiled
+from bench.compilers import table as compilers
 from bench.report import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
@@ -25,6 +27,9 @@ what the unit is of that of the rows; ``workloads``, with lines for ``places``, 
 ``headlines``, what an H100 does: the text, our rows and how they are shown, the rows of other
 programs. ``rows`` are fields that all of them have. Of rows whose ``options`` are null, single
 queries, the sum is shown. ``journeys`` are whole commands, by the options of their rows.
+
+``bounds`` are GPUs, their relatives among the compilers, their 32-bit lanes and boost clocks in
+GHz.
 """
 DEVICES: Mapping[str, str] = TABLES["devices"]
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
@@ -197,7 +202,10 @@ def made() -> dict[str, str]:
         "programs on the processor of that machine:"
     )
     lines = [*headlines(), "", two_devices(), "", intro, "", *by_device()]
+    rows = compiled.Rows.read()
+    devices = *compilers.by_device(rows), "", *compilers.bounds(rows, TABLES["bounds"])
     tables = {"README.md": lines, "bench/README.md": limits(), "docs/SENSITIVITY.md": relatives()}
+    tables |= {"docs/DEVICES.md": devices}
     return {name: "\n".join(some) for name, some in tables.items()}
 
 

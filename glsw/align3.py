@@ -29,6 +29,7 @@ class Aligner3Options(TypedDict, total=False):
     device: Devices
     unknown: str | None
     memory: int | None
+    polling: bool | None
 
 
 @overload

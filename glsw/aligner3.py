@@ -54,13 +54,18 @@ class Aligner3(PoolUser):
         The letter of the alphabet to take for letters outside it, which are an error otherwise.
     memory : int, optional
         Bytes of device memory that what an engine keeps of the tables may take.
+    polling : bool, optional
+        Whether all parts of a table are computed at once and wait for one another, which is faster
+        and needs a device that lets every work group which has begun go on. By default on devices
+        of NVIDIA. If it fails there is a warning, and the table is computed part by part.
 
     Raises
     ------
     DeviceError
         If there is no such device, or none that the engine can use.
     ValueError
-        If there is no such engine or mode, or ``unknown`` is not a letter of the alphabet.
+        If there is no such engine or mode, ``unknown`` is not a letter of the alphabet, or
+        ``polling`` is set for an engine without a device.
 
     Notes
     -----
@@ -101,6 +106,7 @@ class Aligner3(PoolUser):
         device: Devices = None,
         unknown: str | None = None,
         memory: int | None = None,
+        polling: bool | None = None,
     ) -> None:
         self.scoring = Scoring3.sum_of_pairs() if scoring is None else scoring
         if not isinstance(self.scoring, Scoring3):
@@ -109,7 +115,7 @@ class Aligner3(PoolUser):
             self.scoring = self.scoring.in_mode(mode)
         self.unknown = unknown
         self._inputs = InputEncoder(self.scoring.alphabet, unknown, False, False)
-        super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
+        super().__init__(EngineSpec(engine, self.scoring, None, memory, polling), device)
         self.engine: Engine3 = self._pool.engine
 
     def scores(

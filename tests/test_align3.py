@@ -12,6 +12,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from itertools import islice, permutations
 from multiprocessing import get_context
+from typing import Any
 
 import Bio.Align
 import cases3
@@ -30,6 +31,7 @@ from glsw.batch import Batch
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
+from glsw.engines.three.forms import is_nvidia
 from glsw.engines.three.reference import Reference3
 from glsw.paths import Ends, Paths
 from glsw.results3 import MARKS, marks
@@ -647,6 +649,21 @@ def test_choice_is_the_same_in_another_process():
     again = pickle.loads(pickle.dumps(choice))
     assert isinstance(again, EngineSpec)
     assert isinstance(again.make(), Reference3)
+
+
+@pytest.mark.parametrize("engine", ["subtable", "auto", "plane"])
+@pytest.mark.parametrize("polling", [None, False, True])
+def test_polling_reaches_the_engine(engine: str, polling: bool | None, device: Device) -> None:
+    aligner = Aligner3(engine=engine, device=device, polling=polling)
+    tracer: Any = getattr(aligner.engine, "_tracer", aligner.engine)
+    assert tracer._forms.polling == (is_nvidia(device.info) if polling is None else polling)
+    assert aligner.score(*WORDS) == 65
+
+
+@pytest.mark.parametrize("polling", [False, True])
+def test_reference_does_not_poll(polling: bool) -> None:
+    with pytest.raises(ValueError, match=r"^engine 'reference' has no tiles that could wait"):
+        Aligner3(engine="reference", polling=polling)
 
 
 def test_scores_have_one_unit() -> None:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -32,9 +33,10 @@ _SPECIAL = {"STREAM", "OWN_QUERIES", "LINEAR", "TWO_TRACKS"}
 _NOISE = "DRM_SHIM", "Unknown ", "unhandled"
 
 
+@cache
 def permutations() -> Mapping[str, Sequence[Macros]]:
     """Return every set of macros of each program: the list of the tests."""
-    sys.path[:0] = [str(ROOT / "tests")]
+    sys.path.insert(0, str(ROOT / "tests"))
     every = importlib.import_module("engines.test_implementations").PERMUTATIONS
     return {name: every[name] for name in every if not name.startswith(("micro/", "quad"))}
 

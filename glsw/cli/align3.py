@@ -28,6 +28,8 @@ IDENTITY = 1, -1
 """Default match and mismatch of three letters (Sudo et al. 2012)."""
 IDENTITY_GAPS = 0, 1
 """Default gap costs with them, in BLAST's words."""
+POLLING = {"auto": None, "on": True, "off": False}
+"""Choices of ``--polling``."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("c", metavar="C", help="a file of one sequence")
     _add_scoring(parser)
     add_several(parser, "column of two or three residues", None, "1, with another --mode none")
-    add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
+    running = add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
+    running.add_argument(
+        "--polling",
+        choices=POLLING,
+        default="auto",
+        help="on: all parts of a table are computed at once and wait for one another, which is "
+        "faster; if the device does not let them go on, there is a warning, and off is used; off: "
+        "parts that need one another are computed one after the other; auto: on with NVIDIA's "
+        "driver (auto)",
+    )
     add_output(
         parser,
         FORMATS3,
@@ -64,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
             device=arguments.device,
             unknown=arguments.unknown,
             memory=arguments.memory,
+            polling=POLLING[arguments.polling],
         ) as aligner,
         progress_bar(arguments, math.prod(lengths(aligner, a, b, c))) as bar,
     ):

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from glsw.cli.stream import PlainStream
-from glsw.cli.words import name
 from glsw.device.device import DeviceError, devices, open_device
 from glsw.device.info import DeviceInfo
 
@@ -23,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "use the faster one",
     )
     parser.add_argument(
-        "--device", metavar="N", type=name, help="number of the device or part of its name (all)"
+        "--device", metavar="N", help="number of the device or part of its name (all)"
     )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="text or JSON (text)"

@@ -41,10 +41,11 @@ def add_running(
     engine: str | None = "auto",
     engines: str = f"{', '.join(ENGINES)} (auto)",
     cluster: bool = False,
-) -> None:
+) -> argparse._ArgumentGroup:
     """Add engine, device or devices, memory, the progress bar and, if wanted, the cluster.
 
     ``several`` is the help on several devices if there may be some, ``engines`` that on engines.
+    Returns their group.
     """
     group = parser.add_argument_group("running")
     group.add_argument("--engine", metavar="NAME", type=name, default=engine, help=engines)
@@ -64,6 +65,7 @@ def add_running(
     if cluster:
         add_cluster(group)
     add_progress(group)
+    return group
 
 
 def add_output(

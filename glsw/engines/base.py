@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import Passing, Tile
 from glsw.paths import BestCells, Ends, Paths
@@ -97,10 +98,13 @@ class Variant(NamedTuple):
     name : str
     options : dict
         Of the engine's constructor.
+    optional : bool
+        A faster variant that devices need not do right.
     """
 
     name: str
     options: dict[str, Any]
+    optional: bool = False
 
 
 USUAL = Variant("usual", {})
@@ -122,6 +126,11 @@ class AnyEngine(ABC):
         if self.capabilities.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
         self._device = device
+
+    @classmethod
+    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
+        """Return the variants to try on a device."""
+        return cls.variants
 
     @property
     def device(self) -> Device:

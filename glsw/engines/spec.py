@@ -52,12 +52,16 @@ class EngineSpec(NamedTuple):
         As for `glsw.device.device.open_device`.
     memory : int or None
         Bytes of device memory.
+    polling : bool or None
+        With a `Scoring3`: whether tiles wait for one another, see
+        `glsw.engines.three.subtable.Subtable`.
     """
 
     name: str
     scoring: Scoring | Scoring3
     device: int | str | Device | None = None
     memory: int | None = None
+    polling: bool | None = None
 
     @property
     def requires(self) -> tuple[int, int] | None:
@@ -71,6 +75,8 @@ class EngineSpec(NamedTuple):
                 raise ValueError(f"engine {self.name!r} takes no memory limit")
             if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
+        if self.polling is not None and not capabilities.requires:
+            raise ValueError(f"engine {self.name!r} has no tiles that could wait (polling)")
         return capabilities.requires
 
     @property
@@ -96,13 +102,14 @@ class EngineSpec(NamedTuple):
             if cpu.takes(self.scoring):
                 return _auto(self.scoring, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
-        options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
+        given = {"memory": self.memory, "polling": self.polling}
+        options: dict[str, Any] = {key: given[key] for key in given if given[key] is not None}
         with device or nullcontext():
             if isinstance(self.scoring, Scoring):
                 return engine_of(kind, self.scoring, device, proves=True, **options)
             from glsw.engines.three import engine3_of
 
-            return engine3_of(kind, self.scoring, device, **options)
+            return engine3_of(kind, self.scoring, device, proves=True, **options)
 
 
 def _auto(scoring: Scoring, quiet: bool) -> Engine:

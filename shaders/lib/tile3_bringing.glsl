@@ -1,13 +1,13 @@
 // Some invocations, HELPERS, bring the sides that the first lanes of a tile need in the next steps,
 // a batch at once, and the letters of these rows. They ask for a batch AHEAD steps before its first
-// one, and then until it is there. Without POLLING see tile3_whole.glsl. Needs tile3_places.glsl.
+// one, and then until it is there, or in vain. Without POLLING see tile3_whole.glsl. Needs tile3_places.glsl.
 shared bool in_vain;
 #if POLLING == 1
 #include "lib/tile3_batch.glsl"
 const int J_BATCH = BATCH * J_STEP, K_BATCH = BATCH * K_STEP, ROW_BATCH = BATCH * DEEP;
 const int J_ASKED = (J_BATCH + HELPERS - 1) / HELPERS;  // by a helper: cells of the batch
 const int ASKED = J_ASKED + (K_BATCH + HELPERS - 1) / HELPERS;
-const int POLLS = 1 << 22;  // after some seconds something is wrong
+uniform int most_polls;  // of a batch: something is wrong then
 int letter_batch[(ROW_BATCH + HELPERS - 1) / HELPERS];
 
 void ask_for(inout Cell batch[HELD], int helper, int step_) {
@@ -36,7 +36,7 @@ bool is_missing(Cell batch[HELD]) {
 void wait_for(inout Cell batch[HELD], int helper, int step_) {
     int j = min(j_end - step_ * J_STEP, J_BATCH) - helper;
     int k = min(k_end - step_ * K_STEP, K_BATCH) - helper;
-    for (int polls = 0; is_missing(batch) && polls < POLLS && !in_vain; ++polls) {
+    for (int polls = 0; is_missing(batch) && polls < most_polls && !in_vain; ++polls) {
         ask_for(batch, helper, step_);
         forget(batch, j, k);
     }

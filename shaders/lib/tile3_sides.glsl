@@ -49,8 +49,9 @@ void store_borders(Cell here[HELD], int now, int J, int K, int x) {
     int j = j_leaving(J, now, x) + K, k = k_leaving(K, now, x) + J;
     for (int w = 0; w < J_WORDS; ++w) {
         int z = w * PER_WORD, next = min(z + 1, ACROSS - 1);
-        lane_sides[j + w * LANES_K] =
-            joined(j_side(here[SIDE * ACROSS + z]), j_side(here[SIDE * ACROSS + next]));
+        Cell first = here[SIDE * ACROSS + z];
+        lane_sides[j + w * LANES_K] = joined(j_side(for_side(first, true, z > 0)),
+                                             j_side(here[SIDE * ACROSS + next]));
     }
     for (int w = 0; w < K_WORDS; ++w) {
         int y = w * PER_WORD, next = min(y + 1, SIDE - 1);

@@ -138,7 +138,7 @@ def test_the_papers_are_decided(pages):
 def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
     (tmp_path / "docs" / "figures").mkdir(parents=True)
     (tmp_path / "bench").mkdir()
-    for name in ("README.md", "bench/README.md", "docs/SENSITIVITY.md"):
+    for name in readme.made():
         text = (readme.ROOT / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(readme, "ROOT", tmp_path)

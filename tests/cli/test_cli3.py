@@ -29,6 +29,7 @@ import glsw.cli.align3
 from glsw.align3 import Aligner3, align3
 from glsw.cli import main
 from glsw.device.device import Device
+from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.output import three
@@ -100,6 +101,26 @@ def test_engines_print_the_same(
     assert "420 cells in " in done.err
     ran = "auto: subtable" if engine == "auto" else engine
     assert f"engine {ran} on " in done.err
+
+
+@pytest.mark.parametrize("polling", ["auto", "on", "off"])
+def test_polling_changes_no_alignment(
+    polling: str,
+    run: Callable[..., SimpleNamespace],
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+    spec = EngineSpec.make
+
+    def make(self: EngineSpec, **options: Any) -> Any:
+        seen.append(self.polling)
+        return spec(self, **options)
+
+    monkeypatch.setattr(EngineSpec, "make", make)
+    done = run(f"align3 a.fasta b.fasta c.fasta --device {device.info.index} --polling {polling}")
+    assert (done.status, done.out) == (0, TEXT)
+    assert seen == [{"auto": None, "on": True, "off": False}[polling]]
 
 
 @pytest.mark.parametrize("count", [1, 3, 0])
@@ -427,6 +448,11 @@ BAD = {
     "several devices": ("align3 a.fasta b.fasta c.fasta --device 0,0", "no device '0,0'"),
     "device of an engine without": (f"{ALIGN} --device 0", "engine 'reference' runs on the CPU"),
     "memory of an engine without": (f"{ALIGN} --memory 1G", "'reference' takes no memory limit"),
+    "polling of an engine without": (
+        f"{ALIGN} --polling off",
+        "'reference' has no tiles that could",
+    ),
+    "other polling": (f"{ALIGN} --polling often", "invalid choice: 'often'"),
     "ties": (f"{ALIGN} --ties any", "unrecognized arguments: --ties any"),
     "unknown format": (f"{ALIGN} --format pairwise", "argument --format: invalid choice"),
     "half an alignment": (f"{ALIGN} --max-alignments 1.5", "argument --max-alignments: 1.5: a wh"),
@@ -454,6 +480,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
         "(11, with --match 5, with identity 0)",
         "(1, with --match 2, with identity 1)",
         f"{', '.join(ENGINES3)} (subtable)",
+        "--polling {auto,on,off} on: all parts of a table are computed at once",
         "exit status: 0 when done",
     ):
         assert words in out

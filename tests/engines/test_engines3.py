@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner
 from cases import AB, array, codes, mutated
-from cases3 import CASES, WHOLE_CASES, Case, build, judge, label
+from cases3 import CASES, CORE, WHOLE_CASES, Case, build, judge, label, mostly, same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -25,9 +25,10 @@ from subtests import with_subtests
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import Reference
+from glsw.engines.gl import LETTERS_IN_BLOCK
 from glsw.engines.three import ENGINES3, Subtable, forms, subtable
 from glsw.engines.three.forms import TileForms, TileShape
-from glsw.engines.three.gl import DeviceTriples
+from glsw.engines.three.gl import DeviceTriples, letter_count
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
@@ -324,37 +325,140 @@ def test_largest_scores(usual, gaps):
             list(method(Batch.of([[letters] * 3])))
 
 
+NVIDIA, INTEL = "NVIDIA Corporation", "Intel"
+
+
+def hardware(device, vendor, kib=48, **fields):
+    """Return what a device would tell if it were of this vendor and had so much shared memory."""
+    limits = {**device.info.limits, "max_shared_memory": kib << 10}
+    return replace(device.info, software=False, vendor=vendor, limits=limits, **fields)
+
+
+def choosing(scoring, info, *, shape=None, packed=None, polling=None):
+    return TileForms(scoring, SimpleNamespace(info=info), shape, None, packed, polling)
+
+
+def on_hardware(monkeypatch, engine, info):
+    """Let an engine choose tiles as on another device."""
+    monkeypatch.setattr(engine._forms, "_info", info)
+    return engine
+
+
 def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
     scoring = Scoring3.identity()
-    choosers = {
-        software: TileForms(scoring, SimpleNamespace(info=info), None, None, None, None)
-        for software in (False, True)
-        for info in [replace(device.info, software=software)]
-    }
-    shapes = {key: each._shapes(False, True, True)[0] for key, each in choosers.items()}
-    assert shapes == {False: TileShape(4, 16, 16, 1), True: TileShape(4, 8, 8, 1)}
-    assert choosers[False]._shapes(True, True, True)[0] == TileShape(4, 16, 8, 2)
+    chooser = choosing(scoring, hardware(device, NVIDIA))
+    software = choosing(scoring, replace(device.info, software=True))
+    assert chooser._shapes(False, 1, True)[0] == TileShape(4, 16, 16, 1)
+    assert software._shapes(False, 1, True)[0] == TileShape(4, 8, 8, 1)
+    assert chooser._shapes(True, 1, True)[0] == TileShape(4, 16, 8, 2)
     rng = np.random.default_rng(16)
     triples = Batch.of(
         [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
     )
     monkeypatch.setattr(forms, "_MANY_TRIPLES", 5)
-    engine = Subtable(scoring, device)
-    monkeypatch.setattr(engine._forms, "_info", replace(device.info, software=False))
-    expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
-    assert found.score.tolist() == expected.score.tolist()
-    assert found.end.tolist() == expected.end.tolist()
+    for vendor in (NVIDIA, INTEL):
+        engine = on_hardware(monkeypatch, Subtable(scoring, device), hardware(device, vendor))
+        expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
+        assert found.score.tolist() == expected.score.tolist()
+        assert found.end.tolist() == expected.end.tolist()
 
 
 def test_tiles_fit_the_shared_memory(device):
     scoring = Scoring3.sum_of_pairs(Scoring.blast("BLOSUM62", 11, 1))
-    for kib, expected in ((48, (3, 16, 16, 1)), (32, (4, 16, 8, 1)), (24, (4, 8, 8, 1))):
-        limits = {**device.info.limits, "max_shared_memory": kib << 10}
-        info = replace(device.info, software=False, limits=limits)
-        chooser = TileForms(scoring, SimpleNamespace(info=info), None, None, None, None)
-        form = chooser._form(False, True, 100, many=True)
+    for vendor, kib, expected in (
+        (NVIDIA, 48, (3, 16, 16, 1)),
+        (NVIDIA, 32, (4, 16, 8, 1)),
+        (NVIDIA, 24, (4, 8, 8, 1)),
+        (INTEL, 64, (2, 16, 16, 1)),
+        (INTEL, 32, (2, 16, 8, 1)),
+    ):
+        form = choosing(scoring, hardware(device, vendor, kib))._form(False, 1, 100, many=True)
         assert form.shape == expected
+        assert form.polling == (vendor == NVIDIA)
         assert form.shared_memory(scoring) <= kib << 10
+
+
+def many_letters(gap_open, gap_extend):
+    """Return a scoring of the most letters whose scores are in shared memory."""
+    letters = LETTERS_IN_BLOCK // 8 * 8 - 1
+    rng = np.random.default_rng(letters)
+    words = tuple(f"{k:03}" for k in range(letters))
+    scoring = Scoring3.sum_of_pairs(
+        array(rng.integers(-9, 10, (letters, letters)), words, gap_open, gap_extend)
+    )
+    assert letter_count(scoring) <= LETTERS_IN_BLOCK < letter_count(scoring) + 8
+    return scoring
+
+
+@pytest.mark.parametrize("vendor", [NVIDIA, INTEL, "Apple"])
+@pytest.mark.parametrize("polling", [False, True])
+def test_all_forms_fit_32_kib(vendor, polling, device):
+    info, seen = hardware(device, vendor, 32), set()
+    kinds = many_letters(9, 1), many_letters(9, 9), Scoring3.identity(), Scoring3.identity(5, -4, 3)
+    for scoring, trace, packed, many in product(kinds, (False, True), (0, 1, 2), (False, True)):
+        for rows in (1, 16, 17, 5000):
+            form = choosing(scoring, info, polling=polling)._form(trace, packed, rows, many)
+            assert form.shared_memory(scoring) <= 32 << 10
+            assert form.polling == polling
+            assert form.tile_rows >= min(8, rows)
+            seen.add(form.shape)
+    assert len(seen) > 3
+
+
+@pytest.mark.parametrize("vendor", [NVIDIA, "Apple"])
+def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device, monkeypatch):
+    """Of sides that are not packed, which once took 34,064 bytes and more."""
+    scoring, rng = many_letters(9, 1), np.random.default_rng(11)
+    engine = Subtable(scoring, device, packed=False)
+    on_hardware(monkeypatch, engine, hardware(device, vendor, 32))
+    triples = Batch.of(
+        [mostly(rng, 55, n).astype(np.uint8) for n in lengths]
+        for lengths in ((40, 35, 33), (7, 50, 21), (70, 17, 18))
+    )
+    form = engine._forms.of(engine.device_triples(triples).layout, [0], True)
+    assert form.packed == 0
+    assert max(form.shape.width) < 33
+    judge(engine, Case("32 KiB", scoring, triples))
+
+
+@with_subtests("name", CORE)
+def test_tiles_for_other_vendors_equal_the_reference(name, device, monkeypatch):
+    case = CASES[name].part(slice(None, None, 3))
+    engine = Subtable(case.scoring, device)
+    judge(on_hardware(monkeypatch, engine, hardware(device, INTEL, 32)), case)
+
+
+@with_subtests(
+    "case", [case for case in CASES.values() if 0 < case.scoring.costs.opens < 1023][::2]
+)
+def test_sides_packed_as_differences(case, device, monkeypatch):
+    """As of scores above 2^16, which short sequences do not have."""
+    monkeypatch.setattr(forms, "_PACKED_BOUND", 0)
+    engine = build(
+        ("subtable", {"shape": TileShape(2, 2, 2, 1), "spacing": 8}), case.scoring, device
+    )
+    judge(engine, case.part(slice(None, None, 2)))
+    chosen = engine._forms.of(engine.device_triples(case.triples).layout, [0], True)
+    assert chosen.packed == (0 if case.scoring.linear else 2)
+
+
+def test_differences_are_for_cheap_gaps_and_high_scores(device):
+    for opens, length, packed in ((1022, 6000, 2), (1022, 60, 1), (1024, 60, 1), (1024, 6000, 0)):
+        scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, opens // 2, 1))
+        engine = Subtable(scoring, device)
+        layout = DeviceTriples.of(Batch.of([[np.zeros(length, np.uint8)] * 3]), None).layout
+        assert engine._forms.of(layout, [0], False).packed == packed
+    with pytest.raises(ValueError, match="gaps that cost less than 1023 to open, these cost 1024"):
+        Subtable(scoring, device, packed=True)._forms.of(layout, [0], False)
+
+
+@pytest.mark.parametrize("vendor", [NVIDIA, INTEL, "AMD", "Apple", "Mesa", "Qualcomm"])
+def test_tiles_wait_on_nvidia_only_unless_asked_to(vendor, device):
+    scoring, info = Scoring3.identity(), hardware(device, vendor)
+    assert choosing(scoring, info).polling == (vendor == NVIDIA)
+    assert choosing(scoring, info, polling=True).polling
+    assert not choosing(scoring, info, polling=False).polling
+    assert not choosing(scoring, replace(info, software=True)).polling
 
 
 WAITING = """
@@ -375,6 +479,27 @@ for case in list(cases3.WHOLE_CASES.values())[::9]:
     engine = cases3.build(("subtable", {"polling": True, **small}), case.scoring, device)
     cases3.judge(engine, case.part(slice(0, 40, 8)))
 cases3.judge_in_turn(("subtable", {"polling": True, **small}), device)
+
+# Tiles that wait in vain, but not at once: where paths are computed again, and after other paths.
+import warnings
+from glsw.engines.three import Subtable
+
+class Impatient(Subtable):
+    def _fill(self, *given, AGAIN=0, **others):
+        self.fills = getattr(self, "fills", 0) + 1
+        self._most_polls = 0 if AGAIN or self.fills > 9 else 2**22
+        super()._fill(*given, AGAIN=AGAIN, **others)
+
+case = cases3.CASES["BLOSUM62 12 1"].part(slice(0, 40, 8))
+for spacing in (8, None):
+    engine = Impatient(case.scoring, device, polling=True, spacing=spacing, **small)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cases3.judge_paths(case, engine.paths(case.triples))
+        found = [(t, *paths.moves(0)) for t, paths in engine.disjoint(case.triples)]
+    assert len(caught) == 1 and "waited in vain" in str(caught[0].message), caught
+    sure = Subtable(case.scoring, device, polling=False)
+    assert found == [(t, *paths.moves(0)) for t, paths in sure.disjoint(case.triples)]
 """
 
 
@@ -388,6 +513,30 @@ def test_tiles_that_wait_for_one_another(device):
         check=False,
     )
     assert found.returncode == 0, found.stderr[-2000:]
+
+
+@with_subtests("name", CORE[:6])
+def test_what_tiles_waited_for_in_vain_is_computed_again(name, device):
+    """Here none may wait at all."""
+    case = CASES[name].part(slice(0, 40, 6))
+    options = {"shape": TileShape(2, 2, 2, 1), "polling": True, "most_polls": 0}
+    for method, check in (
+        ("scores", lambda case, found: same(case, "score", found, case.ends.score)),
+        ("ends", cases3.judge_ends),
+        ("tables", cases3.judge_tables),
+        ("paths", cases3.judge_paths),
+    ):
+        engine, done = build(("subtable", options), case.scoring, device), []
+        with pytest.warns(RuntimeWarning, match="waited in vain") as caught:
+            check(case, getattr(engine, method)(case.triples, progress=done.append))
+        assert len(caught) == 1
+        assert sum(done) == case.triples.cells
+        assert not engine._forms.polling
+        judge(engine, case)  # without a warning, which would be an error
+    engine = build(("subtable", options), case.scoring, device)
+    chosen, expected = disjoint_of_reference(CASES[name])
+    with pytest.warns(RuntimeWarning, match="computed again"):
+        assert disjoint(engine, chosen, 3) == expected
 
 
 def test_tiles_that_waited_in_vain_are_an_error(device):

@@ -140,6 +140,7 @@ QUERY_PROFILES[4] |= {"OWN_QUERIES": 1}
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
 # Three sequences.
+LINEAR_PACKED = [{}, {"PACKED": 1}, {"PACKED": 2}, {"LINEAR": 1}, {"LINEAR": 1, "PACKED": 1}]
 TABLE = ({}, {"TABLE": 1})
 IDENTITY = ({}, {"IDENTITY": 1})
 COLUMN_SCORES = (IDENTITY[1], *SCORES[1:4])
@@ -273,14 +274,13 @@ OWN_PERMUTATIONS = {
     ),
     "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
     "subtable.comp": permutations(
-        LINEAR,
+        LINEAR_PACKED,
         COLUMN_SCORES,
         [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
-        ({}, {"PACKED": 1}),
         WAITING3,
         **{"AGAIN": 0} | TILE3,
     ),
-    "empty_sides.comp": permutations(LINEAR, ({}, {"PACKED": 1})),
+    "empty_sides.comp": LINEAR_PACKED,
     "traceback3.comp": permutations(
         LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
     ),

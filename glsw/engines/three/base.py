@@ -37,6 +37,11 @@ class Engine3(AnyEngine):
 
     k = 3
 
+    @property
+    def polling(self) -> bool:
+        """Whether work groups wait for others."""
+        return False
+
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         super().__init__(device)
         if not isinstance(scoring, Scoring3):

@@ -12,7 +12,10 @@ from glsw.batch import Batch
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
+from glsw.engines.proof import ProofTask
 from glsw.engines.three.base import Engine3
+from glsw.engines.three.proof import proved3
+from glsw.engines.three.reference import Reference3
 from glsw.engines.three.subtable import Subtable
 from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
@@ -27,6 +30,10 @@ class Auto3(Engine3):
         Bytes of device memory for a chunk of triples; by default each engine's own.
     cells_by : type of Engine3, optional
         Computes scores, ends and tables; `Subtable` unless given. The results carry its name.
+    polling : bool, optional
+        As of `Subtable`.
+    proves : bool
+        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
     """
 
     name = "auto"
@@ -39,12 +46,40 @@ class Auto3(Engine3):
         *,
         memory: int | None = None,
         cells_by: type[Engine3] | None = None,
+        polling: bool | None = None,
+        proves: bool = False,
     ) -> None:
         super().__init__(scoring, device)
-        options: dict[str, Any] = {} if memory is None else {"memory": memory}
-        self._tracer = Subtable(scoring, device, **options)
-        self._cells = cells_by(scoring, device, **options) if cells_by else self._tracer
+        self._options: dict[str, Any] = {} if memory is None else {"memory": memory}
+        self._polling = {} if polling is None else {"polling": polling}
+        self._kind: type[Engine3] = cells_by or Subtable
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
+        self._proves = proves
+        self._engines: dict[tuple[type[Engine3], ProofTask], Engine3] = {}
+        if not proves:  # errors of options are raised here
+            self._cells, self._tracer  # noqa: B018
+
+    @property
+    def _cells(self) -> Engine3:
+        return self._engine(self._kind, "ends")
+
+    @property
+    def _tracer(self) -> Engine3:
+        return self._engine(Subtable, "alignment")
+
+    def _engine(self, kind: type[Engine3], task: ProofTask) -> Engine3:
+        """Return the engine that does a task, once it has proved that; else the reference."""
+        if (kind, task) not in self._engines:
+            same = [made for (each, _), made in self._engines.items() if each is kind]
+            options = self._options | (self._polling if kind is Subtable else {})
+            if self._proves:
+                made = proved3(kind, task, self.scoring, self.device, **options)
+                self._engines[kind, task] = made or Reference3(self.scoring)
+            else:
+                self._engines[kind, task] = (
+                    same[0] if same else kind(self.scoring, self.device, **options)
+                )
+        return self._engines[kind, task]
 
     @property
     def label(self) -> str:
@@ -54,7 +89,7 @@ class Auto3(Engine3):
     @property
     def memory_used(self) -> int:  # type: ignore[override]
         """The most that one of the engines kept, see `Engine3.memory_used`."""
-        return max(self._cells.memory_used, self._tracer.memory_used)
+        return max((engine.memory_used for engine in self._engines.values()), default=0)
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
@@ -78,14 +113,21 @@ class Auto3(Engine3):
 
 
 def engine3_of(
-    kind: type[Engine3], scoring: Scoring3, device: Device | None = None, **options: Any
+    kind: type[Engine3],
+    scoring: Scoring3,
+    device: Device | None = None,
+    *,
+    proves: bool = False,
+    **options: Any,
 ) -> Engine3:
     """Return an engine that does all tasks: a router around one that does not align.
 
-    Parameters as of `glsw.engines.engine_of`.
+    Parameters as of `glsw.engines.engine_of`; ``polling`` is for engines on a device.
     """
     if not kind.capabilities.requires:
-        device = None
-    if "alignment" in kind.capabilities.tasks:
+        return kind(scoring, None, **options)
+    if issubclass(kind, Auto3):
+        return kind(scoring, device, proves=proves, **options)
+    if "alignment" in kind.capabilities.tasks and not proves:
         return kind(scoring, device, **options)
-    return Auto3(scoring, device, cells_by=kind, **options)
+    return Auto3(scoring, device, cells_by=kind, proves=proves, **options)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import Device
+from glsw.device.info import DeviceInfo
 from glsw.engines.gl import LETTERS_IN_BLOCK
 from glsw.engines.three.gl import Layout, letter_count
 from glsw.scoring.three import Scoring3
@@ -17,8 +18,10 @@ NUMBERS = 256
 """Cells that best3.glsl can tell apart in a sub-table, by their distance from its corner."""
 
 _MANY_TRIPLES = 256  # whose tiles keep a large device busy
+_ENOUGH_ROWS = 16
 _TILE_ROWS = {False: (8, 32), True: (16, 128)}  # of few and many rows, on software renderers or not
-_PACKED_BOUND = 2**16 - 1
+_PACKED_BOUND, _PACKED_COST = 2**16 - 1, 2**10 - 1
+"""What scores, or with affine gaps the cost to open one, have to be less than for packed sides."""
 BATCH = 4
 """Steps whose sides a tile gets at once."""
 HELPERS = 32
@@ -89,8 +92,8 @@ class TileForm(NamedTuple):
     shape : TileShape
     linear : bool
         Whether gaps are linear.
-    packed : bool
-        Whether sides have two values in a word.
+    packed : int
+        How sides have several values in a word, see sides3.glsl; 0: not at all.
     polling : bool
         Whether tiles wait for the sides of others, as all are computed in one dispatch.
     tile_rows : int
@@ -99,7 +102,7 @@ class TileForm(NamedTuple):
 
     shape: TileShape
     linear: bool
-    packed: bool
+    packed: int
     polling: bool
     tile_rows: int
 
@@ -112,7 +115,7 @@ class TileForm(NamedTuple):
     def words(self) -> tuple[int, int]:
         """Words of a row of a sub-table, across j and across k."""
         side = self.shape.side
-        halves = self.packed and self.linear
+        halves = self.packed == 1 and self.linear
         return ((side + 2) // 2, (side + 1) // 2) if halves else (side + 1, side)
 
     @property
@@ -130,7 +133,7 @@ class TileForm(NamedTuple):
             "LETTERS_AT_ONCE": self._letters,
             "AHEAD": _AHEAD,
             "HELD": self._held,
-            "PACKED": 1 if self.packed else None,
+            "PACKED": self.packed or None,
             "POLLING": int(self.polling),
         }
 
@@ -176,8 +179,28 @@ class TileForm(NamedTuple):
         )
 
 
+_LINEAR = [TileShape(4, 16, 8, 1), TileShape(4, 8, 8, 1)]
+_TRACED_LINEAR = [TileShape(3, *lanes, 1) for lanes in ((16, 16), (16, 8), (8, 8))]  # 27 bits
+_AFFINE = [TileShape(2, *lanes, 1) for lanes in ((16, 16), (16, 8), (8, 8), (8, 4))]
+
+
+def is_nvidia(info: DeviceInfo) -> bool:
+    """Tell whether a device has NVIDIA's own driver.
+
+    Work groups that have begun go on there, also while others wait for them. Nobody else promises
+    that or was seen to do it.
+    """
+    return info.vendor.startswith("NVIDIA") and not info.software
+
+
 class TileForms:
-    """Choose the form of tiles for triples: as requested, else as suits device and scoring."""
+    """Choose the form of tiles for triples: as requested, else as suits device and scoring.
+
+    Attributes
+    ----------
+    polling : bool
+        Whether tiles wait for one another, where they are not too large for that.
+    """
 
     def __init__(
         self,
@@ -190,34 +213,52 @@ class TileForms:
     ) -> None:
         self._scoring, self._info = scoring, device.info
         self._shape, self._depth, self._packed = shape, depth, packed
-        self._polling = not device.info.software if polling is None else polling
+        self.polling = is_nvidia(device.info) if polling is None else polling
         for trace in (False, True):
-            self._form(trace, packed is not False, 1)
+            self._form(trace, int(packed is not False), 1)
 
     def of(self, layout: Layout, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
         """Return the form for some triples."""
-        lengths = layout.lengths[chosen]
-        bound = layout.origin + int(self._scoring.bounds(lengths).max()) + self._scoring.costs.opens
-        if self._packed and bound >= _PACKED_BOUND:
-            raise ValueError(f"packed sides need scores below {_PACKED_BOUND}, {bound} is possible")
-        packed = bound < _PACKED_BOUND and self._packed is not False
+        lengths, opens = layout.lengths[chosen], self._scoring.costs.opens
+        bound = layout.origin + int(self._scoring.bounds(lengths).max()) + opens
+        by_cost = not self._scoring.linear and opens < _PACKED_COST
+        packed = 1 if bound < _PACKED_BOUND else 2 if by_cost else 0
+        if self._packed and not packed:
+            raise ValueError(
+                f"packed sides need scores below {_PACKED_BOUND}, {bound} is possible; or affine "
+                f"gaps that cost less than {_PACKED_COST} to open, these cost {opens}"
+            )
+        packed *= self._packed is not False
         return self._form(trace, packed, int(lengths[:, 0].max()), len(chosen) >= _MANY_TRIPLES)
 
-    def _form(self, trace: bool, packed: bool, rows: int, many: bool = False) -> TileForm:
+    def _form(self, trace: bool, packed: int, rows: int, many: bool = False) -> TileForm:
         """Return a form for so many rows; ValueError if none fits the shared memory."""
         limit, name = self._info.limits["max_shared_memory"], self._info.name
+        low: TileForm | None = None
         for shape in self._shapes(trace, packed, many):
             form = self._form_of(shape, packed, rows)
             if (needed := form.shared_memory(self._scoring)) <= limit:
-                return form
+                if form.tile_rows >= self._enough(rows):
+                    return form
+                low = low or form
+        if low:
+            return low
         raise ValueError(f"{shape} takes {needed} bytes of shared memory, {name} has {limit}")
 
-    def _form_of(self, shape: TileShape, packed: bool, rows: int) -> TileForm:
-        """Return the form of a shape, with fewer rows of a tile where they do not fit."""
+    def _usual(self, rows: int) -> int:
+        """Return how many rows of so many tiles have that do not wait, if they fit."""
         short, long = _TILE_ROWS[self._info.software]
-        usual = NEVER if self._polling else long if rows > 2 * short else short
+        return long if rows > 2 * short else short
+
+    def _enough(self, rows: int) -> int:
+        """Return the rows from which on a tile is not mostly its begin and end."""
+        return 0 if self._depth or self._info.software else min(self._usual(rows), _ENOUGH_ROWS)
+
+    def _form_of(self, shape: TileShape, packed: int, rows: int) -> TileForm:
+        """Return the form of a shape, with fewer rows of a tile where they do not fit."""
+        usual = NEVER if self.polling else self._usual(rows)
         tile = (self._depth or max(1, usual // shape.deep)) * shape.deep
-        polling = self._polling and shape.lanes + 2 * HELPERS <= _MOST_INVOCATIONS
+        polling = self.polling and shape.lanes + 2 * HELPERS <= _MOST_INVOCATIONS
         form = TileForm(shape, self._scoring.linear, packed, polling, tile)
         limit = self._info.limits["max_shared_memory"]
         while form.shared_memory(self._scoring) > limit and not self._depth and tile > shape.deep:
@@ -225,15 +266,22 @@ class TileForms:
             form = form._replace(tile_rows=tile)
         return form
 
-    def _shapes(self, trace: bool, packed: bool, many: bool) -> list[TileShape]:
-        """Return the requested shape, or those measured, the fastest of ``many`` triples first."""
+    def _shapes(self, trace: bool, packed: int, many: bool) -> list[TileShape]:
+        """Return the requested shape, or several, the fastest of ``many`` triples first.
+
+        Those for NVIDIA were measured. Elsewhere lanes have so few cells that they find room in 128
+        registers: compilers for Intel take seconds to find none.
+        """
         if self._shape:
             return [self._shape]
         linear, identity = self._scoring.linear, self._scoring.scheme == "identity"
         deep = 2 if trace and linear else 1  # of which directions fill words
         if self._info.software:
             return [TileShape(4 if linear else 2, 8, 8, deep)]
-        shapes = [TileShape(4, 16, 8, deep), TileShape(4, 8, 8, deep)]
+        small = _TRACED_LINEAR if trace and linear else _LINEAR if linear else _AFFINE
+        if not is_nvidia(self._info):
+            return small
+        shapes = [TileShape(4, 16, 8, deep), TileShape(4, 8, 8, deep), *small]
         if many and not trace and linear and identity:
             return [TileShape(4, 16, 16, deep), *shapes]
         if many and not trace and packed and not linear and not identity:

@@ -37,7 +37,7 @@ LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = (
 )
 TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
 _NO_SCORE = 2**31 - 1
-"""That of a tile which has waited in vain for others, see tile3_results.glsl."""
+"""That of a tile which has waited in vain for another one, see tile3_results.glsl."""
 _LAST, _LOW = 2**63 - 1, 2**32 - 1
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
@@ -57,6 +57,10 @@ TRIPLE = np.dtype(
     ]
 )
 """A triple as triples.glsl has it."""
+
+
+class WaitedInVainError(DeviceError):
+    """A tile has waited too long for the sides of another one, so that its results are wrong."""
 
 
 def letter_count(scoring: Scoring3) -> int:
@@ -246,7 +250,7 @@ class Layout:
         lowest = np.minimum.reduceat(np.where(kept, (i << 32) + j, _LAST), starts)
         score, d, i, j = -(-highest >> 32), -highest & _LOW, lowest >> 32, lowest & _LOW
         if score.max() == _NO_SCORE:
-            raise DeviceError("tiles of three sequences waited in vain for one another")
+            raise WaitedInVainError("tiles of three sequences waited in vain for one another")
         cell = np.array([i, j, d - i - j]).T + (1 - self.before)
         return BestCells((score - self.origin).astype(np.int32), cell.astype(np.int32))
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.engines.base import Task, Variant
-from glsw.engines.device_test import Tested
-from glsw.engines.proof import Proofs, UnprovedError, proofs_of, warn_of
+from glsw.engines.base import Variant
+from glsw.engines.proof import Proofs, ProofTask, UnprovedError, proofs_of, warn_of
 from glsw.engines.three.base import Engine3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
+
+if TYPE_CHECKING:
+    from glsw.engines.device_test import Tested
 
 Engine3T = TypeVar("Engine3T", bound=Engine3)
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
@@ -41,8 +43,13 @@ def awkward_triples(scoring: Scoring3) -> Batch:
     return Batch.of(triples)
 
 
-def holds(proofs: Proofs, engine: Engine3, task: Task) -> bool:
+def holds(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
     """Compute awkward triples by an engine, and compare with the reference."""
+    polling = engine.polling
+    return _right(proofs, engine, task) and engine.polling == polling
+
+
+def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
     scoring = engine.scoring
     triples = awkward_triples(scoring)
     reference = Reference3(scoring)
@@ -58,19 +65,21 @@ def holds(proofs: Proofs, engine: Engine3, task: Task) -> bool:
 
 
 def proved3(
-    kind: type[Engine3T], scoring: Scoring3, device: Device, **options: Any
+    kind: type[Engine3T], task: ProofTask, scoring: Scoring3, device: Device, **options: Any
 ) -> Engine3T | None:
-    """Return an engine in the first variant that is right on a device, if one is."""
+    """Return an engine in the first variant that does a task right on a device, if one does."""
     proofs = proofs_of(device)
-    for number, variant in enumerate(kind.variants):
-        made = kind(scoring, device, **(options | variant.options))
+    variants = kind.variants_on(device.info)
+    for number, variant in enumerate(variants):
+        made = kind(scoring, device, **(variant.options | options))
         try:
-            for task in _tasks(kind):
-                family = f"three sequences, {task}, {_family(scoring)}, {variant.name}"
-                proofs.require(made, family, partial(holds, proofs, made, task))
+            family = f"three sequences, {task}, {_family(scoring)}, {variant.name}"
+            proofs.require(made, family, partial(holds, proofs, made, task))
             return made
         except UnprovedError as fault:
-            rest = kind.variants[number + 1 :]
+            if variant.optional:
+                continue
+            rest = variants[number + 1 :]
             instead = f"the variant with {rest[0].name}" if rest else "engine 'reference'"
             warn_of(device, fault, instead)
     return None
@@ -78,6 +87,7 @@ def proved3(
 
 def tested_of_three(device: Device) -> Iterator[Tested]:
     """Yield the tests of all engines of three sequences, see `glsw.engines.device_test`."""
+    from glsw.engines.device_test import Tested
     from glsw.engines.three import ENGINES3
 
     proofs = Proofs(device)
@@ -91,7 +101,7 @@ def tested_of_three(device: Device) -> Iterator[Tested]:
         if kind.name == "auto" or not kind.capabilities.requires:
             continue
         for work, scoring in scorings.items():
-            for variant in kind.variants:
+            for variant in kind.variants_on(device.info):
                 for task in _tasks(kind):
                     start = time.perf_counter()
                     verdict = proofs.tried(
@@ -102,12 +112,12 @@ def tested_of_three(device: Device) -> Iterator[Tested]:
 
 
 def _made_holds(
-    proofs: Proofs, kind: type[Engine3], variant: Variant, scoring: Scoring3, task: Task
+    proofs: Proofs, kind: type[Engine3], variant: Variant, scoring: Scoring3, task: ProofTask
 ) -> bool:
     return holds(proofs, kind(scoring, proofs.device, **variant.options), task)
 
 
-def _tasks(kind: type[Engine3]) -> tuple[Task, ...]:
+def _tasks(kind: type[Engine3]) -> tuple[ProofTask, ...]:
     """Return the tasks to prove: scores are computed as ends are."""
     return tuple(task for task in kind.capabilities.tasks if task != "score")
 

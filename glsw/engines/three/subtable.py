@@ -5,38 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device, DeviceMemoryError
-from glsw.engines.base import Progress, ignore
-from glsw.engines.recurrence import Uniform
+from glsw.device.info import DeviceInfo
+from glsw.engines.base import USUAL, Progress, Variant, ignore
 from glsw.engines.three import gl
+from glsw.engines.three.filling import Filling
 from glsw.engines.three.forms import NEVER, TileForm, TileForms, TileShape
-from glsw.engines.three.gl import Compute3, Layout, cut_by_memory
-from glsw.engines.three.tiles import Chunk, RowRange
+from glsw.engines.three.gl import Layout, WaitedInVainError, cut_by_memory
+from glsw.engines.three.tiles import Chunk
 from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32
-_EMPTYING_GROUPS = 1024
 _PLANS, _PLANNED_TRIPLES = 8, 2**12  # that are kept, and triples of each at most
-_CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
+_MAY_POLL = "AMD", "ATI", "Intel"
 
-class Subtable(Compute3):
+
+class Subtable(Filling):
     """Compute sub-tables, in tiles of work groups ("GPUI").
 
     An invocation computes sub-tables, of 4 x 4 x 4 cells in the paper and by default of one cell
     along the first sequence, one after the other along that sequence, in registers; the
     invocations of a work group move along a wavefront of sub-tables and hand their sides on in
-    shared memory, work groups in global memory. Hardware computes all tiles in one dispatch, where
-    they wait for one another; software renderers those on a diagonal plane. Only sides are kept, in
+    shared memory, work groups in global memory. A dispatch computes the tiles on a diagonal plane;
+    or all of them, which then wait for one another. OpenGL does not promise that this ends: where
+    a tile has waited too long, it is computed again the other way. Only sides are kept, in
     planes, of as many rows at once as there is memory for. Alignments need 3 bits per cell (16 with
     affine gaps). Where these exceed the memory, planes of the table are kept, and the cells after
     them are computed again.
@@ -51,16 +53,40 @@ class Subtable(Compute3):
         Sub-tables of an invocation in a tile, along the first sequence; on hardware by default as
         many as there are, or as there is time and memory for.
     packed : bool, optional
-        Whether sides have two values in a word, which needs scores below 2^16; by default where
-        that holds.
+        Whether sides have several values in a word, which needs scores below 2^16, or affine gaps
+        that cost less than 1023 to open; by default where that holds.
     spacing : int, optional
         Sub-tables between two kept planes when alignments are computed in parts; by default
         directions are kept as long as they fit the memory.
     polling : bool, optional
-        Whether tiles wait for the sides of others; by default on hardware.
+        Whether tiles wait for the sides of others; by default on devices of NVIDIA.
+    most_polls : int
+        How often a tile asks for the same sides, before it has waited in vain; by default for some
+        seconds.
+
+    Warns
+    -----
+    RuntimeWarning
+        If a tile has waited in vain: from then on none waits, and the results are right all the
+        same.
     """
 
     name = "subtable"
+    variants = (
+        USUAL,
+        Variant("no polling", {"polling": False}),
+        Variant("small tiles", {"polling": False, "shape": TileShape(2, 4, 4, deep=1)}),
+    )
+
+    @classmethod
+    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
+        """Return the variants to try on a device: with polling first, where that may be right.
+
+        Drivers of AMD and Intel promise nothing, but let work groups that have begun go on.
+        """
+        if info.software or not info.vendor.startswith(_MAY_POLL):
+            return cls.variants
+        return (Variant("polling", {"polling": True, "most_polls": 2**16}, True), *cls.variants)
 
     def __init__(
         self,
@@ -73,8 +99,9 @@ class Subtable(Compute3):
         packed: bool | None = None,
         spacing: int | None = None,
         polling: bool | None = None,
+        most_polls: int = 2**22,
     ) -> None:
-        super().__init__(scoring, device)
+        super().__init__(scoring, device, most_polls)
         if shape is not None:
             shape.check()
         if depth is not None and depth < 1:
@@ -84,22 +111,28 @@ class Subtable(Compute3):
         self._forms = TileForms(scoring, self.device, shape, depth, packed, polling)
         self._spacing = spacing
         self._memory = memory
-        self.memory_used = 0
-        self._plans: dict[tuple[bytes, bool], list[Chunk]] = {}
-        self._tile_programs: dict[tuple[object, ...], tuple[Any, Any]] = {}
-        self._placed: npt.NDArray[np.void] | None = None
+        self._plans: dict[tuple[bytes, bool, bool], list[Chunk]] = {}
+
+    @property
+    def polling(self) -> bool:
+        """Whether tiles wait for others, and none has waited in vain."""
+        return self._forms.polling
 
     # scores and ends
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         residues, layout = self.device_triples(triples)
-        found = BestCells.zeros(len(triples), 3)
-        for chunk in self._planned(layout):
-            self._prepare(chunk, residues)
-            self._fill(chunk, progress=progress)
-            found.put(chunk.chosen, self._best(chunk))
-        return found
+
+        def computed(progress: Progress) -> BestCells:
+            found = BestCells.zeros(len(triples), 3)
+            for chunk in self._planned(layout):
+                self._prepare(chunk, residues)
+                self._fill(chunk, progress=progress)
+                found.put(chunk.chosen, self._best(chunk))
+            return found
+
+        return self._surely(computed, progress)
 
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
@@ -114,20 +147,32 @@ class Subtable(Compute3):
             table = np.empty(layout.lengths[t], np.int32)
             if table.size:
                 self.device.activate()
-                chunk = self._chunk(layout, np.array([t]))
-                self._prepare(chunk, residues)
-                deep = chunk.form.shape.deep
-                row = 4 * deep * table[0].size
-                rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
-                rows = min(rows, chunk.rows)
-                self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
-                for part in chunk.everything.parts(rows):
-                    slab = table[part.first : part.stop]
-                    self.reserve(gl.DIRECTIONS, slab.nbytes)
-                    self._fill(chunk, part, TABLE=1, progress=progress)
-                    self.download_into(gl.DIRECTIONS, slab)
-                    self.check_table(layout, t, slab)
+                fill = partial(self._fill_table, table, layout, np.array([t]), residues)
+                self._surely(fill, progress)
             yield table[(slice(layout.before, None),) * 3] - layout.origin
+
+    def _fill_table(
+        self,
+        table: npt.NDArray[np.int32],
+        layout: Layout,
+        chosen: npt.NDArray[np.intp],
+        residues: npt.NDArray[np.uint8],
+        progress: Progress,
+    ) -> None:
+        chunk = self._chunk(layout, chosen)
+        self._prepare(chunk, residues)
+        deep = chunk.form.shape.deep
+        row = 4 * deep * table[0].size
+        rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
+        rows = min(rows, chunk.rows)
+        self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
+        for part in chunk.everything.parts(rows):
+            slab = table[part.first : part.stop]
+            self.reserve(gl.DIRECTIONS, slab.nbytes)
+            self._fill(chunk, part, TABLE=1, progress=progress)
+            self.download_into(gl.DIRECTIONS, slab)
+            self.check_table(layout, int(chosen[0]), slab)
+        self._check(chunk)
 
     # alignments
 
@@ -135,15 +180,19 @@ class Subtable(Compute3):
         """Return the best alignment of each triple, traced back on the device."""
         self.check(triples)
         residues, layout = self.device_triples(triples)
-        found = BestCells.zeros(len(triples), 3)
-        runs = [np.empty(0, np.uint32)] * len(triples)
-        for chunk in self._planned(layout, trace=True):
-            self._prepare(chunk, residues)
-            best, traced = self._traced(chunk, progress or ignore)
-            found.put(chunk.chosen, best)
-            for t, path in zip(chunk.chosen, traced, strict=True):
-                runs[t] = path
-        return self.checked(Paths.of(self.ends_of(found), runs))
+
+        def computed(progress: Progress) -> Paths:
+            found = BestCells.zeros(len(triples), 3)
+            runs = [np.empty(0, np.uint32)] * len(triples)
+            for chunk in self._planned(layout, trace=True):
+                self._prepare(chunk, residues)
+                best, traced = self._traced(chunk, progress)
+                found.put(chunk.chosen, best)
+                for t, path in zip(chunk.chosen, traced, strict=True):
+                    runs[t] = path
+            return self.checked(Paths.of(self.ends_of(found), runs))
+
+        return self._surely(computed, progress or ignore)
 
     def disjoint(
         self, triples: Batch, *, progress: Progress | None = None
@@ -155,18 +204,37 @@ class Subtable(Compute3):
     def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         residues, layout = self.device_triples(triples)
         for t in np.sort(layout.ordered()).tolist():
+            found, over = 0, False
+            while not over:
+                again = self._disjoint_of(layout, np.array([t]), residues, progress)
+                try:
+                    for paths in islice(again, found, None):
+                        found += 1
+                        yield t, paths
+                    over = True
+                except WaitedInVainError as error:  # some cells may be forbidden already
+                    self._wait_no_more(error)
+
+    def _disjoint_of(
+        self,
+        layout: Layout,
+        chosen: npt.NDArray[np.intp],
+        residues: npt.NDArray[np.uint8],
+        progress: Progress,
+    ) -> Iterator[Paths]:
+        """Yield the alignments of one triple."""
+        self.device.activate()
+        chunk = self._chunk(layout, chosen, trace=True, masked=True)
+        masks = self.device.ctx.buffer(bytes(4 * int(chunk.masks.sum())))
+        known: set[bytes] = set()
+        while True:
             self.device.activate()
-            chunk = self._chunk(layout, np.array([t]), trace=True, masked=True)
-            known: set[bytes] = set()
-            masks = self.device.ctx.buffer(bytes(4 * int(chunk.masks.sum())))
-            while True:
-                self.device.activate()
-                self._prepare(chunk, residues)
-                masks.bind_to_storage_buffer(gl.MASKS.number)
-                best, runs = self._traced(chunk, progress)
-                if not best.score[0]:
-                    break
-                yield t, self.checked(Paths.of(self.ends_of(best), runs), known)
+            self._prepare(chunk, residues)
+            masks.bind_to_storage_buffer(gl.MASKS.number)
+            best, runs = self._traced(chunk, progress)
+            if not best.score[0]:
+                break
+            yield self.checked(Paths.of(self.ends_of(best), runs), known)
 
     def _traced(
         self, chunk: Chunk, progress: Progress
@@ -186,6 +254,7 @@ class Subtable(Compute3):
                 part = chunk.part_above(traces[0]["at"])
                 first = part.first
                 self._fill(chunk, part, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
+                self._check(chunk)
             traces = self._continue(chunk, traces, first)
         words = self.download(gl.PATHS, np.uint32, int(chunk.paths.sum()))
         starts, counts = chunk.records["path"].tolist(), traces["runs"].tolist()
@@ -229,7 +298,7 @@ class Subtable(Compute3):
         """Return `_chunks`, those of the last few layouts again if they are the same."""
         if len(layout.lengths) > _PLANNED_TRIPLES:
             return self._chunks(layout, trace=trace)
-        key = layout.key, trace
+        key = layout.key, trace, self._forms.polling
         chunks = self._plans.pop(key, None) or list(self._chunks(layout, trace=trace))
         while len(self._plans) >= _PLANS:
             del self._plans[next(iter(self._plans))]
@@ -289,109 +358,3 @@ class Subtable(Compute3):
 
     def _fits(self, chunk: Chunk) -> bool:
         return chunk.bytes <= self._memory and chunk.largest <= self._block
-
-    def _prepare(self, chunk: Chunk, residues: npt.NDArray[np.uint8]) -> None:
-        """Upload the triples of a chunk, if they are not there."""
-        self.memory_used = max(self.memory_used, chunk.bytes)
-        self.upload_residues(residues)
-        if self._placed is chunk.records:
-            self.reserve(gl.TRIPLES)
-        else:
-            self._placed = None
-            self.upload(gl.TRIPLES, chunk.records)
-            self._placed = chunk.records
-
-    def _fill(
-        self,
-        chunk: Chunk,
-        part: RowRange | None = None,
-        *,
-        progress: Progress,
-        AGAIN: int = 0,  # noqa: N803
-        **defines: int | None,
-    ) -> None:
-        """Compute some rows, or all of them."""
-        part = part or chunk.everything
-        emptying, program = self._programs_of(chunk.form, AGAIN=AGAIN, **defines)
-        self.set_scores(program)
-        self.set_origin(program, chunk.layout)
-        for binding, size in chunk.sizes.items():
-            self.reserve(binding, size)
-        patches = chunk.most_patches(part)
-        for rows in part.parts(chunk.rows_at_once):
-            again = part.first // chunk.spacing - 1 if AGAIN else -1
-            keeps = not AGAIN and rows.stop % chunk.spacing == 0
-            known: dict[str, Uniform] = {
-                "first_kept": part.first,
-                "kept_number": (again, rows.stop // chunk.spacing - 1 if keeps else -1),
-            }
-            self.set(program, {name: known[name] for name in known if name in program})
-            cells = chunk.cells_before(rows.stop) - chunk.cells_before(rows.first)
-            compute = partial(self._poll, emptying) if emptying else self._wave
-            compute(program, chunk, rows, patches, cells=cells, progress=progress)
-        self.device.check("computing sub-tables")
-
-    def _programs_of(self, form: TileForm, **defines: int | None) -> tuple[Any, Any]:
-        """Return the program that empties sides, of tiles that wait, and that of the tiles."""
-        asked = form, *defines.items()
-        if asked not in self._tile_programs:
-            defines |= form.defines
-            same = {name: (self._defines | defines).get(name) for name in ("LINEAR", "PACKED")}
-            others = dict.fromkeys(self._defines)
-            emptying = self.program("empty_sides.comp", **others | same) if form.polling else None
-            self._tile_programs[asked] = emptying, self.program("subtable.comp", **defines)
-        return self._tile_programs[asked]
-
-    def _poll(
-        self,
-        emptying: Any,
-        program: Any,
-        chunk: Chunk,
-        rows: RowRange,
-        patches: tuple[int, int],
-        **reported: Any,
-    ) -> None:
-        """Compute rows with all tiles in a dispatch, or as many of them as there is time for."""
-        unit = chunk.rows_of(_CELLS_OF_UNIT)
-        self.reserve(gl.TICKETS)
-        program["patches_at_once"] = patches
-
-        def queue(units: range) -> None:
-            self.set(emptying, chunk.empty_words)
-            emptying.run(_EMPTYING_GROUPS)
-            self.barrier()
-            first, stop = (min(rows.first + unit * k, rows.stop) for k in (units.start, units.stop))
-            program["first_row"], program["last_row"] = first, stop
-            program.run(*patches, len(chunk.chosen))
-            self.barrier()
-
-        self._throttle.run_slices(-(-(rows.stop - rows.first) // unit), queue, **reported)
-
-    def _wave(
-        self,
-        program: Any,
-        chunk: Chunk,
-        rows: RowRange,
-        patches: tuple[int, int],
-        **reported: Any,
-    ) -> None:
-        """Compute rows in tiles, those on a diagonal plane in a dispatch."""
-        tile = chunk.form.tile_rows
-        program["first_row"], program["last_row"] = rows.first, rows.stop
-        program["tile_rows"] = tile
-        tiles = -(-(rows.stop - rows.first) // tile)
-
-        def step(wave: int) -> None:
-            first = [max(0, wave + 2 - tiles - other) for other in patches[::-1]]
-            groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
-            program["wave"] = wave, *first
-            program.run(groups[0], groups[1], len(chunk.chosen))
-            self.barrier()
-
-        self._throttle.run(tiles + sum(patches) - 2, step, **reported)
-
-    def _best(self, chunk: Chunk) -> BestCells:
-        """Return the best cell of each triple of a chunk, see `Engine3.best`."""
-        cells = self.download(gl.BEST, (np.int32, 4), chunk.sizes[gl.BEST] // 16)
-        best = chunk.layout.best(cells, chunk.counts)
-        return self.check_cells(chunk.layout, chunk.chosen, best)

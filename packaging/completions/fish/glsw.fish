@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -163,6 +163,7 @@ complete -c glsw -n '_shtab_glsw_using align3' -l engine -xka "auto reference cp
 complete -c glsw -n '_shtab_glsw_using align3' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using align3' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
 complete -c glsw -n '_shtab_glsw_using align3' -l no-progress -d 'no progress bar on a terminal'
+complete -c glsw -n '_shtab_glsw_using align3' -l polling -xka "auto on off" -d 'on: all parts of a table are computed at once and wait for one another, which is faster; if the device does not let them go on, there is a warning, and off is used; off: parts that need one another are computed one after the other; auto: on with NVIDIA'"'"'s driver (auto)'
 complete -c glsw -n '_shtab_glsw_using align3' -l format -xka "text clustal fasta tsv" -d 'text: three rows, and below them * if all letters are equal, : if any two score above 0, . if some two do; clustal; fasta: rows with gaps; tsv: one line per alignment (text)'
 complete -c glsw -n '_shtab_glsw_using align3' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a dotplot -d 'Draw the best local score through each part of the table of two genomes.'
@@ -287,3 +288,6 @@ complete -c glsw -n '_shtab_glsw_using verify' -s h -l help -d 'show this help m
 complete -c glsw -n '_shtab_glsw_using verify; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a database of makedb'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a devices -d 'List the OpenGL devices.'
 complete -c glsw -n '_shtab_glsw_using devices' -s h -l help -d 'show this help message and exit'
+complete -c glsw -n '_shtab_glsw_using devices' -l test -d 'have every engine prove itself on each device: a table of what is right, to send with a report of a fault; and measure the device beside the processor, so that searches use the faster one'
+complete -c glsw -n '_shtab_glsw_using devices' -l device -x -d 'number of the device or part of its name (all)'
+complete -c glsw -n '_shtab_glsw_using devices' -l format -xka "text json" -d 'text or JSON (text)'

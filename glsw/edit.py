@@ -262,11 +262,7 @@ def _shared(
             raise ValueError("engine 'host' takes no executor")
         return None
     scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
-    pool = EnginePool(EngineSpec(BitParallel.name, scoring), device)
-    if not isinstance(pool.engine, BitParallel):
-        pool.close()
-        raise DeviceError(f"{pool.where} does not compute edit distances; engine='host' does")
-    return closing(pool)
+    return closing(EnginePool(EngineSpec(BitParallel.name, scoring), device))
 
 
 def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> BitParallel | None:

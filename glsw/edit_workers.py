@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.all_pairs import Piece, cells_of, pieces_of_workers
 from glsw.batch import Batch
+from glsw.device.current import DeviceError
 from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.many_pairs import computed
@@ -89,7 +90,7 @@ class _Pairs:
 
     def __call__(self, engine: Any, progress: Progress | None = None) -> Distances:
         if self.infix:
-            return _bit_parallel(engine).distances(self.pairs, progress=progress)
+            return _bit_parallel(engine, self.pairs).distances(self.pairs, progress=progress)
         scores: npt.NDArray[np.int32] = engine.scores(self.pairs, progress=progress)
         return Distances(-scores, self.pairs.target_lengths.astype(np.int32))
 
@@ -102,12 +103,14 @@ class _Each:
     targets: Sequences
 
     def __call__(self, engine: Any, progress: Progress | None = None) -> Distances:
-        each = _bit_parallel(engine).distances_of_each
+        each = _bit_parallel(engine, (self.queries, self.targets)).distances_of_each
         found = each(self.queries, self.targets, progress=progress)
         return Distances(found.distance, np.ascontiguousarray(found.target_end))
 
 
-def _bit_parallel(router: Any) -> BitParallel:
-    found = router.scanner
-    assert isinstance(found, BitParallel)
+def _bit_parallel(router: Any, pairs: Batch | tuple[Sequences, Sequences]) -> BitParallel:
+    found = router.proved_scanner(pairs)
+    if not isinstance(found, BitParallel):
+        what = "computes wrong edit distances; engine='host' computes them"
+        raise DeviceError(f"{router.device.info.name} {what}")
     return found

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,15 +17,10 @@ from subgroups import emulated
 
 import glsw
 import glsw.device.shader
-from glsw.batch import Batch
+from glsw.align3 import alignments3
 from glsw.device.device import Device
 from glsw.device.verdicts import Verdicts
 from glsw.engines.proof import DeviceFaultWarning
-from glsw.engines.three import Subtable
-from glsw.engines.three.proof import proved3
-from glsw.engines.three.reference import Reference3
-from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
@@ -58,6 +54,8 @@ def _words(seed: int, lengths: Any, count: int = 240) -> list[str]:
 
 QUERIES = _words(1, [210, 90, 60, 33, 20, 9] + [120] * 14)
 TARGETS = _words(1, [*range(10, 90, 4), *range(90, 210, 6)])
+
+THREE = QUERIES[3], TARGETS[7], TARGETS[9]
 
 
 def _search(engine: str, device: Device | None, query: Any = None) -> Any:
@@ -107,6 +105,17 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
     "align_pairs": lambda e, d: _aligned(
         glsw.align_pairs(QUERIES, TARGETS[-len(QUERIES) :], engine=e, device=d)
     ),
+    "edit_distance, infix": lambda e, d: [
+        each.tolist()
+        for each in glsw.edit_distance(
+            QUERIES[1],
+            TARGETS,
+            engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
+            device=d,
+            mode="infix",
+            ends=True,
+        )
+    ],
     "edit_distance": lambda e, d: glsw.edit_distance(
         QUERIES[0],
         TARGETS,
@@ -116,19 +125,12 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
     "neighbors": lambda e, d: _near(
         glsw.neighbors(QUERIES, TARGETS, cutoff=60, engine=e, device=d)
     ),
-    "align3": lambda e, d: _align3(d),
+    "alignments3": lambda e, d: [
+        [list(row) for row in found] for found in islice(alignments3(*THREE, engine=e, device=d), 3)
+    ],
+    "align3": lambda e, d: [list(row) for row in glsw.align3(*THREE, engine=e, device=d)],
 }
 """Public calls by an engine on a device."""
-
-
-def _align3(device: Device | None) -> Any:
-    """Align by `proved3`, or by the reference."""
-    scoring = Scoring3.sum_of_pairs(Scoring.blast())
-    codes = [scoring.alphabet.encode(word) for word in (QUERIES[3], TARGETS[7], TARGETS[9])]
-    triples = Batch.of([codes, codes[::-1]])
-    engine: Any = device and proved3(Subtable, scoring, device)
-    paths = (engine or Reference3(scoring)).paths(triples)
-    return [paths.moves(t).tolist() for t in range(len(triples))], paths.ends.score.tolist()
 
 
 @dataclass(frozen=True)

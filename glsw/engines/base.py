@@ -248,6 +248,10 @@ class Engine(AnyEngine):
         """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
         return 0.0
 
+    def agrees(self, batch: Batch) -> bool:
+        """Tell whether what only this engine computes of pairs is what the host computes."""
+        return True
+
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
 

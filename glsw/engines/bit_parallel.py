@@ -15,6 +15,7 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
 from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
+from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_planes import (
     BITS,
     Strips,
@@ -155,6 +156,12 @@ class BitParallel(ComputeEngine):
         found = self.distances(batch.select(chosen), progress=progress)
         score[chosen] = offset[chosen] - found.distance
         return BestCells.of(score, m, n)
+
+    def agrees(self, batch: Batch) -> bool:
+        """Tell whether distances of pairs and ends are those of `edit_distances`."""
+        found = np.stack(self.distances(batch), axis=1)
+        pairs = map(batch.pair, range(len(batch)))
+        return bool(np.array_equal(found, edit_distances(pairs, self._infix)))
 
     def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
         """Return the edit distances of pairs, and the first places where the alignments end.

@@ -57,6 +57,17 @@ class ScanningRouter(Engine):
         """Return the engines to use, and the pairs of each."""
         raise NotImplementedError
 
+    def proved_scanner(self, pairs: Batch | tuple[Sequences, Sequences]) -> Engine | None:
+        """Return the engine for scans that has proved itself for such pairs, if there is one."""
+        while self._scanner:
+            scanner = self._engine(self._scanner)
+            try:
+                self._prove(scanner, "score", pairs)
+                return scanner
+            except UnprovedError as fault:
+                self._replace(fault)
+        return None
+
     @property
     def part(self) -> int:
         """Residues that a part of a database may have."""

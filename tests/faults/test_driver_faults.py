@@ -108,6 +108,7 @@ _ONE_LANE = "the variant with a lane for each target"
 _SMALL_GROUPS = "the variant with small work groups"
 _ALL_LANES, _ALL_DIAGONAL = "lanes lanes lanes lanes", "diagonal diagonal diagonal"
 _ALL_OF_SCAN, _BOTH_OF_BLOCKED = "scan scan scan", "blocked blocked"
+_ALL_OF_SUBTABLE = "subtable subtable subtable"
 _ALL_OF_FRAGMENT = "fragment fragment fragment"
 _EVERY = f"{_ALL_LANES} {_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN} {_ALL_OF_FRAGMENT}"
 _HANDED = "    for (int c = 0; c < STEP; ++c) handed[place + c * WORKGROUP] = mine[c];\n"
@@ -163,7 +164,7 @@ FAULTS = {
     "no barrier in subtable": Fault(
         "align3",
         replaced("j_between(J - 1, now - 1, x)", "j_between(J - 1, now - 1 - int(J % 4 == 3), x)"),
-        *("auto", "subtable", "engine 'reference'"),
+        *("auto", _ALL_OF_SUBTABLE, "engine 'reference'"),
     ),
     "no barrier where the best cell is found": Fault(
         "score",
@@ -225,12 +226,22 @@ FAULTS = {
         replaced("next.column[r] = masks[++next.place[r]];\n    return NEVER;", "return s;"),
         *("diagonal", _ALL_DIAGONAL),
     ),
+    "ends of edit distances": Fault(
+        "edit_distance, infix",
+        replaced("distance.now < distance.least", "distance.now <= distance.least"),
+        blamed="bit_parallel bit_parallel",
+    ),
+    "masks of three sequences": Fault(
+        "alignments3",
+        replaced("1u << (number & 31);", "0u;", "traceback3"),
+        *("auto", _ALL_OF_SUBTABLE, "engine 'reference'"),
+    ),
     "sides of three sequences": Fault(
         "align3",
         replaced(
             "joined(k_side(here[(y + 1) * ACROSS + SIDE])", "joined(k_side(here[y * ACROSS + SIDE])"
         ),
-        *("auto", "subtable", "engine 'reference'"),
+        *("auto", _ALL_OF_SUBTABLE, "engine 'reference'"),
     ),
     # memory
     "paths are not written": Fault(

@@ -109,7 +109,8 @@ class Auto3(Engine3):
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
-        return self._tracer.disjoint(triples, progress=progress)
+        self.check_disjoint(triples)
+        return self._engine(Subtable, "masked").disjoint(triples, progress=progress)
 
 
 def engine3_of(

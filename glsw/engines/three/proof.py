@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 Engine3T = TypeVar("Engine3T", bound=Engine3)
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
+_DISJOINT, _MOST_DISJOINT = 4, 3  # the triple of which so many alignments are computed
 _SEED = 2012
 
 
-def awkward_triples(scoring: Scoring3) -> Batch:
-    """Return related triples of awkward lengths."""
+def awkward_triples(scoring: Scoring3, *, backwards: bool = False) -> Batch:
+    """Return related triples of awkward lengths, perhaps with their letters in the other order."""
     rng = np.random.default_rng(_SEED)
     letters = len(scoring.alphabet)
     common = rng.integers(0, letters, 80)
@@ -38,7 +40,7 @@ def awkward_triples(scoring: Scoring3) -> Batch:
             word = common[2 * k : 2 * k + length].copy()
             changed = rng.random(length) < 0.3
             word[changed] = rng.integers(0, letters, int(changed.sum()))
-            words.append(word.astype(np.uint8))
+            words.append(word.astype(np.uint8)[:: -1 if backwards else 1])
         triples.append(words)
     return Batch.of(triples)
 
@@ -52,16 +54,29 @@ def holds(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
 def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
     scoring = engine.scoring
     triples = awkward_triples(scoring)
+    before = awkward_triples(scoring, backwards=True)  # a device may go on with what it had
     reference = Reference3(scoring)
+    if task == "masked":
+        disjoint = proofs.expected(scoring, "disjoint", lambda: _disjoint(reference, triples))
+        return bool(_disjoint(engine, triples) == disjoint)
     if task != "alignment":
         expected: Any = proofs.expected(scoring, "ends", lambda: reference.ends(triples))
+        engine.ends(before)
         found = engine.ends(triples)
         same = np.array_equal(found.score, expected.score)
         return bool(same and np.array_equal(found.end, expected.end))
     expected = proofs.expected(scoring, "paths", lambda: reference.paths(triples))
+    engine.paths(before)
     paths = engine.paths(triples)
     alike = (np.array_equal(paths.moves(t), expected.moves(t)) for t in range(len(triples)))
     return bool(np.array_equal(paths.ends.end, expected.ends.end) and all(alike))
+
+
+def _disjoint(engine: Engine3, triples: Batch) -> list[tuple[int, int, list[int]]]:
+    """Return the first alignments of a triple that share no cell: scores, and their moves."""
+    some = triples.select(np.array([_DISJOINT]))
+    found = islice(engine.disjoint(some), _MOST_DISJOINT)
+    return [(t, int(each.ends.score[0]), each.moves(0).tolist()) for t, each in found]
 
 
 def proved3(
@@ -102,7 +117,7 @@ def tested_of_three(device: Device) -> Iterator[Tested]:
             continue
         for work, scoring in scorings.items():
             for variant in kind.variants_on(device.info):
-                for task in _tasks(kind):
+                for task in _tasks(kind, scoring.local):
                     start = time.perf_counter()
                     verdict = proofs.tried(
                         partial(_made_holds, proofs, kind, variant, scoring, task)
@@ -117,9 +132,11 @@ def _made_holds(
     return holds(proofs, kind(scoring, proofs.device, **variant.options), task)
 
 
-def _tasks(kind: type[Engine3]) -> tuple[ProofTask, ...]:
+def _tasks(kind: type[Engine3], local: bool) -> tuple[ProofTask, ...]:
     """Return the tasks to prove: scores are computed as ends are."""
-    return tuple(task for task in kind.capabilities.tasks if task != "score")
+    tasks: tuple[ProofTask, ...] = kind.capabilities.tasks
+    more: tuple[ProofTask, ...] = ("masked",) if local and "alignment" in tasks else ()
+    return (*(task for task in tasks if task != "score"), *more)
 
 
 def _family(scoring: Scoring3) -> str:

@@ -279,7 +279,7 @@ class Auto(ScanningRouter):
         return kind(self.scoring, self.device, **(options | self._variant(kind).options))
 
     def _variant(self, kind: type[Engine]) -> Variant:
-        return kind.variants[self._turns.get(kind, 0)]
+        return kind.variants_on(self.device.info)[self._turns.get(kind, 0)]
 
     def _prove(
         self, engine: Engine, task: ProofTask, pairs: Batch | tuple[Sequences, Sequences]
@@ -301,9 +301,10 @@ class Auto(ScanningRouter):
         self._proved.clear()
         self._cutting = None
         del self._engines[kind]
-        if turn < len(kind.variants) and not self.device.endless:
+        variants = kind.variants_on(self.device.info)
+        if turn < len(variants) and not self.device.endless:
             self._turns[kind] = turn
-            warn_of(self.device, fault, f"the variant with {kind.variants[turn].name}")
+            warn_of(self.device, fault, f"the variant with {variants[turn].name}")
             return
         unusable = [kind.name]
         if self.device.endless:
@@ -498,7 +499,8 @@ def engine_of(
 
 def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any) -> EngineT | None:
     """Return an engine in the first variant that does all tasks right on a device, if one does."""
-    for number, variant in enumerate(kind.variants):
+    variants = kind.variants_on(device.info)
+    for number, variant in enumerate(variants):
         every = options | variant.options
         made = kind(scoring, device, **every)
         try:
@@ -509,7 +511,7 @@ def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any
                     )
             return made
         except UnprovedError as fault:
-            rest = kind.variants[number + 1 :]
+            rest = variants[number + 1 :]
             instead = f"the variant with {rest[0].name}" if rest else "another engine"
             warn_of(device, fault, instead)
     return None

@@ -65,7 +65,7 @@ def tested(device: Device) -> Iterator[Tested]:
         for work, scoring in _scorings().items():
             if not kind.capabilities.takes(scoring):
                 continue
-            for variant in kind.variants:
+            for variant in kind.variants_on(device.info):
                 for task in tasks_of(kind, scoring):
                     yield _timed(proofs, kind, variant, scoring, task, f"{work}: {task}")
     if device.info.compute:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE
+from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import (
@@ -80,6 +80,12 @@ class Diagonal(ComputeEngine):
         workloads=("search", "pairs", "long pairs"),
     )
     bindings = (*ComputeEngine.bindings, _MASKS)
+
+    @classmethod
+    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
+        """Return the variants to try on a device: work groups are small on software renderers."""
+        usual, _, smallest = cls.variants
+        return (usual, smallest) if info.software else cls.variants
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ uses a family of programs for the first time on a device, it computes work with 
 one residue, lengths beside the edges of tiles and strips, long gaps. Scores, ends and paths are
 compared with `reference`, and the verdict is kept, see `glsw.device.verdicts`. An engine that is
 wrong, fails or does not end raises `UnprovedError`: the router goes on with its next safer variant
-(`AnyEngine.variants`), and then with another engine.
+(`AnyEngine.variants_on`), and then with another engine.
 """
 
 from __future__ import annotations

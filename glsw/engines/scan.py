@@ -10,6 +10,7 @@ import numpy as np
 
 from glsw.batch import Batch
 from glsw.device.device import Device
+from glsw.device.info import DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import USUAL, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
@@ -89,6 +90,12 @@ class Scan(ManyGroupsEngine):
     )
     order_binding = CANDIDATES
     bindings = (*ManyGroupsEngine.bindings, _CARRIES)
+
+    @classmethod
+    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
+        """Return the variants to try on a device: those that differ there."""
+        usual, *_, smallest = cls.variants
+        return cls.variants if info.subgroup_size else (usual, smallest)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE
+from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
 from glsw.engines.gl import SUBSTITUTION
@@ -113,6 +113,13 @@ class Lanes(PackingEngine):
     )
     order_binding = SCORES
     bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
+
+    @classmethod
+    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
+        """Return the variants to try on a device: those that differ there."""
+        differs = {"no subgroups": info.subgroup_size > 0}
+        differs["no subgroups, no 16-bit floats"] = info.half
+        return tuple(each for each in cls.variants if differs.get(each.name, True))
 
     def __init__(
         self,

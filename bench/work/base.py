@@ -180,7 +180,7 @@ class Entry:
 
     @property
     def engine(self) -> str:
-        return self.label.partition(" ")[0]
+        return self.label.partition(" ")[0].rstrip(",")
 
     @property
     def kind(self) -> Any:

@@ -64,6 +64,21 @@ class Swissprot(Uniform, called="search-swissprot"):
             yield from base.file_cases()
 
 
+class Variants(Workload, called="variants"):
+    """20 queries together, by the variants of engine lanes that devices of other vendors get."""
+
+    def cases(self) -> Iterator[Case]:
+        standard = generated.STANDARD[: self.chosen("standard")]
+        base = Database(self.setup, standard, self.chosen("count"))
+        entries = [
+            Entry(f"lanes {number}{variant}", {"number": number, "subgroups": not variant})
+            for number in ["f16"] * self.device.info.half + ["int32"]
+            for variant in ("", ", no subgroups")
+            if not variant or self.device.info.subgroup_size
+        ]
+        yield from base.engine_cases(entries, [base.everything])
+
+
 class Liu2006(Workload, called="liu2006"):
     """Liu et al. 2006, Table 1: eight queries against a protein database, engine fragment."""
 

@@ -312,10 +312,13 @@ class ThreeLarge(Workload, called="three-large"):
     def cases(self) -> Iterator[Case]:
         n, word = self.chosen("length")
         full, engine = self.setup.size == "full", entry("subtable")
+        alone = Entry("subtable, no polling", {"polling": False}, made_by=ENGINES3["subtable"])
         for scheme in SCORINGS if full else ("identity", "sum of pairs, affine"):
             for lengths in ((n, n, n), (2 * n, 2 * n, 2 * n), (8 * n, n, n)):
                 work = TripleWork(self.setup, scheme, lengths)
                 yield work.case(engine, "ends")
+                if lengths == (n, n, n) and not self.device.info.software:
+                    yield work.case(alone, "ends")
                 if n in lengths:
                     yield work.case(engine, "paths")
             yield TripleWork(self.setup, scheme, [word] * 3, every=True).case(engine, "ends")

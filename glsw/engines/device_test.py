@@ -54,6 +54,7 @@ class Tested(NamedTuple):
 
 def tested(device: Device) -> Iterator[Tested]:
     """Yield the tests of all engines of two and of three sequences that a device can run."""
+    from glsw.engines.score_map_proof import tested_maps
     from glsw.engines.three.proof import tested_of_three
 
     device.verdicts.clear()
@@ -69,6 +70,7 @@ def tested(device: Device) -> Iterator[Tested]:
                 for task in tasks_of(kind, scoring):
                     yield _timed(proofs, kind, variant, scoring, task, f"{work}: {task}")
     if device.info.compute:
+        yield from tested_maps(device)
         yield from tested_of_three(device)
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device.device import DeviceError
-from glsw.engines.proof import UnprovedError, family_of, proofs_of, work_for
+from glsw.device.device import Device, DeviceError
+from glsw.engines.proof import Proofs, UnprovedError, family_of, proofs_of, work_for
 from glsw.engines.reference import fill
-from glsw.engines.score_map import UNCAPPED, MapTile, ScoreMap, Value
+from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.scoring.scoring import Scoring
 
+if TYPE_CHECKING:
+    from glsw.engines.device_test import Tested
+
 _LONGEST = 200  # residues of the work
+_SIDES = 8, 64  # of tiles, where a device is tested
 _NARROW = 2**15 - 1  # the highest cap with which borders have 16 bits
 
 
@@ -33,6 +43,22 @@ def prove_map(engine: ScoreMap, tile: MapTile, value: Value, cap: int) -> None:
             f"{device.info.name}: {fault}; nothing else computes score maps (please report what "
             "`glsw devices --test` prints)"
         ) from None
+
+
+def tested_maps(device: Device) -> Iterator[Tested]:
+    """Yield the tests of score maps, see `glsw.engines.device_test`."""
+    from glsw.engines.device_test import Tested
+
+    scoring = Scoring.nucleotide()
+    proofs = Proofs(device)
+    for value, side in product(VALUES, _SIDES):
+        start = time.perf_counter()
+        with device:
+            engine = ScoreMap(scoring, device)
+            trial = partial(holds, engine, engine.tile(side), value, _NARROW)
+            verdict = proofs.tried(trial)
+        work = f"DNA, tiles of {side}: {value}"
+        yield Tested(engine.name, "usual", work, verdict, time.perf_counter() - start)
 
 
 def holds(engine: ScoreMap, tile: MapTile, value: Value, cap: int) -> bool:

@@ -39,7 +39,7 @@ from glsw.device.device import Device
 from glsw.device.fence import Fence
 from glsw.device.shader import ComputeProgram
 from glsw.device.verdicts import Verdicts
-from glsw.engines import ENGINES, device_test, proof, spec
+from glsw.engines import ENGINES, device_test, proof, score_map_proof, spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Storage
 from glsw.engines.lanes import geometries
@@ -559,7 +559,8 @@ def quick_test(monkeypatch):
     def tested(device: Device) -> Any:
         without = [patch.object(device_test, "_scorings", lambda: scorings)]
         without.append(patch.object(device_test, "ENGINES", {"scan": Scan}))
-        without.append(patch("glsw.engines.three.proof.tested_of_three", lambda _: ()))
+        for tests in ("three.proof.tested_of_three", "score_map_proof.tested_maps"):
+            without.append(patch(f"glsw.engines.{tests}", lambda _: ()))
         with ExitStack() as stack:
             for each in without:
                 stack.enter_context(each)
@@ -637,5 +638,7 @@ def test_score_maps_prove_themselves(device, tmp_path, name):
             assert line.startswith(f"{device.info.name}: engine 'score_map': ")
             assert "nothing else computes score maps" in line
             assert "\n" not in line
+        wrong = {row.verdict for row in score_map_proof.tested_maps(device)} - {"right"}
+        assert len({each.split(": ")[0] for each in wrong}) == 1
         with believing(device), suppress(DeviceError, glsw.ShaderError):
             assert not np.array_equal(mapped(), expected)

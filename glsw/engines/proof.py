@@ -42,6 +42,7 @@ ProofTask = Literal["score", "ends", "alignment", "masked"]
 """What an engine proves: its tasks, and alignments of pairs with masks."""
 PATIENCE = 10.0
 """Seconds after which a program that computes a small batch does not end."""
+_SOFTWARE_FACTOR = 30  # of the patience with software renderers: they may compile meanwhile
 _LONGEST = 540  # residues of sequences, of which parts are used
 _PLAIN = ((0, 1), (4, 2), (0, 3), (20, 7), (50, 8), (0, 9), (95, 15), (118, 17))
 """Short targets: where they begin in the first query, and how far they go."""
@@ -435,8 +436,9 @@ def _traced(
 
 @contextmanager
 def _bounded(device: Device) -> Iterator[None]:
-    """In this block the device is waited for no longer than `PATIENCE`."""
-    before, device.patience = device.patience, PATIENCE
+    """In this block the device is waited for no longer than `PATIENCE`, or on software longer."""
+    seconds = PATIENCE * (_SOFTWARE_FACTOR if device.info.software else 1)
+    before, device.patience = device.patience, seconds
     try:
         yield
     finally:

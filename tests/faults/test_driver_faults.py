@@ -101,7 +101,7 @@ def lost(*_: object, **__: object) -> None:
 
 _ENDLESS = lambda: [  # noqa: E731
     patch.object(Fence, "_passes", lambda *_: False),
-    patch.object(proof, "PATIENCE", 0.05),
+    patch.object(proof, "PATIENCE", 0.01),
 ]
 _NO_SUBGROUPS = "the variant with no subgroups"
 _ONE_LANE = "the variant with a lane for each target"

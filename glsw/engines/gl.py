@@ -314,8 +314,10 @@ class ComputeEngine(Programs, Engine):
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader, see `Programs.program`."""
-        step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
-        return super().program(name, **({"STEP": step} | defines))
+        if "STEP" in self._defines:
+            step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
+            defines = {"STEP": step} | defines
+        return super().program(name, **defines)
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""

@@ -316,7 +316,7 @@ class ComputeEngine(Programs, Engine):
         """Return a compiled shader, see `Programs.program`."""
         if "STEP" in self._defines:
             step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
-            defines = {"STEP": step} | defines
+            defines.setdefault("STEP", step)
         return super().program(name, **defines)
 
     def _upload_scores(self) -> int:

@@ -82,7 +82,7 @@ class DeviceInfo:
     @property
     def registers(self) -> int:
         """32-bit registers of an invocation, about: with more values a compiler spills."""
-        if self.vendor.startswith(("NVIDIA", "AMD", "ATI")):
+        if self.software or self.vendor.startswith(("NVIDIA", "AMD", "ATI")):
             return 255
         if _NOUVEAU.search(self.name):
             return 63 if _FIRST_KEPLERS.search(self.name) else 255

@@ -65,7 +65,8 @@ MAX_ROUNDS = 60_000
 ROWS = 8
 """Rows of an invocation: as many directions of 4 bits as a word holds."""
 STEP = 2
-"""Columns that an invocation computes between two barriers."""
+"""Columns that an invocation computes between two barriers, see `columns_at_once`."""
+_SOME_REGISTERS, _MANY_REGISTERS = 100, 200  # of STEP columns; with directions, end to end
 _TRACERS = 32  # invocations in a work group of traceback.comp
 
 PAIR = np.dtype(
@@ -302,6 +303,22 @@ class ComputeEngine(Programs, Engine):
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]
         else:
             self._defines["SCORES"] = self._upload_scores()
+
+    def columns_at_once(self, *, directions: bool = False) -> int:
+        """Return the columns that an invocation computes between two barriers.
+
+        With two of them programs would need more registers than some devices have.
+        """
+        many = directions or "GLOBAL_MODE" in self._defines
+        few = self.device.info.registers < (_MANY_REGISTERS if many else _SOME_REGISTERS)
+        return 1 if few else STEP
+
+    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
+        """Return a compiled shader, see `Programs.program`."""
+        if "STEP" in self._defines:
+            step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
+            defines.setdefault("STEP", step)
+        return super().program(name, **defines)
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""

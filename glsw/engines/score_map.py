@@ -298,7 +298,7 @@ class ScoreMap(Blocked):
     ) -> None:
         """Compute a part of the table, or of the reversed table, whose kept borders it joins."""
         rows, columns = self._tiles(part)
-        odd = {"STEP": 1} if self._columns % gl.STEP else {}
+        odd = {"STEP": 1} if self._columns % self.columns_at_once() else {}
         program = self.program(
             "score_map.comp",
             WORKGROUP=self._lanes,

@@ -177,8 +177,9 @@ class Tiled(ComputeEngine):
         strips = -(-region.m // (lanes * rows))
         # The sweep wants parts that begin at multiples of its invocations.
         columns = self._tile_columns or self._columns * (1 if strips <= _FEW_STRIPS else 2)
-        steps = max(1, -(-columns // (2 * gl.STEP * lanes))) * lanes
-        total, lag = -(-region.n // gl.STEP) + lanes - 1, steps + lanes
+        step = self.columns_at_once()
+        steps = max(1, -(-columns // (2 * step * lanes))) * lanes
+        total, lag = -(-region.n // step) + lanes - 1, steps + lanes
         program = self.program(
             "blocked_leaning.comp",
             WORKGROUP=lanes,
@@ -195,7 +196,7 @@ class Tiled(ComputeEngine):
         self._describe([region])
         self.upload(gl.ROW_ABOVE, self._row_above(region, gap_next=True))
         self.zero(gl.BEST, 16 * (strips + 1))
-        self.reserve(COLUMN_LEFT, 8 * strips * lanes * (rows + gl.STEP + 1))
+        self.reserve(COLUMN_LEFT, 8 * strips * lanes * (rows + step + 1))
 
         def dispatch(k: int) -> None:
             first = max(0, (k * steps - total) // lag + 1)

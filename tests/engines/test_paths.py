@@ -7,7 +7,7 @@ import cases
 import naive
 import numpy as np
 import pytest
-from cases import CASES, Case, build, judge_paths, label, long_pairs_by_blocked
+from cases import CASES, Case, build, judge, judge_paths, label, long_pairs_by_blocked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
@@ -15,6 +15,7 @@ from test_engines import small_cases
 
 import glsw.engines.choose
 from glsw.batch import Batch
+from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
 from glsw.engines.reference import rows
 from glsw.engines.scan import Scan
@@ -444,3 +445,18 @@ def test_targets_of_many_columns(device):
         assert not auto.takes_masks(masked)
         scores, _ = aligned(auto, masked, "conventional")
         assert scores.tolist() == [best_end(query, target, scoring, mask)[0]]
+
+
+@pytest.mark.parametrize("registers", [63, 128])
+@pytest.mark.parametrize("name", ["diagonal", "blocked"])
+def test_devices_of_few_registers(device, monkeypatch, registers, name):
+    """An invocation then computes one column between two barriers, where two would spill."""
+    monkeypatch.setattr(DeviceInfo, "registers", registers)
+    every = CASES | cases.END_CASES
+    for case in ("BLOSUM62 12 1", "two letters 2 1", cases.END_FEW[0], "DNA 4 4"):
+        some = every[case].part(slice(0, None, 3))
+        for options in cases.PATH_OPTIONS[name][:3]:
+            engine = build((name, options), some.scoring, device)
+            judge(engine, some)
+            judge_paths(engine, some)
+            assert any(("STEP", 1) in macros for macros in engine._programs)

@@ -163,7 +163,8 @@ class Geometries:
         info = self._info
         longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
         chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
-        choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= _MOST_CELLS[info.registers]]
+        most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too
+        choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= most] or _ROWS_OF_PAIRS[:1]
         for chain in [self.chain] if self.chain else chains:
             for rows in [self._rows] if self._rows else choices:
                 made = Geometry(

@@ -27,7 +27,7 @@ from glsw.engines.base import (
 )
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
-from glsw.engines.cpu import Cpu, computes_single, takes
+from glsw.engines.cpu import Cpu, computes_single, is_installed, takes
 from glsw.engines.proof import (
     SIZES,
     ProofTask,
@@ -428,7 +428,7 @@ class Auto(ScanningRouter):
         """Return an engine, or else one of the processor."""
         if name not in self.faulty:
             return name
-        return Cpu.name if takes(self.scoring) else Reference.name
+        return Cpu.name if is_installed() and takes(self.scoring) else Reference.name
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""

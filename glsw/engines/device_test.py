@@ -78,7 +78,7 @@ def measured(device: Device) -> dict[str, float]:
     """Return the cells per second of engines, measured now, and keep them."""
     scoring = Scoring.blast()
     kinds = [ENGINES["lanes" if device.info.compute else "fragment"]]
-    if cpu.takes(scoring):
+    if cpu.is_installed() and cpu.takes(scoring):
         kinds.append(ENGINES["cpu"])
     speeds = {}
     for kind in kinds:

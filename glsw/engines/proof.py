@@ -26,6 +26,7 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
+from glsw.engines import proof_expected
 from glsw.engines.reference import Reference, best_cells, rows
 from glsw.mask import Mask
 from glsw.paths import BestCells, Ends
@@ -133,6 +134,7 @@ class Size(NamedTuple):
         return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
 
 
+EVERY_SIZE = [Size(m, n) for m in range(_SIDES) for n in range(_SIDES)]
 SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in range(_SIDES)]
 """Sizes in which each engine uses all of its programs."""
 
@@ -371,13 +373,13 @@ class Proofs:
         if task == "ends":
             engine.ends(before)
             return _has_ends(engine.ends(batch), expected)
-        traced = self.expected(
-            scoring, f"paths {size}", lambda: list(_traced(batch, scoring, expected.end))
+        paths = self.expected(
+            scoring, f"paths {size}", lambda: list(traced(batch, scoring, expected.end))
         )
         if task == "masked":
-            return self._holds_masked(engine, batch, size, traced[:_MASKED])
+            return self._holds_masked(engine, batch, size, paths[:_MASKED])
         engine.paths(before)
-        return _has_paths(engine, batch, expected, traced)
+        return _has_paths(engine, batch, expected, paths)
 
     def _holds_masked(
         self, engine: Engine, batch: Batch, size: Size, found: list[npt.NDArray[np.int64]]
@@ -389,18 +391,19 @@ class Proofs:
 
         def expected() -> tuple[Ends, list[npt.NDArray[np.int64]]]:
             ends = Reference(scoring).ends(masked)
-            return ends, list(_traced(masked, scoring, ends.end))
+            return ends, list(traced(masked, scoring, ends.end))
 
-        ends, traced = self.expected(scoring, f"masked {size}", expected)
-        return _has_ends(engine.ends(masked), ends) and _has_paths(engine, masked, ends, traced)
+        ends, paths = self.expected(scoring, f"masked {size}", expected)
+        return _has_ends(engine.ends(masked), ends) and _has_paths(engine, masked, ends, paths)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
-        """Return what is expected of a scoring, computed once."""
+        """Return what is expected of a scoring: of a usual one it is known, else computed once."""
         key = id(scoring), what
         if key not in self._expected:
             if len(self._expected) > 8:
                 self._expected.clear()
-            self._expected[key] = scoring, compute()
+            known = proof_expected.of(scoring, what)
+            self._expected[key] = scoring, compute() if known is None else known
         return self._expected[key][1]
 
 
@@ -426,7 +429,7 @@ def tasks_of(kind: type[Engine], scoring: Scoring) -> tuple[ProofTask, ...]:
     return (*tasks, "masked") if kind.capabilities.masks and scoring.local else tasks
 
 
-def _traced(
+def traced(
     batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the alignments of pairs by the host, as coordinates."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _MEMORY = 2**26
 _MORE = 5  # rows of a second strip, at least
 _LEAST_ROWS = 70  # so that there are long gaps
-_ROWS, _LONGEST = 200, 300  # of the longest query of most geometries, and of all
+PREFIXES = _ROWS, _LONGEST = 200, 300
+"""Rows of the longest query of most geometries, and of all."""
 _JOINED = 9, 7  # rows of the other queries of streams
 
 

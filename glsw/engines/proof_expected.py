@@ -1,0 +1,108 @@
+"""What `reference` computes of the work of proofs, of the scorings that commands use by default.
+
+The reference takes some hundredths of a second for the work of a proof, see `glsw.engines.proof`.
+So its results for the usual scorings are in a file, which a test compares with the reference, and
+which ``python -m glsw.engines.proof_expected`` writes anew when the work has changed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glsw.device import program_file
+from glsw.paths import Ends, Paths
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+
+FILE = Path(__file__).with_suffix(".npz")
+
+
+def usual_scorings() -> tuple[Scoring, ...]:
+    """Return the scorings of which there are results."""
+    return Scoring.blast(), Scoring.nucleotide()
+
+
+def digest(scoring: object) -> str:
+    """Return what tells a scoring from others; "" if it is no usual one."""
+    if isinstance(scoring, Scoring3):
+        usual = scoring.scheme == "sum-of-pairs" and scoring.local and not scoring.gap_gap
+        return f"three {digest(scoring.pairs)}" if usual else ""
+    if type(scoring) is not Scoring or not scoring.local or scoring.separate:
+        return ""
+    words = scoring.alphabet.letters, scoring.gap_open, scoring.gap_extend
+    content = repr(words).encode() + np.ascontiguousarray(scoring.matrix, np.int32).tobytes()
+    return program_file.digest(content).hex()[:12]
+
+
+def of(scoring: object, what: str) -> Any:
+    """Return what the reference computes, None if the file does not say."""
+    known, name = _stored(), f"{digest(scoring)} {what}"
+    if f"{name} score" in known:
+        return Ends(known[f"{name} score"], known[f"{name} end"])
+    if f"{name} runs" in known:
+        ends = Ends(known[f"{name} score of paths"], known[f"{name} end of paths"])
+        return Paths(ends, known[f"{name} runs"], known[f"{name} offsets"])
+    if f"{name} bounds" in known:
+        joined, bounds = known[f"{name} joined"], known[f"{name} bounds"].tolist()
+        return [joined[:, a:b] for a, b in pairwise(bounds)]
+    return known.get(name, None)
+
+
+def packed(scoring: object, what: str, value: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """Return a value as named arrays, as `of` reads them."""
+    name = f"{digest(scoring)} {what}"
+    if isinstance(value, Ends):
+        return {f"{name} score": value.score, f"{name} end": value.end}
+    if isinstance(value, Paths):
+        return {
+            f"{name} score of paths": value.ends.score,
+            f"{name} end of paths": value.ends.end,
+            f"{name} runs": value.runs,
+            f"{name} offsets": value.offsets,
+        }
+    if isinstance(value, list):
+        bounds = np.cumsum([0, *(each.shape[1] for each in value)])
+        return {
+            f"{name} joined": np.concatenate(value, axis=1).astype(np.int16),
+            f"{name} bounds": bounds.astype(np.int16),
+        }
+    return {name: np.asarray(value).astype(np.int16)}
+
+
+@cache
+def _stored() -> Any:
+    return np.load(FILE)  # which reads an array when it is asked for
+
+
+def everything() -> dict[str, np.ndarray[Any, Any]]:
+    """Return what the file has to have, computed by the reference."""
+    from glsw.engines import proof
+    from glsw.engines.lanes.trial import PREFIXES
+    from glsw.engines.three.proof import awkward_triples
+    from glsw.engines.three.reference import Reference3
+
+    found: dict[str, np.ndarray[Any, Any]] = {}
+    for scoring in usual_scorings():
+        work = proof.work_for(scoring)
+        for rows in PREFIXES:
+            best = proof.best_of_prefixes(scoring, work, rows)
+            found |= packed(scoring, f"{rows} prefixes", best)
+        for size in proof.EVERY_SIZE:
+            batch = proof.awkward(scoring, size)
+            ends = proof.ends_by_reference(scoring, batch)
+            found |= packed(scoring, f"ends {size}", ends)
+            paths = list(proof.traced(batch, scoring, ends.end))
+            found |= packed(scoring, f"paths {size}", paths)
+    three = Scoring3.sum_of_pairs(Scoring.blast())
+    triples, reference = awkward_triples(three), Reference3(three)
+    found |= packed(three, "ends", reference.ends(triples))
+    return found | packed(three, "paths", reference.paths(triples))
+
+
+if __name__ == "__main__":
+    np.savez_compressed(FILE, **everything())  # type: ignore[arg-type]

@@ -54,8 +54,8 @@ _GAPS = ((25, -13), (65, 12), (150, -13), (200, 12), (300, -13), (420, 12))
 _FLANK = 25  # residues on both sides of a gap that do not change: it is worth it
 _REPEATED = 12  # residues, in pairs with several ends of the same score
 _SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
-_BOUNDS = (128, 256, 512)  # lengths up to which pairs are of a size
-_USUAL_LENGTHS = (123, 251, 509, 530)  # of the largest pair of a size
+_BOUNDS = (128, 256)  # lengths up to which pairs are of a size
+_USUAL_LENGTHS = (123, 251, 530)  # of the largest pair of a size
 _SIDES = len(_USUAL_LENGTHS)
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _MASKED = 2  # pairs of which the second alignment is computed too
@@ -109,7 +109,7 @@ class Size(NamedTuple):
         """Return the size of pairs with at most so many residues.
 
         >>> Size.of(128, 2000)
-        Size(m=0, n=3)
+        Size(m=0, n=2)
         """
         return cls(bisect_left(_BOUNDS, m), bisect_left(_BOUNDS, n))
 

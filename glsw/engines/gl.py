@@ -67,6 +67,7 @@ ROWS = 8
 STEP = 2
 """Columns that an invocation computes between two barriers, see `columns_at_once`."""
 _SOME_REGISTERS, _MANY_REGISTERS = 100, 200  # of STEP columns; with directions, end to end
+_ORDER = "order of invocations"  # what a program remembers besides its uniforms
 _TRACERS = 32  # invocations in a work group of traceback.comp
 
 PAIR = np.dtype(
@@ -243,7 +244,12 @@ class Programs(Storage):
         return program
 
     def _in_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
-        """Have a program prove that its invocations are in order, see neighbours.glsl."""
+        """Have a program prove once that its invocations are in order, see neighbours.glsl."""
+        if _ORDER not in program.extra:
+            program.extra[_ORDER] = self._proves_order(program, workgroup)
+        return bool(program.extra[_ORDER])
+
+    def _proves_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
         device, binding = self._device_of_buffers, self.order_binding
         assert binding is not None
         stored = device.ctx.buffer(bytes(16 * workgroup))

@@ -92,8 +92,8 @@ class Aligner(ProfileQueries):
 
     Notes
     -----
-    A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,
-    `SeqRecord`, `Record` or arrays of codes, shape (length,).
+    A ``str`` is letters and a `pathlib.Path` a file; the name of a file as ``str`` is an error.
+    Sequences may also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
     Any thread may call any method, also at the same time: threads take turns on a device. Processes
     that are forked from one that has used OpenGL cannot use a device; start them by "spawn".

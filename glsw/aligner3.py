@@ -69,8 +69,8 @@ class Aligner3(PoolUser):
 
     Notes
     -----
-    A ``str`` is always letters and a `pathlib.Path` always a file of one sequence. Sequences may
-    also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+    A ``str`` is letters and a `pathlib.Path` a file of one sequence. Sequences may also be
+    `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
     Any thread may call any method, and forked processes may not, as with `glsw.Aligner`.
 

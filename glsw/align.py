@@ -144,6 +144,13 @@ class Aligner(ProfileQueries):
             **{"memory": memory, **self._inputs.settings},
         }
 
+    def __repr__(self) -> str:
+        scoring, mode = self.scoring, self._options["mode"]
+        gaps = "/".join(str(scoring.display(x)) for x in scoring.deletion)
+        mode = "local" if scoring.local else mode or "end gaps"
+        engine = f"engine {self._options['engine']} on {self.where}"
+        return f"<Aligner {scoring.name}, gaps {gaps}, {mode}, {engine}>"
+
     # A str is also an iterable of str: the overloads overlap.
     @overload
     def score(self, queries: Single | Profile, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]

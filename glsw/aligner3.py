@@ -118,6 +118,12 @@ class Aligner3(PoolUser):
         super().__init__(EngineSpec(engine, self.scoring, None, memory, polling), device)
         self.engine: Engine3 = self._pool.engine
 
+    def __repr__(self) -> str:
+        scoring, engine = self.scoring, f"engine {self._pool.spec.name} on {self.where}"
+        gaps = "/".join(str(scoring.pairs.display(x)) for x in scoring.pairs.deletion)
+        about = f"{scoring.scheme} of {scoring.pairs.name}, gaps {gaps}, {scoring.mode}"
+        return f"<Aligner3 {about}, {engine}>"
+
     def scores(
         self,
         triples: Batch,

@@ -67,7 +67,7 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
         raise ValueError(f"cluster {address!r}: expected {ADDRESSES}")
     if find_spec("distributed") is None:
         raise ValueError(
-            f"cluster {address!r} needs the package distributed: pip install glsw[dask]"
+            f"cluster {address!r} needs the package distributed: pip install 'glsw[dask]'"
         )
     if local:
         with local_cluster(int(local[1]), prepare) as client:
@@ -93,7 +93,7 @@ def _ranks(check: Callable[[], str]) -> Iterator[AnyExecutor | None]:
         from mpi4py.futures import MPICommExecutor
     except (ImportError, RuntimeError) as error:
         raise ValueError(
-            f"cluster 'mpi' needs an MPI library and the package mpi4py: pip install glsw[mpi] "
+            f"cluster 'mpi' needs an MPI library and the package mpi4py: pip install 'glsw[mpi]' "
             f"({error})"
         ) from None
     from glsw import __version__

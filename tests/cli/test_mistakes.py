@@ -49,6 +49,9 @@ def test_mistyped_name_in_the_package():
     with pytest.raises(AttributeError) as caught:
         glsw.serch  # noqa: B018
     assert (caught.value.name, caught.value.obj) == ("serch", glsw)
+    for verb in (glsw.search, glsw.iterate):
+        with pytest.raises(TypeError, match=r"\(\) has no option 'evlaue', did you mean evalue\?"):
+            verb("MKV", ["MKV"], evlaue=1, engine="reference")
     assert dir(glsw) == sorted(glsw.__all__)
 
 

@@ -153,11 +153,12 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
             except ModuleNotFoundError as error:
                 if error.name != f"{__name__}.{name}":
                     raise
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        text = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -92,8 +92,8 @@ class Aligner(ProfileQueries):
 
     Notes
     -----
-    A ``str`` is always letters and a `pathlib.Path` always a file. Sequences may also be `Seq`,
-    `SeqRecord`, `Record` or arrays of codes, shape (length,).
+    A ``str`` is letters and a `pathlib.Path` a file; the name of a file as ``str`` is an error.
+    Sequences may also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
     Any thread may call any method, also at the same time: threads take turns on a device. Processes
     that are forked from one that has used OpenGL cannot use a device; start them by "spawn".
@@ -143,6 +143,13 @@ class Aligner(ProfileQueries):
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
             **{"memory": memory, **self._inputs.settings},
         }
+
+    def __repr__(self) -> str:
+        scoring, mode = self.scoring, self._options["mode"]
+        gaps = "/".join(str(scoring.display(x)) for x in scoring.deletion)
+        mode = "local" if scoring.local else mode or "end gaps"
+        engine = f"engine {self._options['engine']} on {self.where}"
+        return f"<Aligner {scoring.name}, gaps {gaps}, {mode}, {engine}>"
 
     # A str is also an iterable of str: the overloads overlap.
     @overload

@@ -69,8 +69,8 @@ class Aligner3(PoolUser):
 
     Notes
     -----
-    A ``str`` is always letters and a `pathlib.Path` always a file of one sequence. Sequences may
-    also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+    A ``str`` is letters and a `pathlib.Path` a file of one sequence. Sequences may also be
+    `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
     Any thread may call any method, and forked processes may not, as with `glsw.Aligner`.
 
@@ -117,6 +117,12 @@ class Aligner3(PoolUser):
         self._inputs = InputEncoder(self.scoring.alphabet, unknown, False, False)
         super().__init__(EngineSpec(engine, self.scoring, None, memory, polling), device)
         self.engine: Engine3 = self._pool.engine
+
+    def __repr__(self) -> str:
+        scoring, engine = self.scoring, f"engine {self._pool.spec.name} on {self.where}"
+        gaps = "/".join(str(scoring.pairs.display(x)) for x in scoring.pairs.deletion)
+        about = f"{scoring.scheme} of {scoring.pairs.name}, gaps {gaps}, {scoring.mode}"
+        return f"<Aligner3 {about}, {engine}>"
 
     def scores(
         self,

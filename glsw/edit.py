@@ -24,6 +24,7 @@ from glsw.engines.spec import EngineSpec
 from glsw.scoring.unit_costs import unit_costs
 from glsw.search.pool import AnyExecutor, Devices, EnginePool
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.file_names import check_no_file
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
 from glsw.sequences.records import Record, Single, Source, is_single, read_all
 
@@ -113,8 +114,9 @@ def edit_distance(
     Raises
     ------
     TypeError, ValueError
-        If sequences are of another kind, their numbers differ, or they have more than 255 different
-        letters in common; for an executor with several devices or with the host.
+        If sequences are of another kind or the name of a file, their numbers differ, or they have
+        more than 255 different letters in common; for an executor with several devices or
+        with the host.
     DeviceError
         If the device has no compute shaders.
 
@@ -293,6 +295,8 @@ def _items(source: Any, name: str) -> list[Items]:
     if isinstance(source, os.PathLike):
         records = read_all(source)
         return [record.letters for record in records]
+    if isinstance(source, str):
+        check_no_file(source, name, None, alone=True)
     if isinstance(source, list | tuple) and set(map(type, source)) == {str}:
         return list(source)
     sequences = [source] if is_single(source) else source

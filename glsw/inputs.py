@@ -20,6 +20,7 @@ from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.lines import located
 from glsw.sequences.query import MaskedError, QueryPreparation, Strand
 from glsw.sequences.records import (
     EncodedRecord,
@@ -92,7 +93,7 @@ class InputEncoder:
         self, query: OneSequence, target: OneSequence
     ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
-        with self._counted() as found:
+        with self._counted(query, target) as found:
             prepared = self._preparation.contexts(self.one(query, "query"), found)[0]
             record = self.one(target, "target")
             batch = Batch.pairwise([prepared.codes], [self._encode(record, found)])
@@ -101,7 +102,7 @@ class InputEncoder:
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
         records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
-        with self._counted() as found:
+        with self._counted(a, b, c) as found:
             return Batch.of([[self._encode(each, found) for each in records]]), records
 
     def batch(self, queries: Source | Batch, targets: Source | None) -> Batch:
@@ -111,7 +112,7 @@ class InputEncoder:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
             queries.check_codes(self._alphabet)
             return queries
-        with self._counted() as found:
+        with self._counted(queries, targets) as found:
             query_codes = [
                 self._preparation.contexts(record, found)[0].codes
                 for record in self._records(queries, "query")
@@ -125,7 +126,7 @@ class InputEncoder:
         self, queries: ManySequences, targets: ManySequences | None
     ) -> tuple[Collection, Collection]:
         """Return many queries and targets; without targets those of the queries."""
-        with self._counted() as found:
+        with self._counted(queries, targets) as found:
             first = self._collection(queries, "query", found)
             if targets is None and self._masks_all_alike:
                 return first, first
@@ -159,7 +160,7 @@ class InputEncoder:
         A query that is masked as a whole raises an error if it is the only one, or else has no
         contexts. The database is in memory unless it is indexed.
         """
-        with self._counted() as found:
+        with self._counted(query, database) as found:
             queries = self._queries(query, strand, genetic_code, found)
             targets = self.database(database)
             found.update(targets.substituted)
@@ -234,8 +235,12 @@ class InputEncoder:
         return Seg().lowered(targets, keep_lower=bool(self.settings["lower_case_mask"]))
 
     @contextmanager
-    def _counted(self) -> Iterator[Counter[str]]:
-        """Give a counter of letters that count as others, and warn of them at the end."""
+    def _counted(self, *sources: object) -> Iterator[Counter[str]]:
+        """Give a counter of letters that count as others, and warn of them at the end.
+
+        An error of a letter names the line, if one of the sources is its file.
+        """
         found: Counter[str] = Counter()
-        yield found
+        with located(*sources):
+            yield found
         self._alphabet.warn_of_substitutes(found, stacklevel=6)

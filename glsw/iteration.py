@@ -17,10 +17,10 @@ from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
-from glsw.search.options import DEFAULT_EVALUE, SearchOptions, inclusion_of
+from glsw.search.options import DEFAULT_EVALUE, inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
-from glsw.verbs import AlignerSearchOptions
+from glsw.verbs import AlignerSearchOptions, options_apart
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -120,9 +120,7 @@ def iterate(
     >>> [(each.number, len(each.members), len(each.new)) for each in rounds]
     [(1, 3, 3), (2, 3, 0)]
     """
-    given: Any = options
-    of_search = {key: given[key] for key in given if key in SearchOptions.__annotations__}
-    of_aligner = {key: given[key] for key in given if key not in of_search}
+    of_aligner, of_search = options_apart("iterate", options)
     aligner, first = Aligner.for_queries(query, **of_aligner)
     with aligner:
         record = aligner.one(first)

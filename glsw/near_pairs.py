@@ -89,7 +89,7 @@ def scipy_sparse() -> Any:
         import scipy.sparse.csgraph
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "sparse matrices need scipy: pip install glsw[sparse]", name="scipy"
+            "sparse matrices need scipy: pip install 'glsw[sparse]'", name="scipy"
         ) from None
     return scipy.sparse
 

@@ -20,6 +20,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.collections import ManySequences
+from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Single, Source
 from glsw.sequences.seg import Masked
 
@@ -41,6 +42,22 @@ class AlignerOptions(TypedDict, total=False):
     lower_case_mask: bool
     mask_low_complexity: bool
     seg: Masked
+
+
+def options_apart(verb: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the options of the aligner of a verb, and those of its search.
+
+    TypeError if there is no such option; it names the nearest one.
+    """
+    of_aligner, of_search = AlignerOptions.__annotations__, SearchOptions.__annotations__
+    for name in options:
+        if name not in of_aligner and name not in of_search:
+            hint = did_you_mean(name, [*of_aligner, *of_search])
+            raise TypeError(f"{verb}() has no option {name!r}{hint}")
+    return (
+        {name: value for name, value in options.items() if name in of_aligner},
+        {name: value for name, value in options.items() if name in of_search},
+    )
 
 
 class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
@@ -378,9 +395,7 @@ def search(
     >>> hit.score, hit.context.frame, hit.hsps[0].query_place, hit.alignment.query.letters
     (44, -1, (21, 1), 'PAWHEAE')
     """
-    given: Mapping[str, Any] = options
-    of_aligner: Any = {key: given[key] for key in given if key not in SearchOptions.__annotations__}
-    of_search: Any = {key: given[key] for key in given if key in SearchOptions.__annotations__}
+    of_aligner, of_search = options_apart("search", options)
     aligner, query = Aligner.for_queries(query, **of_aligner)
     try:
         found: Any = aligner.search(query, database, **of_search)

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 ROOT = Path(__file__).parents[1]
 HANGS_AFTER = 3600  # seconds: a program that is only slow has done everything long before
 SUMMARY = re.compile(
-    r"glsw: (\d+) cells in [\d.]+ s, [\d.e+-]+ GCUPS, engine reference on CPU\n", re.ASCII
+    r"glsw: (\d+) cells in [\d.]+ s, (?:under )?[\d.,]+ GCUPS, engine reference on CPU\n", re.ASCII
 )
 
 

@@ -219,7 +219,7 @@ def test_what_is_refused(options, message):
 
 def test_without_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(ModuleNotFoundError, match=r"need scipy: pip install glsw\[sparse\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"need scipy: pip install 'glsw\[sparse\]'"):
         glsw.neighbors(["WHE"], cutoff=1, engine="reference")
 
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NoReturn
 
 from glsw import __version__
@@ -75,17 +77,26 @@ _EPILOG = (
 def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     """Run a command line, by default that of the process; return the exit status.
 
+    Without any words that is 2, and standard error has the help.
+
     If this is the ``program`` of the process, signals may end it at once when the work is done.
     """
     arguments = argparse.Namespace()
     occupy_standard_streams()
     try:
-        arguments = parsed(sys.argv[1:] if argv is None else argv)
+        words = sys.argv[1:] if argv is None else argv
+        if not words:
+            _parser(False).print_help(sys.stderr)
+            return ERROR
+        arguments = parsed(words)
         if program:
             gc.freeze()
             gc.enable()
         with warnings_in_a_line(), interrupts_raised(program=program):
-            arguments.run(arguments)
+            from glsw.sequences.lines import located
+
+            with located([Path(word) for word in words]):
+                arguments.run(arguments)
     except Served:
         return 0
     except BrokenPipeError:
@@ -162,8 +173,23 @@ class _VerboseVersion(argparse._VersionAction):
 
 
 class _Parser(argparse.ArgumentParser):
+    words: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{message} (see {self.prog} --help)")
+        raise ValueError(f"{message}{self._suggestion(message)} (see {self.prog} --help)")
+
+    def _suggestion(self, message: str) -> str:
+        """Return the choice or option that is nearest to what was typed, "" if none is near."""
+        from glsw.sequences.nearest import did_you_mean
+
+        if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message):
+            return did_you_mean(found[1], re.findall(r"[\w-]+", found[2]))
+        names = (word.partition("=")[0] for word in self.words if word.startswith("--"))
+        for name in names:
+            hint = did_you_mean(name, self._option_string_actions)
+            if hint and name not in self._option_string_actions:
+                return hint if name in message else f"; {name}{hint}"
+        return ""
 
 
 class _CommandParser(_Parser):
@@ -175,7 +201,11 @@ class _CommandParser(_Parser):
         module = importlib.import_module(f"glsw.cli.{command}")
         module.add(self)
         self.set_defaults(run=module.run)
-        return super().parse_known_args(list(_with_negative_numbers(args)), namespace)
+        self.words = list(_with_negative_numbers(args))
+        found, others = super().parse_known_args(self.words, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return found, others
 
 
 def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from glsw.cli.messages import gcups
 from glsw.cli.stream import PlainStream
 from glsw.device.device import DeviceError, devices, open_device
 from glsw.device.info import DeviceInfo
@@ -69,7 +70,7 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
                     stream.flush()
             speeds = {} if device.endless else measured(device)
         if as_text:
-            rates = ", ".join(f"{key} {rate / 1e9:.3g} GCUPS" for key, rate in speeds.items())
+            rates = ", ".join(f"{key} {gcups(rate)}" for key, rate in speeds.items())
             stream.write(f"\n{summary(rows)}; {rates}\n\n")
         tests = [row._asdict() for row in rows]
         reports.append({"device": asdict(info), "tests": tests, "cells_per_second": speeds})

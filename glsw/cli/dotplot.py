@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, check_kind, check_standard_input
-from glsw.cli.messages import progress_bar, say
+from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
@@ -192,9 +192,9 @@ def _cap(text: str) -> Cap:
 
 
 def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:
-    rate = prepared.cells / seconds / 1e9 if seconds else 0
+    rate = prepared.cells / seconds if seconds else 0
     say(
         f"{plot.query.tiles} x {plot.target.tiles} tiles of {plot.side} residues, "
         f"{prepared.cells} cells, alignments: {len(plot.lines)}, in {seconds:.2f} s, "
-        f"{rate:.3g} GCUPS, on {prepared.mapper.device.info.name}{note}"
+        f"{gcups(rate)}, on {prepared.mapper.device.info.name}{note}"
     )

@@ -62,6 +62,18 @@ def say(message: object) -> None:
         pass  # it is closed
 
 
+def gcups(rate: float) -> str:
+    """Return cells per second as text.
+
+    >>> gcups(1.2346e12), gcups(3.21987e9), gcups(7780)
+    ('1,235 GCUPS', '3.22 GCUPS', 'under 0.001 GCUPS')
+    """
+    billions = rate / 1e9
+    if billions < 0.001:
+        return "under 0.001 GCUPS"
+    return f"{billions:,.0f} GCUPS" if billions >= 100 else f"{billions:.3g} GCUPS"
+
+
 def drop(stream: TextIO) -> None:
     """Discard what is in the buffer of a stream: Python flushes it at exit, which would fail."""
     with suppress(OSError, ValueError):

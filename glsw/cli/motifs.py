@@ -12,7 +12,7 @@ from typing import Any
 from glsw.align import Aligner
 from glsw.align3 import Aligner3
 from glsw.cli.cluster import executor_of
-from glsw.cli.messages import progress_bar, say
+from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import cost, count, not_positive, number
@@ -170,11 +170,11 @@ def _write(
 
 def _summary(comparison: Comparison, aligner: Aligner3 | Aligner) -> None:
     cells, seconds = comparison.cells, comparison.seconds
-    rate = cells / seconds / 1e9 if seconds else 0
+    rate = cells / seconds if seconds else 0
     where = aligner.where if isinstance(aligner, Aligner3) else aligner.engine.where
     kind = "triples" if comparison.of == 3 else "pairs"
     say(
-        f"{comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS, "
+        f"{comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {gcups(rate)}, "
         f"engine {aligner.engine.name} on {where}"
     )
 

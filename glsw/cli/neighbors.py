@@ -11,7 +11,7 @@ import numpy as np
 
 from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES, check_kind, check_standard_input, residues
-from glsw.cli.messages import progress_bar, say
+from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination
 from glsw.cli.pairs import aligner_for
@@ -134,7 +134,7 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
         with destination(arguments) as to:
             for text in lines:
                 to.stream.write(text)
-        rate = done / seconds / 1e9 if seconds else 0
+        rate = done / seconds if seconds else 0
         engine = aligner.engine
         if summary:
             for name, hits in zip(names[0], np.diff(found.indptr).tolist(), strict=True):
@@ -143,7 +143,7 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
             summary.ran(engine.label, aligner.where, engine.memory_used)
         say(
             f"{found.nnz} of {found.shape[0] * found.shape[1]} pairs, {done} cells in "
-            f"{seconds:.2f} s, {rate:.3g} GCUPS, engine {engine.label} on {aligner.where}{note}"
+            f"{seconds:.2f} s, {gcups(rate)}, engine {engine.label} on {aligner.where}{note}"
         )
 
 

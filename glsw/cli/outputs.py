@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from glsw.cli.messages import Bar, say
+from glsw.cli.messages import Bar, gcups, say
 from glsw.cli.stream import PlainStream
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
@@ -135,14 +135,14 @@ def write(
                 writing.put(result, len(result) if isinstance(result, SearchResult) else 1)
                 cells += result.cells
                 seconds += result.seconds
-                memory = f", {result.memory / 2**20:.1f} MiB" if result.memory else ""
+                memory = f", {size:.1f} MiB" if (size := result.memory / 2**20) >= 0.05 else ""
                 ran = f", engine {result.engine} on {result.device}{memory}"
         if isinstance(form, Format) and form.footer:
             to.stream.write(form.footer(written))
     bar.close()
-    rate = cells / seconds / 1e9 if seconds else 0
+    rate = cells / seconds if seconds else 0
     resumed = f"; {done} results were there" if done else ""
-    say(f"{cells} cells in {seconds:.2f} s, {rate:.3g} GCUPS{ran}{note}{resumed}")
+    say(f"{cells} cells in {seconds:.2f} s, {gcups(rate)}{ran}{note}{resumed}")
 
 
 def command_line(words: Sequence[str] | None) -> str:

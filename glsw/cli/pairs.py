@@ -83,6 +83,10 @@ def read_inputs(
     two_tracks, note = check_tracks(arguments), ""
     second = [arguments.second_track] if two_tracks else []
     check_standard_input(arguments.query, arguments.target, *second)
+    if is_database(arguments.query):
+        raise ValueError(
+            f"{arguments.query} is a database of makedb: the query comes first, then the database"
+        )
     if two_tracks:
         scoring, queries = read_queries(arguments)
     elif getattr(arguments, "profile", False):

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, cast
 
 import moderngl
@@ -113,7 +114,8 @@ def nothing_opened(refused: list[str]) -> DeviceError:
         remedy += " (a software renderer comes with it), or your GPU's driver with its EGL part"
     else:
         remedy = "your GPU's driver"
-    return DeviceError(f"no OpenGL 3.3 device; tried {tried}; install {remedy}")
+    first = "" if find_spec("pyopal") else "pip install 'glsw[cpu]' for engine 'cpu', or "
+    return DeviceError(f"no OpenGL 3.3 device: {first}install {remedy}; tried {tried}")
 
 
 def gl_function(

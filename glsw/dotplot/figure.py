@@ -28,7 +28,7 @@ _LETTER_INCHES = 0.075  # of a name, about
 def check(path: str | os.PathLike[str]) -> None:
     """Raise ValueError if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise ValueError(f"{path}: pictures need matplotlib: pip install glsw[plot]")
+        raise ValueError(f"{path}: pictures need matplotlib: pip install 'glsw[plot]'")
 
 
 def save(plot: DotPlot, path: str | os.PathLike[str], dpi: int = 160) -> None:

@@ -53,7 +53,7 @@ class Opal:
             import pyopal
             from scoring_matrices.lib import ScoringMatrix  # noqa: F401
         except ImportError as error:
-            raise DeviceError("engine 'cpu' needs pyopal: pip install glsw[cpu]") from error
+            raise DeviceError("engine 'cpu' needs pyopal: pip install 'glsw[cpu]'") from error
         self.version = pyopal.__version__
         self._scoring = scoring
         self._aligners: dict[str, pyopal.Aligner] = {}

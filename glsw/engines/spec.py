@@ -16,6 +16,7 @@ from glsw.engines import ENGINES, Capabilities, Engine, cpu
 from glsw.engines.choose import Auto, engine_of
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
+from glsw.sequences.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from glsw.engines.three import Engine3
@@ -68,7 +69,10 @@ class EngineSpec(NamedTuple):
         """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
         engines = self._engines
         if self.name not in engines:
-            raise ValueError(f"unknown engine {self.name!r}; there are {', '.join(engines)}")
+            hint = did_you_mean(self.name, engines)
+            raise ValueError(
+                f"unknown engine {self.name!r}{hint or ';'} there are {', '.join(engines)}"
+            )
         capabilities: Capabilities = engines[self.name].capabilities
         if self.memory is not None:
             if not capabilities.memory:
@@ -128,7 +132,7 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
         return cpu.Cpu(scoring)
     info = device.info
     if info.software and not quiet:
-        use = "computes searches and pairs" if installed else "is faster: pip install glsw[cpu]"
+        use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
         text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
         warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
     speeds = device.verdicts.speeds  # if it was tested

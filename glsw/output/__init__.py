@@ -16,6 +16,7 @@ from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
 from glsw.sequences.database import Database
+from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Record, Records
 
 _TSV = Format(tsv.write, tsv.HEADER)
@@ -155,11 +156,7 @@ def _write_all(
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
     known = list(known)
-    import difflib
-
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f", did you mean {nearest[0]}?" if nearest else "."
-    return f"unknown {kind} {name!r}{hint} There are {', '.join(known)}"
+    return f"unknown {kind} {name!r}{did_you_mean(name, known) or '.'} There are {', '.join(known)}"
 
 
 __all__ = [

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, TextIO
 
-from glsw.search.fingerprint import Fingerprint, differences
+from glsw.search.fingerprint import Fingerprint, differences, json_object
 from glsw.search.part_file import PartFile
 
 _BUFFER = 1 << 18
@@ -131,7 +131,7 @@ class ResultFile:
         try:
             with self._journal_path.open("rb") as journal:
                 first, *lines = journal.read().split(b"\n")
-            left = json.loads(first)
+            left = json_object(first)
             points = [Point(*map(int, line.split())) for line in lines[:-1]]
             with self.part.open("rb") as part:
                 point = _last_whole(part, points)
@@ -221,7 +221,7 @@ def _last_whole(part: io.BufferedReader, points: list[Point]) -> Point:
     for point in points:
         while size < point.size and (data := part.read(min(_BUFFER, point.size - size))):
             size, crc = size + len(data), zlib.crc32(data, crc)
-        if (size, crc) != (point.size, point.crc):
+        if (size, crc) != (point.size, point.crc) or point.results < last.results:
             break
         last = point
     return last

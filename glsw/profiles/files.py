@@ -50,8 +50,9 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
                 from Bio import AlignIO
 
                 return AlignIO.read(io.StringIO(content), kind)  # type: ignore[no-untyped-call]
-            except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
+            except Exception as error:  # Biopython's readers raise any kind for damaged files
+                reason = " ".join(str(error).split()) or type(error).__name__
+                raise ValueError(f"{path}: no alignment of format {kind}: {reason}") from None
     raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")
 
 

@@ -238,7 +238,10 @@ class Profile:
         found = read_profile(Path(path), scoring, gaps)
         if isinstance(found, Parts):
             return cls(*found)
-        return cls.from_alignment(found, scoring, gaps=gaps)
+        try:
+            return cls.from_alignment(found, scoring, gaps=gaps)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as text, which `read` reads back the same."""

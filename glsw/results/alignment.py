@@ -154,6 +154,9 @@ class Alignment:
         width = self.scoring.alphabet.width
         return biopython_alignment((self.target, self.query), self.coordinates * width, self.score)
 
+    def __repr__(self) -> str:
+        return f"<Alignment: {text.in_a_line(self)}>"
+
     def __str__(self) -> str:
         return text.of_alignment(self)
 

@@ -86,6 +86,9 @@ class Hsp:
             turned.query.annotations["molecule_type"] = "RNA"
         return turned
 
+    def __repr__(self) -> str:
+        return f"<Hsp: {text.in_a_line(self.alignment)}{text.expected(self)}>"
+
     def __str__(self) -> str:
         return text.of_hsp(self)
 
@@ -134,6 +137,10 @@ class Hit:
     def context(self) -> Context:
         """Strand and frame of the query in the best alignment."""
         return self.hsps[0].context
+
+    def __repr__(self) -> str:
+        name = text.short_name(self.target)
+        return f"<Hit {self.rank}: {name}, score {self.score}{text.expected(self)}>"
 
     def __str__(self) -> str:
         return text.of_hit(self)

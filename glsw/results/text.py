@@ -18,6 +18,7 @@ WIDTH = 100
 
 _ROW_WIDTH = 60  # characters of a row in a line of text
 _MAX_HTML_ROWS = 100
+_MAX_NAME = 24  # characters of an id in a repr
 _TITLES = (
     "rank",
     "score",
@@ -108,6 +109,28 @@ def of_hit(hit: Hit) -> str:
     title = visible(f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip())
     hsps = "\n\n".join(of_hsp(hsp, names=False) for hsp in hit.hsps)
     return f"{title} ({len(hit.alignment.target.codes)} letters)\n{hsps}"
+
+
+def in_a_line(alignment: Alignment) -> str:
+    """Return names, places counted from 1, and the score of an alignment."""
+    query, target = (
+        f"{short_name(record)} {first + 1}-{end}"
+        for record, first, end in (
+            (alignment.query, alignment.query_start, alignment.query_end),
+            (alignment.target, alignment.target_start, alignment.target_end),
+        )
+    )
+    return f"{query} with {target}, score {alignment.score}"
+
+
+def expected(found: Hit | Hsp) -> str:
+    """Return the E-value, if there is one, for the end of a line."""
+    return "" if found.evalue is None else f", E-value {found.evalue:.2g}"
+
+
+def short_name(record: Record) -> str:
+    """Return an id, at most its first characters."""
+    return visible(record.id[:_MAX_NAME])
 
 
 def _names(alignment: Alignment) -> list[str]:

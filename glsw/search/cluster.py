@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from glsw.device.device import DeviceError
 from glsw.device.rank import assign
+from glsw.search.fingerprint import json_object
 from glsw.search.local_dask import local_cluster, quiet
 from glsw.search.pool import AnyExecutor
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ADDRESSES = "tcp://HOST:PORT of a Dask scheduler, or its scheduler file; local:N; mpi"
+_TRIES, _SECONDS_BETWEEN_TRIES = 5, 0.1
 
 
 @contextmanager
@@ -67,7 +71,7 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
         raise ValueError(f"cluster {address!r}: expected {ADDRESSES}")
     if find_spec("distributed") is None:
         raise ValueError(
-            f"cluster {address!r} needs the package distributed: pip install glsw[dask]"
+            f"cluster {address!r} needs the package distributed: pip install 'glsw[dask]'"
         )
     if local:
         with local_cluster(int(local[1]), prepare) as client:
@@ -77,6 +81,8 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
 
     dask: Any = distributed  # its classes have no types
     quiet()
+    if scheduler_file:
+        _check_scheduler_file(address)
     try:
         client = dask.Client(**{"scheduler_file" if scheduler_file else "address": address})
     except (OSError, TimeoutError) as error:
@@ -86,6 +92,20 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
         yield client
 
 
+def _check_scheduler_file(path: str) -> None:
+    """Raise ValueError if a file names no scheduler; Dask waits for one that is not there yet."""
+    for _ in range(_TRIES):
+        try:
+            if "://" in json_object(Path(path).read_bytes())["address"]:
+                return
+        except FileNotFoundError:
+            return
+        except (ValueError, KeyError, TypeError):
+            pass
+        time.sleep(_SECONDS_BETWEEN_TRIES)  # it may be written now
+    raise ValueError(f"cluster {path!r}: it names no scheduler of Dask")
+
+
 @contextmanager
 def _ranks(check: Callable[[], str]) -> Iterator[AnyExecutor | None]:
     try:
@@ -93,7 +113,7 @@ def _ranks(check: Callable[[], str]) -> Iterator[AnyExecutor | None]:
         from mpi4py.futures import MPICommExecutor
     except (ImportError, RuntimeError) as error:
         raise ValueError(
-            f"cluster 'mpi' needs an MPI library and the package mpi4py: pip install glsw[mpi] "
+            f"cluster 'mpi' needs an MPI library and the package mpi4py: pip install 'glsw[mpi]' "
             f"({error})"
         ) from None
     from glsw import __version__

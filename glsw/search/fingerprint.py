@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -64,6 +65,21 @@ def fingerprint(
         "scoring": f"{scoring.name} {of_scoring}",
         **{name: str(value) for name, value in settings.items()},
     }
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """Return the object of JSON that an earlier run left; ValueError if it is none.
+
+    >>> json_object(b'{"top": "10"}')
+    {'top': '10'}
+    """
+    try:
+        found = json.loads(data)
+    except RecursionError:
+        raise ValueError("too many brackets") from None
+    if not isinstance(found, dict):
+        raise ValueError("no object of JSON")
+    return found
 
 
 def differences(left: object, wanted: Fingerprint) -> str:

@@ -14,18 +14,21 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from glsw.search.ranking import Ranking
+from glsw.search.fingerprint import json_object
+from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.scan import ScanResult
+from glsw.sequences.database import Database
 
 _HEAD = struct.Struct("<4sIQ")
 _MARKS = _FIRST, _HITS, _LAST = b"glsh", b"hits", b"done"
 _NUMBERS = "<i8"
+_SUMMARY = {"seconds": float, "engine": str, "device": str, "memory": int}
 
 
 class ShardError(ValueError):
@@ -109,19 +112,33 @@ def hits_block(found: Sequence[ScanResult]) -> bytes:
     return packed(_HITS, every.astype(_NUMBERS).tobytes())
 
 
-def results_of(data: bytes, ranking: Ranking) -> Iterator[ScanResult]:
-    """Yield the results of the contexts of a block that `hits_block` made."""
+def results_of(data: bytes, ranking: Ranking, database: Database) -> Iterator[ScanResult]:
+    """Yield the results of the contexts of a block that `hits_block` made.
+
+    ValueError or IndexError if they cannot be results with this database.
+    """
     numbers = np.frombuffer(data, _NUMBERS).astype(np.int64)
     count = int(numbers[0])
-    sizes = numbers[1 : 1 + 3 * count]
-    bounds = (1 + 3 * count + np.cumsum([0, *sizes.tolist()])).tolist()
+    sizes = numbers[1 : 1 + 3 * count].tolist()
+    bounds = list(accumulate(sizes, initial=1 + 3 * count))
+    _check(len(sizes) == 3 * count and min(sizes, default=0) >= 0 and bounds[-1] == len(numbers))
     parts = iter([numbers[start:stop] for start, stop in pairwise(bounds)])
     for hits, cells, places in zip(parts, parts, parts, strict=True):
+        _check((hits >= 0).all() and (target_numbers(hits) < len(database)).all())
+        _check((scores_of(hits) > 0).all())
         if (histogram := ranking.histogram()) is not None:
             filled, counts = np.split(cells, 2)
+            _check((cells >= 0).all() and (counts <= len(database)).all())
             histogram.counts.ravel()[filled] = counts
         found = {number: (start, stop) for number, start, stop in places.reshape(-1, 3).tolist()}
+        for number, (start, stop) in found.items():
+            _check(number >= 0 and 0 <= start < stop <= database.lengths[database.rank[number]])
         yield ScanResult(hits, 0.0, histogram=histogram, places=found or None)
+
+
+def _check(fits: bool | np.bool_) -> None:
+    if not fits:
+        raise ValueError("no results of this database")
 
 
 class ShardFile:
@@ -156,23 +173,46 @@ class ShardFile:
                 if (mark == _FIRST) != (self.size == 0):
                     raise _damaged(path, self.size)
                 if mark == _FIRST:
-                    self.header = json.loads(data)
+                    self.header = _object(path, data, self.size)
                 elif mark == _HITS:
                     self.contexts += int.from_bytes(data[:8], "little")
                 else:
-                    self.summary = json.loads(data)
+                    self.summary = _object(path, data, self.size)
+                    if {name: type(value) for name, value in self.summary.items()} != _SUMMARY:
+                        raise _damaged(path, self.size)
                     break
                 self.size = end
         except ShardError as error:
             self.damage = error
         if not self.summary and not self.damage:
             self.damage = ShardError(f"{path}: it ends at byte {self.size}")
-        first, stop = self.header.get("contexts", (0, 0))
-        if self.summary and self.contexts != stop - first:
+        if self.summary and not self._has_its_contexts():
             self.damage = ShardError(f"{path}: hits of {self.contexts} contexts")
 
-    def results(self, ranking: Ranking) -> Iterator[ScanResult]:
-        """Yield the results of the contexts, whose blocks are read one by one."""
-        for mark, data, _ in blocks(self.path):
+    def _has_its_contexts(self) -> bool:
+        """Whether there are hits of as many contexts as the header says."""
+        match self.header.get("contexts"):
+            case [int(first), int(stop)]:
+                return self.contexts == stop - first
+        return False
+
+    def results(self, ranking: Ranking, database: Database) -> Iterator[ScanResult]:
+        """Yield the results of the contexts, whose blocks are read one by one.
+
+        ShardError if they cannot be results with the database.
+        """
+        at = 0
+        for mark, data, end in blocks(self.path):
             if mark == _HITS:
-                yield from results_of(data, ranking)
+                try:
+                    yield from results_of(data, ranking, database)
+                except (ValueError, IndexError):
+                    raise _damaged(self.path, at) from None
+            at = end
+
+
+def _object(path: Path, data: bytes, at: int) -> dict[str, Any]:
+    try:
+        return json_object(data)
+    except ValueError:
+        raise _damaged(path, at) from None

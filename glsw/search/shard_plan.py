@@ -12,6 +12,8 @@ import numpy.typing as npt
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 
+MAX_SHARDS = 2**16
+"""The most shards of a search."""
 _NEARLY_EVEN = 1.1  # the largest shard compared with the mean
 
 
@@ -58,8 +60,8 @@ def plan(contexts: Sequences, database: Database, count: int) -> list[Shard]:
     >>> [(each.contexts, each.targets) for each in plan(queries, genome, 2)]
     [(slice(0, 2, None), slice(0, 1, None)), (slice(2, 4, None), slice(0, 1, None))]
     """
-    if count < 1:
-        raise ValueError(f"{count} shards: at least 1 expected")
+    if not 1 <= count <= MAX_SHARDS:
+        raise ValueError(f"{count} shards: 1 to {MAX_SHARDS} expected")
     whole = len(contexts.residues) * database.residues
     chosen: list[Shard] = []
     least = 0

@@ -34,12 +34,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from glsw.engines.base import Progress, ignore
 from glsw.results import SearchResult
 from glsw.search.database_search import PreparedSearch
-from glsw.search.fingerprint import Fingerprint, differences, fingerprint
+from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
 from glsw.search.parallel_scan import Merge, scan_database
 from glsw.search.part_file import BusyFileError, PartFile
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.shard_file import ShardError, ShardFile, first_block, hits_block, last_block
-from glsw.search.shard_plan import Shard, plan
+from glsw.search.shard_plan import MAX_SHARDS, Shard, plan
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -281,7 +281,7 @@ def _merged(
     for context in range(len(search.contexts)):
         while waiting and waiting[0][0].contexts.start <= context:
             shard, file = waiting.popleft()
-            active.append((shard, file, file.results(ranking)))
+            active.append((shard, file, file.results(ranking, search.database)))
         active = [each for each in active if context < each[0].contexts.stop]
         merged, seconds = Merge(), 0.0
         for shard, file, results in active:
@@ -347,8 +347,9 @@ def _claim(folder: Path, wanted: Description) -> None:
 def _description(folder: Path) -> Description:
     path = folder / _DESCRIPTION
     with suppress(ValueError, TypeError):
-        found = Description(**json.loads(path.read_bytes()))
-        if isinstance(found.shards, int) and found.shards > 0:
+        found = Description(**json_object(path.read_bytes()))
+        kinds = tuple(map(type, found))
+        if kinds == (dict, int, dict) and 0 < found.shards <= MAX_SHARDS:
             return found
     raise ShardError(f"{path}: damaged")
 

@@ -35,10 +35,16 @@ class UnknownLetterError(ValueError):
     message : str
     advice : str
         The scoring that takes the letters of the sequence, if there is one.
+
+    Attributes
+    ----------
+    place : tuple of (str, str, int), optional
+        Name of the sequence, letter, and position from 1, to find its line in a file.
     """
 
     def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(message, advice)
+        self.place: tuple[str, str, int] | None = None
 
     def __str__(self) -> str:
         return "; ".join(filter(None, self.args))
@@ -246,11 +252,13 @@ alphabet (ACGTRYSWKMBDHVN)
             at = int(np.argmax(strangers)) * self.width
             letter = text[at : at + self.width]
             shown = letter if isinstance(letter, str) else letter.decode("latin-1")
-            raise UnknownLetterError(
+            error = UnknownLetterError(
                 f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
                 f"alphabet ({listing(self.letters)})",
                 _advice(self, data),
             )
+            error.place = name, shown, at + 1
+            raise error
         return np.where(strangers, np.uint8(replacement), codes)
 
     def substituted(self, text: str | bytes) -> list[tuple[int, str]]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.file_names import like_a_file
 from glsw.sequences.records import (
     EncodedRecord,
     Record,
@@ -172,7 +173,7 @@ class _Slices(Sequence[bytes]):
 
 
 def _of_texts(source: Any) -> _Text | None:
-    """Return the letters of a list of text; None if it is of other objects or not ASCII."""
+    """Return the letters of a list of text; None if it is of other objects, files or not ASCII."""
     if isinstance(source, np.ndarray):
         if source.ndim != 1 or source.dtype.kind not in "SU":
             return None
@@ -184,6 +185,8 @@ def _of_texts(source: Any) -> _Text | None:
         try:
             letters = "".join(source).encode("ascii")
         except UnicodeEncodeError:
+            return None
+        if (b"." in letters or b"/" in letters) and any(map(like_a_file, source)):
             return None
     elif kinds == {bytes}:
         letters = b"".join(source)

@@ -10,6 +10,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import blocks
+from glsw.sequences.lines import located
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
@@ -374,6 +376,7 @@ def makedb(
     if seg:
         records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
+        located([FilePath(path) for path in paths]),
         writer.naming(out),
         tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
         writer.appearing(out) as file,

@@ -25,6 +25,7 @@ from glsw.sequences.titles import WHITE, Titles, joined_offsets, offsets_of
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_DATABASE = b"\x89GLSW"
 _FASTQ_RECORDS = 1 << 12  # cut at once
 _LINE_FEED = 10
 
@@ -147,6 +148,8 @@ def _texts(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[bytes]
         yield from _fasta(stream)
     elif start.startswith(b"@"):
         yield from _fastq(stream, file)
+    elif start.startswith(_DATABASE):
+        raise ValueError(f"{file}: not FASTA or FASTQ, but a database of makedb")
     elif start:
         begin = start.splitlines()[0].decode("latin-1")
         raise ValueError(f"{file}: not FASTA or FASTQ, it begins with {begin!a}")

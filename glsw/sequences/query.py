@@ -307,7 +307,7 @@ def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], .
         from pydustmasker import DustMasker, TantanMasker
     except ImportError:
         raise ValueError(
-            "masking low complexity needs pydustmasker 3 or newer: pip install glsw[mask]"
+            "masking low complexity needs pydustmasker 3 or newer: pip install 'glsw[mask]'"
         ) from None
     if alphabet.nucleotides:
         enough = len(letters) >= _SHORTEST_DUST

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.file_names import check_no_file
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.titles import Titles
 
@@ -285,8 +286,8 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     Parameters
     ----------
     source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
-        A str is always letters and a path object always a file. A one-dimensional array of
-        integers is codes.
+        A str is letters and a path object a file; see `check_no_file` for a str that was meant as
+        a file. A one-dimensional array of integers is codes.
     what : str
         Name of the sequences in error messages, and id of those without, for example "query".
     alphabet : Alphabet, optional
@@ -297,7 +298,8 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     TypeError
         If ``source``, or one of its items, is of another kind.
     ValueError
-        From :func:`read`, or if an array has no alphabet or holds other numbers than codes.
+        From :func:`read`, if a str is the name of a file, or if an array has no alphabet or holds
+        other numbers than codes.
 
     Examples
     --------
@@ -307,7 +309,7 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     ['target 1', 'x']
     """
     if is_single(source):
-        return [_record(source, what, alphabet)]
+        return [_record(source, what, alphabet, alone=True)]
     if isinstance(source, os.PathLike):
         with _no_collection():
             return list(read(source))
@@ -370,11 +372,12 @@ def _kind(value: object) -> str:
     return type(value).__name__
 
 
-def _record(item: object, name: str, alphabet: Alphabet | None) -> Record:
+def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool = False) -> Record:
     """Return one sequence as a record."""
     if isinstance(item, Record):
         return item
     if isinstance(item, str):
+        check_no_file(item, name, alphabet, alone=alone)
         return Record(name, "", str(item))
     if isinstance(item, bytes):
         return Record(name, "", item.decode("latin-1"))

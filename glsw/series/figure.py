@@ -28,7 +28,7 @@ def check(path: str) -> None:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"{path}: a figure must be named {', '.join(SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise ValueError(f"{path}: figures need matplotlib: pip install glsw[series]")
+        raise ValueError(f"{path}: figures need matplotlib: pip install 'glsw[series]'")
 
 
 def write(comparison: Comparison, motif: Motif | None, path: str) -> None:

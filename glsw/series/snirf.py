@@ -46,7 +46,7 @@ def read(path: Path, block: int | None = None, time_unit: str | None = None) -> 
     try:
         import h5py
     except ImportError:
-        raise ValueError(f"{path}: .snirf files need h5py: pip install glsw[series]") from None
+        raise ValueError(f"{path}: .snirf files need h5py: pip install 'glsw[series]'") from None
     try:
         with h5py.File(path, "r") as file:
             return _time_series(path, file, block, time_unit)

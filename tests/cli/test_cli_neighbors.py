@@ -84,4 +84,4 @@ def test_without_scipy(
     run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    refused(run, f"{NEIGHBORS} --cutoff 5", "pip install glsw[sparse]", files)
+    refused(run, f"{NEIGHBORS} --cutoff 5", "pip install 'glsw[sparse]'", files)

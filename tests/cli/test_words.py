@@ -97,7 +97,7 @@ def test_messages_have_no_control_characters(
     (files / "bad.fasta").write_text(f">{HOSTILE}\nMK!V\n", encoding="utf-8")
     done = run("search bad.fasta db.fasta --engine reference")
     assert done.status == 2
-    assert done.err.startswith(f"glsw: {SHOWN}: letter '!'")
+    assert done.err.startswith(f"glsw: bad.fasta:2: {SHOWN}: letter '!'")
     assert not CONTROL.search(done.err)
 
 

@@ -272,3 +272,14 @@ def test_local_workers_that_cannot_start(tmp_path: Path) -> None:
     )
     assert ended.returncode == 1
     assert "a Dask worker of this host ended at its start; a script" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"[]", b"{", b"\xff", b"{}", b'{"address": 7}', b'{"address": "no"}', b"[" * 100_000],
+)
+def test_a_broken_scheduler_file(text: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "scheduler.json"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match="it names no scheduler of Dask"), cluster_of(str(path)):
+        pass

@@ -232,7 +232,7 @@ def test_a_short_sequence_against_several_is_a_picture_with_all_names(upright):
 
 def test_pictures_without_matplotlib_are_an_error(plot, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"need matplotlib: pip install glsw\[plot\]"):
+    with pytest.raises(ValueError, match=r"need matplotlib: pip install 'glsw\[plot\]'"):
         plot.write(tmp_path / "plot.png")
 
 

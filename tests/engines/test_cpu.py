@@ -215,7 +215,7 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyopal", None)
     with pytest.raises(DeviceError) as caught:
         Aligner(engine="cpu")
-    assert str(caught.value) == "engine 'cpu' needs pyopal: pip install glsw[cpu]"
+    assert str(caught.value) == "engine 'cpu' needs pyopal: pip install 'glsw[cpu]'"
 
 
 def test_the_library_is_not_imported_before_it_is_needed():

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from program import process, wait_until
 
-from glsw import makedb
+from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
 from glsw.search.ranking import Ranking
 from glsw.search.shard_file import ShardFile
@@ -107,7 +107,8 @@ def test_killed_and_repeated_shards_in_any_order(
 def test_places_in_long_targets_are_kept(run: Run, files: Path) -> None:
     scan(run, SEARCHES["windows"], 2)
     ranking = Ranking(3, 1)
-    found = ShardFile(files / "run" / "0001-of-0002.shard").results(ranking)
+    database = Database.of(read(files / "genome.fasta"), DNA)
+    found = ShardFile(files / "run" / "0001-of-0002.shard").results(ranking, database)
     assert any(each.places for each in found)
 
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from program import ROOT, process
@@ -112,6 +113,29 @@ def test_a_journal_cut_anywhere(
         left(results, journal[:size])
         assert run(f"{SEARCH} --format tsv --resume").status == 0
         assert Path("out").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *(first + b"\n" for first in (b"[]", b"7", b"{", b"\xff", b"[" * 100_000)),
+        *(b"FIRST\n%b\n" % line for line in (b"-1 0 0", b"1 -1 0", b"1 %d 0" % 2**62)),
+        b"FIRST\n1000 0 0\n",
+        b"FIRST\n1 " + b"9" * 10_000 + b" 0\n",
+    ],
+)
+def test_forged_journals(
+    forged: bytes, run: Callable[..., SimpleNamespace], files: Path, moments: list[Any]
+) -> None:
+    run(f"{SEARCH} --format tsv")
+    whole = Path("out").read_bytes()
+    results, journal = moments[-1]
+    left(results, forged.replace(b"FIRST", journal.partition(b"\n")[0]))
+    done = run(f"{SEARCH} --format tsv --resume")
+    if done.status == 2:
+        assert done.err.count("\n") == 1
+    else:
+        assert (done.status, Path("out").read_bytes()) == (0, whole)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")

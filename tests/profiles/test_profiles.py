@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import re
 import shutil
 import subprocess
@@ -214,6 +215,49 @@ def test_errors_say_what_is_wrong() -> None:
         glsw.score(Profile(long, "A" * len(long), BLOSUM62), "MKV")
     with pytest.raises(ValueError, match="edit distances only"):
         glsw.score(profile, "MKV", engine="bit_parallel")
+
+
+CLUSTAL = """CLUSTAL W (1.83) multiple sequence alignment
+
+one             MKVLAWHEAGAWGHEE-MKVL 20
+two             MKVLAWHEAG--GHEEPMKVL 19
+                **********  **** ****
+
+one             HEAG 24
+two             HE-G 22
+                ** *
+"""
+STOCKHOLM = """# STOCKHOLM 1.0
+#=GF ID   family
+one/1-24         MKVLAWHEAGAWGHEE-MKVL
+#=GR one/1-24 SS HHHHHHHHHHHHHHHHHHHHH
+two/3-21         MKVLAWHEAG--GHEEPMKVL
+#=GC SS_cons     HHHHHHHHHHHHHHHHHHHHH
+//
+"""
+
+
+@pytest.mark.parametrize("text", [CLUSTAL, STOCKHOLM])
+def test_mutated_alignments_are_one_line_or_read(text, tmp_path):
+    path, draw = tmp_path / "mutated", random.Random(8)
+    path.write_text(text)
+    assert Profile.read(path).letters.startswith("MKVLAWHEAG")
+    refused = []
+    for _ in range(1500):
+        made = list(text)
+        for _ in range(draw.randint(1, 4)):
+            at = draw.randrange(10, len(made))
+            length = draw.choice([1, 1, 1, 5, 40])
+            made[at : at + length] = draw.choice(
+                ["", "\n", " ", "-", "0", "#", "//\n", "é", "#=GR", "#=GS x", "*", made[at] * 2]
+            )
+        path.write_text("".join(made), encoding="utf-8")
+        try:
+            Profile.read(path)
+        except ValueError as error:
+            refused.append(str(error))
+    assert 0 < len(refused) < 1500
+    assert all(each.startswith(f"{path}: ") and "\n" not in each for each in refused)
 
 
 @pytest.mark.parametrize(

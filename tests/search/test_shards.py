@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
 from glsw.search import shards
 from glsw.search.limits import SearchSettings
-from glsw.search.shard_file import ShardFile
+from glsw.search.shard_file import ShardFile, blocks, packed
 from glsw.search.shards import ShardError, merge, plan, scan_shard
 from glsw.sequences.sections import OpenFile
 
@@ -132,6 +132,88 @@ def test_damage_is_noticed_at_every_byte(tmp_path: Path) -> None:
             merge(search, tmp_path)
         assert not scan_shard(search, 1, 1, tmp_path).was_complete
         merge(search, tmp_path)
+
+
+DEEP = b"[" * 100_000
+NO_OBJECTS = [b"[]", b"7", b"{", b"\xff", DEEP, b'{"contexts": ' + DEEP]
+
+
+def forged(mark: bytes, *changes: tuple[int, int]) -> Callable[[bytes, bytes], bytes]:
+    """Return what changes numbers of the blocks with a mark."""
+
+    def change(found: bytes, data: bytes) -> bytes:
+        if found != mark:
+            return data
+        numbers = np.frombuffer(data, "<i8").copy()
+        for at, value in changes:
+            numbers[at] = value
+        return numbers.tobytes()
+
+    return change
+
+
+def instead(mark: bytes, text: bytes) -> Callable[[bytes, bytes], bytes]:
+    return lambda found, data: text if found == mark else data
+
+
+FORGED = {
+    **{f"header {text[:20]!r}": instead(b"glsh", text) for text in NO_OBJECTS},
+    "contexts of text": instead(b"glsh", b'{"contexts": ["a", "b"]}'),
+    "contexts of one": instead(b"glsh", b'{"contexts": [0]}'),
+    **{f"summary {text[:20]!r}": instead(b"done", text) for text in NO_OBJECTS},
+    "empty summary": instead(b"done", b"{}"),
+    "seconds of text": instead(
+        b"done", b'{"seconds": "1", "engine": "x", "device": "y", "memory": 0}'
+    ),
+    "no numbers": instead(b"hits", b""),
+    "half a number": instead(b"hits", b"\3\0\0\0\0\0\0\0\0"),
+    "contexts -1": forged(b"hits", (0, -1)),
+    "contexts 2^62": forged(b"hits", (0, 2**62)),
+    **{
+        f"size {k} is {size}": forged(b"hits", (k, size))
+        for k in (1, 2, 3)
+        for size in (-1, 2**62, 10)
+    },
+    "sizes that wrap": forged(b"hits", (1, 2**62), (4, 2**62), (7, 2**62)),
+    "hit -1": forged(b"hits", (10, -1)),
+    "hit -2^62": forged(b"hits", (10, -(2**62))),
+    "target 4": forged(b"hits", (10, (2**31 - 1 - 17) << 32 | 4)),
+    "score 0": forged(b"hits", (10, (2**31 - 1) << 32)),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_forged_shards_are_refused(forge: Callable[[bytes, bytes], bytes], tmp_path: Path) -> None:
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES, TARGETS)
+        path = scan_shard(search, 1, 1, tmp_path).path
+        made = [packed(each.mark, forge(each.mark, each.data)) for each in blocks(path)]
+        path.write_bytes(b"".join(made))
+        with pytest.raises(ShardError):
+            list(merge(search, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *NO_OBJECTS,
+        b"{}",
+        b'{"fingerprint": [], "shards": 1, "notes": {}}',
+        b'{"fingerprint": {}, "shards": 1, "notes": []}',
+        b'{"fingerprint": {}, "shards": true, "notes": {}}',
+        b'{"fingerprint": {}, "shards": -1, "notes": {}}',
+        b'{"fingerprint": {}, "shards": 1000000000, "notes": {}}',
+    ],
+)
+def test_forged_descriptions_are_refused(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "search.json").write_bytes(text)
+    with pytest.raises(ShardError, match=r"search\.json: damaged"):
+        shards.description(tmp_path)
+
+
+def test_so_many_shards_are_refused() -> None:
+    with pytest.raises(ValueError, match="1000000000 shards: 1 to 65536 expected"):
+        plan(sequences([3]), database([3]), 10**9)
 
 
 def test_a_shard_under_the_name_of_another_one(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_low_complexity_of_proteins() -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydustmasker", None)
-    message = r"^masking low complexity needs pydustmasker .*: pip install glsw\[mask\]$"
+    message = r"^masking low complexity needs pydustmasker .*: pip install 'glsw\[mask\]'$"
     with pytest.raises(ValueError, match=message):
         Aligner(engine="reference", mask_low_complexity=True)
 

@@ -187,7 +187,10 @@ def test_one_nameless_sequence(source):
 
 def test_a_str_is_letters_and_a_path_a_file(write):
     path = write(FASTA)
-    assert as_records(str(path), what="query")[0].letters == str(path)
+    assert as_records("MKV", what="query")[0].letters == "MKV"
+    with pytest.raises(ValueError, match=r'is the name of a file: Path\(".*"\) reads it'):
+        as_records(f"{path.rename(f'{path}.fasta')}", what="query")
+    path = path.with_name(f"{path.name}.fasta")
     assert [record.id for record in as_records(path, what="query")] == ["a", "b"]
     assert not is_single(path)
 

@@ -471,7 +471,7 @@ def test_without_h5py_it_says_how_to_get_it(
 ) -> None:
     path = snirf()
     monkeypatch.setitem(sys.modules, "h5py", None)
-    expected = re.escape("r.snirf: .snirf files need h5py: pip install glsw[series]")
+    expected = re.escape("r.snirf: .snirf files need h5py: pip install 'glsw[series]'")
     with pytest.raises(ValueError, match=expected):
         read(path)
 

@@ -126,9 +126,12 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
         glsw.neighbors(QUERIES, TARGETS, cutoff=60, engine=e, device=d)
     ),
     "alignments3": lambda e, d: [
-        [list(row) for row in found] for found in islice(alignments3(*THREE, engine=e, device=d), 3)
+        [found[row] for row in range(3)]
+        for found in islice(alignments3(*THREE, engine=e, device=d), 3)
     ],
-    "align3": lambda e, d: [list(row) for row in glsw.align3(*THREE, engine=e, device=d)],
+    "align3": lambda e, d: [
+        found[row] for found in [glsw.align3(*THREE, engine=e, device=d)] for row in range(3)
+    ],
 }
 """Public calls by an engine on a device."""
 

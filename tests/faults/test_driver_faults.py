@@ -560,7 +560,7 @@ def quick_test(monkeypatch):
         without = [patch.object(device_test, "_scorings", lambda: scorings)]
         without.append(patch.object(device_test, "ENGINES", {"scan": Scan}))
         for tests in ("three.proof.tested_of_three", "score_map_proof.tested_maps"):
-            without.append(patch(f"glsw.engines.{tests}", lambda _: ()))
+            without.append(patch(f"glsw.engines.{tests}", return_value=()))
         with ExitStack() as stack:
             for each in without:
                 stack.enter_context(each)

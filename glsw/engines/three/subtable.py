@@ -27,7 +27,7 @@ _PLANS, _PLANNED_TRIPLES = 8, 2**12  # that are kept, and triples of each at mos
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
-_MAY_POLL = "AMD", "ATI", "Intel"
+_MAY_POLL = "AMD", "ATI"
 
 
 class Subtable(Filling):
@@ -82,7 +82,8 @@ class Subtable(Filling):
     def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
         """Return the variants to try on a device: with polling first, where that may be right.
 
-        Drivers of AMD and Intel promise nothing, but let work groups that have begun go on.
+        AMD promises nothing, but its drivers let work groups that have begun go on. Elsewhere that
+        is not known, and on Intel such programs would spill registers.
         """
         if info.software or not info.vendor.startswith(_MAY_POLL):
             return cls.variants

@@ -24,11 +24,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from glsw.cli import main
 from glsw.device.device import Device, open_device
 
 pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
+# How long an example takes says nothing: other work may run on the machine.
+settings.register_profile("glsw", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("glsw")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"

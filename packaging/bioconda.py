@@ -2,7 +2,8 @@
 
 python packaging/bioconda.py dist/glsw-0.1.0.tar.gz build/bioconda
 
-The recipe in the folder beside this file has no checksum. The archive has to be the one that is uploaded to PyPI.
+The recipe in the folder beside this file has no checksum. The archive has to be the one that is
+uploaded to PyPI.
 """
 
 from __future__ import annotations

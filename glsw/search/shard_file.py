@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from glsw.search.part_file import check_regular
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult
 
@@ -47,7 +48,10 @@ def blocks(path: Path, start: int = 0) -> Iterator[Block]:
     ------
     ShardError
         If a block is damaged or cut off.
+    OSError
+        If it is no file to read.
     """
+    check_regular(path, links=True)
     at, mark = start, b""
     while mark != _LAST:
         with path.open("rb") as file:

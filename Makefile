@@ -89,7 +89,7 @@ dist: pages ## build the archives, check them, install each into an empty enviro
 	$(BIN)/python -m hatchling build
 	$(BIN)/twine check --strict dist/*
 	tools/check-dist.sh $(BIN)/python dist/*
-	$(BIN)/python packaging/bioconda.py dist/*.tar.gz
+	$(BIN)/python packaging/bioconda.py dist/*.tar.gz build/bioconda
 
 clean: ## remove everything that make and the tools made
 	rm -rf $(VENV) .vendors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,9 @@
-"""The version and the checksum of a source archive in the recipe for bioconda.
+"""The recipe for bioconda with the version and the checksum of a source archive.
 
-python packaging/bioconda.py dist/glsw-0.1.0.tar.gz
+python packaging/bioconda.py dist/glsw-0.1.0.tar.gz build/bioconda
 
-The archive has to be the one that is uploaded to PyPI.
+The recipe in the folder beside this file has no checksum. The archive has to be the one that is
+uploaded to PyPI.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ RECIPE = Path(__file__).resolve().parent / "bioconda" / "meta.yaml"
 
 
 def main(argv: list[str]) -> int:
-    """Write them."""
-    (archive,) = map(Path, argv)
+    """Write it into a folder."""
+    archive, folder = map(Path, argv)
     version = archive.name.removeprefix("glsw-").removesuffix(".tar.gz")
     values = {"version": version, "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()}
     text = RECIPE.read_text(encoding="utf-8")
     for name, value in values.items():
         text, changed = re.subn(rf'(set {name} = ")[^"]*"', rf'\g<1>{value}"', text)
         assert changed == 1, name
-    RECIPE.write_text(text, encoding="utf-8")
-    print(f"{RECIPE}: {version}, {values['sha256']}")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / RECIPE.name
+    made.write_text(text, encoding="utf-8")
+    print(f"{made}: {version}, {values['sha256']}")
     return 0
 
 

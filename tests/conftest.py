@@ -24,12 +24,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from glsw.cli import main
+from glsw.device import device as device_module
 from glsw.device.device import Device, open_device
 
 pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
+# How long an example takes says nothing: other work may run on the machine.
+settings.register_profile("glsw", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("glsw")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
+MOST_PROGRAMS = 128
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"
     for name in (
@@ -112,6 +118,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
     os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
+
+
+def pytest_runtest_teardown() -> None:
+    """Drop compiled programs when there are many: a software renderer takes a megabyte for each."""
+    for opened in device_module._opened.values():
+        if len(opened.programs) > MOST_PROGRAMS:
+            opened.programs.clear()
 
 
 @pytest.fixture(scope="session")

@@ -210,7 +210,7 @@ def test_alignments_are_those_of_the_oracle(on, engine, scoring):
             assert alignment.score == score_of_rows(alignment, scoring)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.tuples(*[st.text("ABC", max_size=5)] * 3), st.sampled_from(TOYS))
 def test_verbs_agree(words, scoring):
     verbs = Aligner3(scoring, engine="reference")
@@ -447,7 +447,6 @@ def test_batch_of_nothing(aligner):
     assert len(verbs.paths(nothing)) == 0
 
 
-@settings(deadline=None)
 # several processes
 
 

@@ -174,7 +174,7 @@ def related(seed, letters, length):
 # The definition.
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(codes(8), codes(8), toys)
 @example(np.array([0, 0, 0], np.uint8), np.array([0, 0, 0, 0], np.uint8), toy(1, 0, 0, 0))
 def test_reference_equals_the_oracle(query, target, scoring):
@@ -194,7 +194,7 @@ def test_tables_of_any_mask(query, target, scoring, data):
 # The host.
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(codes(25), codes(25), toys, st.sampled_from((0, 20, 100)))
 def test_host_equals_the_reference(query, target, scoring, memory):
     mask = Mask.nothing(len(query))
@@ -314,7 +314,7 @@ def test_each_is_computed_when_asked_for(aligner):
 # Masks on the device.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(codes(40), codes(30)), min_size=1, max_size=5), toys, st.data())
 def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
     """Any sets of pairs, not only those of alignments; rows and columns forbidden as a whole."""

@@ -7,6 +7,7 @@ import shutil
 
 import cases
 import pytest
+from hypothesis import HealthCheck, settings
 from program import ROOT
 from subtests import with_subtests
 
@@ -42,3 +43,17 @@ def test_engine(engine, device, case):
 
 def test_lines_are_short():
     assert max(map(len, TEXT.splitlines())) <= 100
+
+
+def test_property_tests_have_no_deadline():
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
+    files = (ROOT / "tests").rglob("*.py")
+    assert not [path for path in files if re.search(r"@settings\(.*deadline", path.read_text())]
+
+
+def test_system_packages_of_the_tests_are_named():
+    tools = (ROOT / "tools" / "ensure-test-tools.sh").read_text(encoding="utf-8")
+    packages = " ".join(re.findall(r'missing="\$missing (.*?)"', tools)).split()
+    assert packages
+    assert [name for name in packages if f"`{name}`" not in TEXT] == []

@@ -77,7 +77,7 @@ def md_by_letter(found: Alignment) -> str:
 
 @pytest.mark.parametrize("chunk", [1, 20, 2**20])
 @pytest.mark.parametrize("name", SCORINGS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.DataObject) -> None:
     each = data.draw(st.lists(hsps(name), min_size=1, max_size=5))
@@ -120,7 +120,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
         )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(MOVES, st.integers(0, 9), st.integers(0, 9)), max_size=6))
 def test_runs_are_the_paths(paths: list[tuple[list[tuple[int, int]], int, int]]) -> None:
     ends = np.array(

@@ -87,6 +87,18 @@ def test_recipe_of_bioconda_is_that_of_the_project() -> None:
     assert found == dependencies()
 
 
+def test_recipe_of_an_archive_is_a_file_of_its_own(tmp_path: Path) -> None:
+    recipe, archive = PACKAGING / "bioconda" / "meta.yaml", tmp_path / "glsw-1.2.3.tar.gz"
+    before = recipe.read_bytes()
+    archive.write_bytes(b"")
+    words = [sys.executable, PACKAGING / "bioconda.py", archive, tmp_path / "made"]
+    subprocess.run(words, check=True, capture_output=True)
+    made = (tmp_path / "made" / "meta.yaml").read_text(encoding="utf-8")
+    assert 'set version = "1.2.3"' in made
+    assert 'set sha256 = "e3b0c44298fc1c' in made
+    assert recipe.read_bytes() == before
+
+
 def test_container_copies_what_there_is() -> None:
     text = (PACKAGING / "Containerfile").read_text(encoding="utf-8")
     copied = [line.split()[1:-1] for line in text.splitlines() if line.startswith("COPY ")]

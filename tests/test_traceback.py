@@ -76,7 +76,7 @@ def walk_of_tables(query, target, scoring, end):
     return naive.coordinates(path[::-1], end)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(codes(3, 9), codes(3, 9), toy_scorings)
 @example(np.array([0, 1, 0], np.uint8), np.array([0, 1, 1, 0], np.uint8), toy(1, 0, 0, 0))
 def test_equals_the_oracle(query, target, scoring):
@@ -89,7 +89,7 @@ def test_equals_the_oracle(query, target, scoring):
             assert score == naive.path_score(query, target, scoring, coordinates)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(codes(2, 60), codes(2, 60), toy_scorings, st.integers(0, 1000))
 def test_memory_does_not_matter(query, target, scoring, memory):
     """From any cell, not only the best."""

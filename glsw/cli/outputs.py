@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
@@ -20,6 +19,7 @@ from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
+from glsw.sequences.database_writer import same_file
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
@@ -40,20 +40,11 @@ def check_output(output: str, *inputs: str, option: str = "--output") -> None:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} {output}: no permission to write")
     for written in (output, f"{os.path.realpath(output)}.part"):
-        if any(_same_file(written, other) for other in inputs):
+        if any(same_file(written, other) for other in inputs):
             name = "it" if written == output else f"{written}, where results are written first,"
             raise ValueError(f"{option} {output}: {name} is an input, and would be overwritten")
-
-
-def _same_file(path: str, other: str) -> bool:
-    """Return whether a file is that of another path, or standard input ('-')."""
-    try:
-        status = os.stat(path)
-        if other == "-":
-            return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.fstat(0))
-        return os.path.samestat(status, os.stat(other))
-    except OSError:
-        return False
+    if is_replaced(path):
+        ResultFile(path).check()
 
 
 Destination: TypeAlias = ResultFile | PlainStream

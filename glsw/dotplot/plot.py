@@ -145,10 +145,12 @@ class DotPlot:
         ValueError
             For another suffix, and for pictures where matplotlib is not installed.
         """
+        import secrets
+
         check_path(path)
         path = Path(path)
         # The file appears, or replaces the old one, when all is written.
-        part = path.with_name(f"{path.stem}.part{path.suffix}")
+        part = path.with_name(f"{path.stem}.{secrets.token_hex(4)}.part{path.suffix}")
         try:
             self._write(part)
             part.replace(path)

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import NamedTuple, TextIO
 
 from glsw.search.fingerprint import Fingerprint, differences, json_object
-from glsw.search.part_file import PartFile
+from glsw.search.part_file import PartFile, check_regular, open_regular
 
 _BUFFER = 1 << 18
 _SECONDS_BETWEEN_SYNCS = 10.0  # a disk may take 0.1 s for one
@@ -129,11 +129,11 @@ class ResultFile:
         """
         assert self._fingerprint
         try:
-            with self._journal_path.open("rb") as journal:
+            with open(self._journal_path, "rb", opener=open_regular) as journal:
                 first, *lines = journal.read().split(b"\n")
             left = json_object(first)
             points = [Point(*map(int, line.split())) for line in lines[:-1]]
-            with self.part.open("rb") as part:
+            with open(self.part, "rb", opener=open_regular) as part:
                 point = _last_whole(part, points)
         except (FileNotFoundError, ValueError, TypeError):
             return 0
@@ -143,7 +143,13 @@ class ResultFile:
         self._point = point
         return point.results
 
+    def check(self) -> None:
+        """Raise OSError if a link or a pipe is in the place of a file that is to be written."""
+        check_regular(self.part)
+        check_regular(self._journal_path)
+
     def __enter__(self) -> ResultFile:
+        self.check()
         self._raw = PartFile(self.part, self._point.size, self._point.crc)
         try:
             with suppress(OSError):
@@ -184,9 +190,11 @@ class ResultFile:
             *[" ".join(map(str, self._point))][: self._point.results],
         ]
         new = Path(f"{self._journal_path}.new")
-        new.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+        new.unlink(missing_ok=True)
+        with new.open("x", encoding="ascii") as file:
+            file.writelines(f"{line}\n" for line in lines)
         new.replace(self._journal_path)
-        return io.FileIO(self._journal_path, "a")
+        return io.FileIO(self._journal_path, "a", opener=open_regular)
 
     def __exit__(
         self,

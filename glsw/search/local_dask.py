@@ -1,4 +1,9 @@
-"""A Dask cluster on this host: its workers start while this process imports Dask."""
+"""A Dask cluster on this host: its workers start while this process imports Dask.
+
+All its sockets listen on the loopback interface only. Where the package cryptography is installed
+they speak TLS by a certificate that lasts as long as the cluster, so that only its processes get
+in; without it other users of the host could run code on the workers.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from glsw.device.current import DeviceError
@@ -27,6 +33,11 @@ def quiet() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
+def _without_http(node: Any) -> Any:
+    """Return a class of Dask's without its HTTP server, which asks nobody for a password."""
+    return type(node.__name__, (node,), {"start_http_server": lambda *_, **options: None})
+
+
 # in the other processes
 
 
@@ -37,17 +48,17 @@ def _serve(pipe: Connection, number: int, folder: str) -> None:
     import distributed
 
     quiet()
-    make: Any = distributed.Worker  # has no types
+    make = _without_http(distributed.Worker)
     # Dask's profiler would stop the work every 10 ms.
     settings = {"distributed.worker.profile.enabled": False, "temporary-directory": folder}
 
-    async def work(address: str) -> None:
-        options = {"nthreads": 1, "memory_limit": 0, "dashboard": False, "host": _ON_THIS_HOST}
+    async def work(address: str, security: object) -> None:
+        options = {"nthreads": 1, "memory_limit": 0, "host": _ON_THIS_HOST, "security": security}
         async with make(address, name=number, **options) as worker:
             await worker.finished()
 
     with dask.config.set(settings):
-        asyncio.run(work(pipe.recv()))
+        asyncio.run(work(*pipe.recv()))
 
 
 # in this process
@@ -79,15 +90,18 @@ def local_cluster(count: int, prepare: Callable[[], object]) -> Iterator[Client]
 
             quiet()
             dask: Any = distributed  # its classes have no types
-            scheduler = dask.LocalCluster(
-                n_workers=0,
-                host=_ON_THIS_HOST,
-                dashboard_address=":0",  # None stands for a port that may be in use
+            make = dask.Security.temporary if find_spec("cryptography") else dask.Security
+            security = make()
+            options = {"host": _ON_THIS_HOST, "port": 0, "dashboard": False, "security": security}
+            options["protocol"] = "tls://" if security.require_encryption else "tcp://"
+            scheduler = dask.SpecCluster(
+                scheduler={"cls": _without_http(distributed.Scheduler), "options": options},
+                security=security,
                 silence_logs=logging.CRITICAL,
             )
             with scheduler, dask.Client(scheduler) as client:
                 for worker in workers:
-                    worker.join(scheduler.scheduler_address)
+                    worker.join(scheduler.scheduler_address, security)
                 _wait_for(client, workers)
                 for address in client.ncores():
                     future = client.submit(prepare, workers=[address], pure=False)
@@ -127,16 +141,16 @@ class _LocalWorker:
     def _start(self) -> None:
         self._process, self._pipe = spawned(_serve, self._number, self._folder)
 
-    def join(self, address: str) -> None:
+    def join(self, address: str, security: object) -> None:
         """Join the scheduler."""
-        threading.Thread(target=self._follow, args=(address,), daemon=True).start()
+        threading.Thread(target=self._follow, args=(address, security), daemon=True).start()
 
-    def _follow(self, address: str) -> None:
+    def _follow(self, *scheduler: object) -> None:
         from multiprocessing.connection import wait
 
         while True:
             with suppress(OSError):  # it has died
-                self._pipe.send(address)
+                self._pipe.send(scheduler)
             wait([self._process.sentinel])
             with self._lock:
                 if self._ends:

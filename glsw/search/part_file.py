@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 
 class BusyFileError(ValueError):
     """Another process writes the file now."""
+
+
+def check_regular(path: str | os.PathLike[str], links: bool = False) -> None:
+    """Raise OSError if a path is there, and is no regular file or, with ``links``, a link to one.
+
+    A process that opens a pipe may wait for ever.
+    """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path, follow_symlinks=links).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Open a regular file, but no link: the ``opener`` of files that have names of their own."""
+    check_regular(path)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 class PartFile(io.FileIO):
@@ -23,7 +41,7 @@ class PartFile(io.FileIO):
 
     def __init__(self, path: Path, size: int | None = 0, crc: int = 0) -> None:
         self._path = path
-        super().__init__(path, "ab")
+        super().__init__(path, "ab", opener=open_regular)
         try:
             self._lock()
             if size is not None:

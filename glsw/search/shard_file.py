@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glsw.search.fingerprint import json_object
+from glsw.search.part_file import check_regular
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.scan import ScanResult
 from glsw.sequences.database import Database
@@ -50,7 +51,10 @@ def blocks(path: Path, start: int = 0) -> Iterator[Block]:
     ------
     ShardError
         If a block is damaged or cut off.
+    OSError
+        If it is no file to read.
     """
+    check_regular(path, links=True)
     at, mark = start, b""
     while mark != _LAST:
         with path.open("rb") as file:

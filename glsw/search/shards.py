@@ -36,7 +36,7 @@ from glsw.results import SearchResult
 from glsw.search.database_search import PreparedSearch
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
 from glsw.search.parallel_scan import Merge, scan_database
-from glsw.search.part_file import BusyFileError, PartFile
+from glsw.search.part_file import BusyFileError, PartFile, check_regular
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.shard_file import ShardError, ShardFile, first_block, hits_block, last_block
 from glsw.search.shard_plan import MAX_SHARDS, Shard, plan
@@ -346,6 +346,7 @@ def _claim(folder: Path, wanted: Description) -> None:
 
 def _description(folder: Path) -> Description:
     path = folder / _DESCRIPTION
+    check_regular(path, links=True)
     with suppress(ValueError, TypeError):
         found = Description(**json_object(path.read_bytes()))
         kinds = tuple(map(type, found))

@@ -7,6 +7,7 @@ import errno
 import json
 import mmap
 import os
+import stat
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -60,10 +61,20 @@ def check_out(out: str, sources: list[str], force: bool) -> None:
     if not os.path.isfile(out):
         raise ValueError(f"{out}: it is a folder or device, not a file to overwrite")
     for source in sources:
-        if source != "-" and os.path.samefile(source, out):
+        if same_file(out, source):
             raise ValueError(f"{out}: it is an input, and would be overwritten")
     if not force and not is_database(out):
         raise NoDatabaseError(f"{out}: it exists and is no database")
+
+
+def same_file(path: str, other: str) -> bool:
+    """Return whether a regular file is that of another path, or standard input ('-')."""
+    try:
+        status = os.stat(path)
+        found = os.fstat(0) if other == "-" else os.stat(other)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and os.path.samestat(status, found)
 
 
 @contextlib.contextmanager

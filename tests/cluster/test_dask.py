@@ -17,6 +17,7 @@ from typing import Any
 
 import dask
 import distributed
+import psutil
 import pytest
 from dask_processes import ENVIRONMENT, Cluster
 from program import ROOT
@@ -26,7 +27,7 @@ from glsw import Record
 from glsw.device.device import DeviceError
 from glsw.output import FORMATS
 from glsw.results import SearchResult
-from glsw.search import tasks
+from glsw.search import local_dask, tasks
 from glsw.search.cluster import cluster as cluster_of
 from glsw.search.dask_workers import DaskWorker
 from glsw.search.workers import Answer
@@ -245,6 +246,32 @@ def test_local_workers_are_as_many_as_asked_for() -> None:
     with cluster_of("local:1") as client:
         assert isinstance(client, distributed.Client)
         assert len(client.ncores()) == 1
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_local_workers_listen_for_this_host_only(
+    encrypted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listening(pid: int) -> set[tuple[str, int]]:
+        found = psutil.Process(pid).net_connections()
+        return {tuple(each.laddr) for each in found if each.status == psutil.CONN_LISTEN}
+
+    if encrypted:
+        pytest.importorskip("cryptography")
+    else:
+        monkeypatch.setattr(local_dask, "find_spec", lambda name: None)
+    before = listening(os.getpid())
+    with cluster_of("local:2") as client:
+        opened = [listening(os.getpid()) - before]
+        opened += [listening(pid) for pid in client.run(os.getpid).values()]
+        assert [len(each) for each in opened] == [1, 1, 1]
+        assert {host for each in opened for host, _ in each} == {"127.0.0.1"}
+        address = client.scheduler.address
+        assert address.startswith("tls://" if encrypted else "tcp://")
+        if encrypted:
+            other = distributed.Security.temporary()
+            with pytest.raises(OSError, match=r"Timed out|handshake|certificate"):
+                distributed.Client(address, security=other, timeout=1)
 
 
 def test_a_local_worker_that_dies_is_replaced(

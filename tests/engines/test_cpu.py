@@ -242,7 +242,7 @@ def large_cases(draw):
     return cases.Case("large", scoring, Batch.indexed(both, both, *index))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=large_cases())
 def test_large_numbers(case):
     judge(Cpu(case.scoring), case)
@@ -349,7 +349,7 @@ def test_tables_are_for_all_scorings_but_those_with_free_gaps():
         assert scoring.gap_open == 0 or scoring.positional or len(scoring.alphabet) > 26
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_alignments_of_random_pairs_by_tables(data):
     """Few letters, so that many alignments are equally good."""

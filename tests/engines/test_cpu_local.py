@@ -67,7 +67,7 @@ def scorings(draw):
     return draw(st.sampled_from((Scoring.match_mismatch(*numbers), Scoring.blast())))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     scorings(),
     st.integers(0, 2**32),

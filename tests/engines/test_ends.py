@@ -27,7 +27,7 @@ from cases import (
     takes,
     traced_with_any_memory,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 
@@ -157,7 +157,7 @@ def letters(longest, shortest=0):
     )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(letters(7), letters(7), scorings())
 def test_reference_is_the_definition(query, target, scoring):
     assert fill(query, target, scoring)[0].tolist() == table(query, target, scoring)
@@ -166,7 +166,7 @@ def test_reference_is_the_definition(query, target, scoring):
     assert found == best_end(query, target, scoring)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(letters(7), letters(7), scorings(local=True))
 def test_reference_has_insertions_of_their_own(query, target, scoring):
     h = table(query, target, scoring)
@@ -190,7 +190,7 @@ def biopython(scoring):
     return aligner
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(letters(30, 1), letters(30, 1), st.one_of(scorings(), scorings(local=True)))
 def test_reference_equals_biopython(query, target, scoring):
     decode = scoring.alphabet.decode
@@ -382,7 +382,7 @@ def test_trace_with_any_memory(number, name):
             )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(letters(9, 1), letters(9, 1), scorings(), st.integers(0, 100))
 def test_path_is_one_of_biopythons(query, target, scoring, memory):
     ends = Reference(scoring).ends(Batch.pairwise([query], [target]))
@@ -448,7 +448,7 @@ def test_masks_are_for_local_alignments(device, name):
 # Every engine with anything.
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(data=st.data())
 @pytest.mark.parametrize("name", [name for name in ABLE if name != "reference"])
 def test_drawn_cases(device, name, data):

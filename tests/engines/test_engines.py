@@ -9,7 +9,7 @@ import numpy as np
 import parasail
 import pytest
 from cases import CASES, build, judge, label
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 
@@ -259,7 +259,7 @@ def judge_drawn(device, name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
     judge_drawn(device, name, data)
@@ -267,7 +267,7 @@ def test_drawn_cases(device, name, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2000)
 @given(data=st.data())
 def test_many_drawn_cases(device, name, data):
     judge_drawn(device, name, data)

@@ -18,7 +18,7 @@ import pytest
 from Bio.Align import PairwiseAligner
 from cases import AB, array, codes, mutated
 from cases3 import CASES, CORE, WHOLE_CASES, Case, build, judge, label, mostly, same
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 
@@ -796,7 +796,7 @@ def small_cases(draw, longest=12):
     return Case("drawn", scoring, Batch((words,) * 3, chosen))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(case=small_cases(longest=5))
 def test_reference_equals_the_oracle_on_drawn_cases(case):
     expected = [naive3.path(case.triples[t], case.scoring) for t in range(len(case.triples))]
@@ -817,7 +817,7 @@ def judge_drawn(device, name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
     available(name, device)
@@ -826,7 +826,7 @@ def test_drawn_cases(device, name, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1000)
 @given(data=st.data())
 def test_many_drawn_cases(device, name, data):
     available(name, device)

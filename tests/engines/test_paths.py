@@ -8,7 +8,7 @@ import naive
 import numpy as np
 import pytest
 from cases import CASES, Case, build, judge, judge_paths, label, long_pairs_by_blocked
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from subtests import with_subtests
 from test_engines import small_cases
@@ -387,7 +387,7 @@ def judge_drawn(device, name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
     able(device, name)
@@ -396,7 +396,7 @@ def test_drawn_cases(device, name, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2000)
 @given(data=st.data())
 def test_many_drawn_cases(device, name, data):
     able(device, name)

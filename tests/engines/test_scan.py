@@ -175,7 +175,7 @@ def drawn(draw):
 
 
 @pytest.mark.parametrize("configuration", SMALL.items(), ids=lambda value: value[0])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=drawn())
 def test_drawn_cases(device, configuration, case):
     engine, options = configuration[1]

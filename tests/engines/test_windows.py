@@ -39,7 +39,7 @@ def related(random, m, n, letters=2):
     return query, target
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.integers(0, len(SCORINGS) - 1), st.integers(1, 24), st.booleans())
 def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     random, scoring = np.random.default_rng(seed), SCORINGS[which]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shlex
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from program import process, wait_until
+from program import process, refused, wait_until
 
 from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
@@ -102,6 +103,28 @@ def test_killed_and_repeated_shards_in_any_order(
         assert merged.status == 0
         assert _without_command((files / "hits").read_bytes()) == _without_command(whole)
     assert len(whole) > 100
+
+
+@pytest.mark.parametrize("name", ["0001-of-0002.shard", "0001-of-0002.shard.part", "search.json"])
+@pytest.mark.parametrize("resume", ["", " --resume"])
+def test_pipes_in_the_place_of_files(name: str, resume: str, run: Run, files: Path) -> None:
+    search = SEARCHES["fit"]
+    scan(run, search, 2)
+    for each in {"0001-of-0002.shard", name}:
+        (files / "run" / each).unlink(missing_ok=True)
+    os.mkfifo(files / "run" / name)
+    message = f"run/{name}: not a regular file"
+    refused(run, shard(search, 1, 2) + resume, message, files)
+    if not name.endswith(".part"):
+        refused(run, "merge run", message, files)
+
+
+def test_a_link_in_the_place_of_an_unfinished_file(run: Run, files: Path) -> None:
+    (files / "run").mkdir()
+    (files / "precious").write_text("old")
+    part = "run/0001-of-0002.shard.part"
+    (files / part).symlink_to(files / "precious")
+    refused(run, shard(SEARCHES["fit"], 1, 2), f"{part}: not a regular file", files)
 
 
 def test_places_in_long_targets_are_kept(run: Run, files: Path) -> None:

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from program import ROOT, process
+from program import ROOT, process, refused
 
 from glsw import DNA, makedb
 from glsw.output import FORMATS, result_file
@@ -307,6 +307,42 @@ def test_standard_input_is_not_overwritten(files: Path) -> None:
         assert started.returncode == 2
         assert reason in err.decode()
         assert (files / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("words", ["makedb - {}", "makedb db.fasta {} --second-track -"])
+def test_a_database_does_not_overwrite_standard_input(words: str, files: Path) -> None:
+    name = "queries.fasta"
+    before = (files / name).read_bytes()
+    with (
+        (files / name).open() as source,
+        process(f"{words.format(name)} --force", files, stdin=source.fileno()) as started,
+    ):
+        _, err = started.communicate()
+    assert started.returncode == 2
+    assert err == b"glsw: queries.fasta: it is an input, and would be overwritten\n"
+    assert (files / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("resume", ["", " --resume"])
+@pytest.mark.parametrize("name", ["out.part", "out.part.journal"])
+def test_links_and_pipes_in_the_place_of_unfinished_files(
+    name: str, resume: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "precious").write_text("old")
+    (files / name).symlink_to("precious")
+    message = f"{name}: not a regular file"
+    refused(run, SEARCH + resume, message, files)
+    (files / name).unlink()
+    os.mkfifo(files / name)
+    refused(run, SEARCH + resume, message, files)
+
+
+def test_a_link_in_the_place_of_a_new_journal_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("old")
+    (tmp_path / "out.part.journal.new").symlink_to("precious")
+    with ResultFile(tmp_path / "out", dict) as file:
+        file.mark(0)
+    assert (tmp_path / "precious").read_text() == "old"
 
 
 @pytest.mark.parametrize("words", ["", "--no-progress"])

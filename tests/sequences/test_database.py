@@ -27,7 +27,7 @@ from database_bytes import (
     section,
     sections,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glsw.scoring.scoring import Scoring
@@ -106,7 +106,6 @@ def test_records_keep_their_order_and_codes_are_sorted(source, out):
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_any_records_come_back(tmp_path_factory, data):
     alphabet = data.draw(st.sampled_from([PROTEIN, DNA, CODONS]))
     words = st.lists(st.sampled_from(alphabet.letters), max_size=9).map("".join)

@@ -47,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="on: all parts of a table are computed at once and wait for one another, which is "
         "faster; if the device does not let them go on, there is a warning, and off is used; off: "
         "parts that need one another are computed one after the other; auto: on with NVIDIA's "
-        "driver (auto)",
+        "driver, and AMD's once it has proved itself (auto)",
     )
     add_output(
         parser,

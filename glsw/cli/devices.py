@@ -50,7 +50,7 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
 
     DeviceError if a test failed.
     """
-    from glsw.engines.device_test import measured, summary, tested
+    from glsw.engines.device_check import measured, summary, tested
 
     reports: list[dict[str, Any]] = []
     failed = 0
@@ -68,10 +68,10 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
                     words = f"{row.engine:13} {row.variant:31} {row.work:34} {milliseconds}"
                     stream.write(f"{words}  {row.verdict}\n")
                     stream.flush()
-            speeds = {} if device.endless else measured(device)
+            speeds = measured(device)
         if as_text:
             rates = ", ".join(f"{key} {gcups(rate)}" for key, rate in speeds.items())
-            stream.write(f"\n{summary(rows)}; {rates}\n\n")
+            stream.write(f"\n{'; '.join(filter(None, (summary(rows), rates)))}\n\n")
         tests = [row._asdict() for row in rows]
         reports.append({"device": asdict(info), "tests": tests, "cells_per_second": speeds})
     if form == "json":

@@ -242,6 +242,11 @@ class Device(ThreadSafeContext):
             raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
         self.ctx.finish()
 
+    def wait(self) -> None:
+        """Wait as `finish` where that is bounded, before something else waits without a bound."""
+        if self.patience is not None:
+            self.finish()
+
     @property
     def verdicts(self) -> Verdicts:
         """What is known of its programs."""

@@ -44,6 +44,7 @@ class Readback:
         total = sum(size for _, size in wanted)
         worth = not self._device.info.software and _LEAST_BYTES <= total <= _MOST_BYTES
         if not worth or not self._has_room(total):
+            self._device.wait()
             found = [
                 np.frombuffer(buffer.read(size) if size else b"", np.uint8)
                 for buffer, size in wanted

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +59,13 @@ class Verdicts:
         A program that another process began with, and that ended this process, did not end.
         """
         verdict = self._known["verdicts"].get(family)
+        if verdict is not None and verdict.startswith(_BEGUN):
+            self._known = self._read()  # it may have ended since then
+            verdict = self._known["verdicts"].get(family)
         if verdict is None or not verdict.startswith(_BEGUN):
             return verdict
-        return None if _is_alive(int(verdict.removeprefix(_BEGUN))) else ENDLESS
+        process, _, machine = verdict.removeprefix(_BEGUN).partition(" on ")
+        return None if machine != _machine() or _is_alive(int(process)) else ENDLESS
 
     def put(self, family: str, verdict: str) -> None:
         """Keep the verdict on a family."""
@@ -67,7 +73,7 @@ class Verdicts:
 
     def begin(self, family: str) -> None:
         """Note that this process tries a family: if it does not come back, nobody tries again."""
-        self._keep("verdicts", family, f"{_BEGUN}{os.getpid()}")
+        self._keep("verdicts", family, f"{_BEGUN}{os.getpid()} on {_machine()}")
 
     def forget(self, family: str) -> None:
         """Keep no verdict on a family."""
@@ -150,6 +156,15 @@ def _version() -> str:
     folders = root(), root() / "lib"
     changed = max(entry.stat().st_mtime_ns for each in folders for entry in os.scandir(each))
     return f"{glsw.__version__} {changed}"
+
+
+@cache
+def _machine() -> str:
+    """Return what tells this start of this machine from others, which have other processes."""
+    start = ""
+    with suppress(OSError):
+        start = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{platform.node()} {start}".strip()
 
 
 def _is_alive(process: int) -> bool:

@@ -35,7 +35,7 @@ def check_range(
     if wrong.any():
         at = np.unravel_index(int(wrong.argmax()), wrong.shape)
         value, low, high = (int(np.broadcast_to(x, wrong.shape)[at]) for x in (found, least, most))
-        raise impossible(engine, f"{what} {value} where {low} to {high} is possible")
+        raise impossible(engine, f"{what} {value} where {low} to {high} are possible")
 
 
 def highest(scores: npt.NDArray[np.int32]) -> int:

@@ -119,6 +119,8 @@ class AnyEngine(ABC):
     capabilities: Capabilities = Capabilities()
     variants: ClassVar[tuple[Variant, ...]] = (USUAL,)
     """The variants to try in turn on a device, see `glsw.engines.proof`."""
+    variant: Variant = USUAL
+    """The variant that it is, where the router has chosen one."""
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
 
@@ -249,7 +251,7 @@ class Engine(AnyEngine):
         return 0.0
 
     def agrees(self, batch: Batch) -> bool:
-        """Tell whether what only this engine computes of pairs is what the host computes."""
+        """Tell whether what only this engine computes agrees with the host."""
         return True
 
     def get_ready(self, queries: Sequences, residues: int) -> None:

@@ -296,11 +296,11 @@ class Auto(ScanningRouter):
 
     def _replace(self, fault: UnprovedError) -> None:
         """Go on with the next variant of an engine that is wrong here, or else without it."""
-        kind = next(each for each in self._engines if each.name == fault.engine)
+        kind = ENGINES[fault.engine]
         turn = self._turns.get(kind, 0) + 1
         self._proved.clear()
         self._cutting = None
-        del self._engines[kind]
+        self._engines.pop(kind, None)
         variants = kind.variants_on(self.device.info)
         if turn < len(variants) and not self.device.endless:
             self._turns[kind] = turn
@@ -330,7 +330,10 @@ class Auto(ScanningRouter):
         for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                engine = self._use(ENGINES[self._usable(name)])
+                kind = ENGINES[self._usable(name)]
+                engine = self._use(kind)
+                if not kind.capabilities.requires:  # one that leaves nothing to this again
+                    engine = kind(self.scoring)
                 self._prove(engine, "score", pairs)
                 found[chosen] = score = engine.best(pairs, False, progress).score
                 check_scores(engine, pairs, score)
@@ -493,7 +496,7 @@ def engine_of(
     if not proves:
         return kind(scoring, device, **options)
     return proved(kind, scoring, device, **options) or Auto(
-        scoring, device, proves=True, faulty=[kind.name]
+        scoring, device, memory=options.get("memory"), proves=True, faulty=[kind.name]
     )
 
 

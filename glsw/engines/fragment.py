@@ -288,6 +288,7 @@ class Fragment(Engine):
 
     def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> BestCells:
         """Read the best cell of each pair, which has flowed to its last tile."""
+        self.device.wait()
         column = last.read(
             viewport=(quad.rows - 1, 0, 1, len(quad.batch)),
             components=quad.components,

@@ -192,14 +192,14 @@ class Storage:
     def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         """Read the first values of a buffer."""
         kind = np.dtype(dtype)
-        if self._device_of_buffers.patience is not None:
-            self._device_of_buffers.finish()
+        self._device_of_buffers.wait()
         data = self._buffers[binding].read(count * kind.itemsize) if count else b""
         self._device_of_buffers.check("reading results")
         return np.frombuffer(data, kind)
 
     def download_into(self, binding: Binding, array: npt.NDArray[Any]) -> None:
         """Fill a contiguous array from the start of a buffer."""
+        self._device_of_buffers.wait()
         if array.size:
             self._buffers[binding].read_into(array, array.nbytes)
         self._device_of_buffers.check("reading results")

@@ -39,10 +39,10 @@ from glsw.traceback import trace
 if TYPE_CHECKING:
     from glsw.engines.base import AnyEngine, Engine, Variant
 
-ProofTask = Literal["score", "ends", "alignment", "masked"]
-"""What an engine proves: its tasks, and alignments of pairs with masks."""
+ProofTask = Literal["score", "ends", "alignment", "masked", "table"]
+"""What an engine proves: its tasks, alignments with masks, and tables of three sequences."""
 PATIENCE = 10.0
-"""Seconds after which a program that computes a small batch does not end."""
+"""Seconds after which a program that computes a small batch is taken not to end."""
 _SOFTWARE_FACTOR = 30  # of the patience with software renderers: they may compile meanwhile
 _LONGEST = 540  # residues of sequences, of which parts are used
 _PLAIN = ((0, 1), (4, 2), (0, 3), (20, 7), (50, 8), (0, 9), (95, 15), (118, 17))
@@ -60,14 +60,15 @@ _SIDES = len(_USUAL_LENGTHS)
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _MASKED = 2  # pairs of which the second alignment is computed too
 _SEED = 2006
-_FAULTS = (
+FAULTS = (
     moderngl.Error,
     DeviceError,
     ShaderError,
     ArithmeticError,
     AssertionError,
-    IndexError,
-    MemoryError,
+    LookupError,
+    RuntimeError,
+    TypeError,
     ValueError,
 )
 """What a device that computes wrong numbers, or does not compile, may bring about."""
@@ -117,10 +118,8 @@ class Size(NamedTuple):
     def each_of(cls, pairs: Batch | tuple[Sequences, Sequences]) -> list[Size]:
         """Return the sizes of the pairs of a batch, or of some sequences, each with each."""
         if not isinstance(pairs, Batch):
-            sides = (
-                {bisect_left(_BOUNDS, n) for n in set(each.lengths.tolist())} for each in pairs
-            )
-            return [cls(*each) for each in product(*map(sorted, sides))]
+            sides = (np.unique(np.searchsorted(_BOUNDS, each.lengths)).tolist() for each in pairs)
+            return [cls(*each) for each in product(*sides)]
         shortest, longest = (cls.of(*lengths) for lengths in pairs.extent.tolist())
         if shortest == longest:
             return [longest] * (len(pairs) > 0)
@@ -311,6 +310,8 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
+        if self.device.endless:
+            raise UnprovedError(engine.name, ENDLESS)
         verdicts = self.device.verdicts
         key = f"{engine.name}: {family}"
         verdict = verdicts.get(key)
@@ -318,7 +319,7 @@ class Proofs:
             verdicts.begin(key)
             try:
                 verdict = self.tried(trial)
-            except DeviceMemoryError:  # too little for the work, which may be more than is asked
+            except (DeviceMemoryError, MemoryError):  # for work that may be more than is asked
                 verdicts.forget(key)
                 return
             except BaseException:
@@ -331,7 +332,7 @@ class Proofs:
     def tried(self, trial: Callable[[], bool]) -> str:
         """Return the verdict of a trial."""
         if self.device.endless:
-            return ENDLESS
+            return "not tried: the device hangs"
         try:
             with _bounded(self.device), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -339,9 +340,11 @@ class Proofs:
         except EndlessError:
             self.device.endless = True
             return ENDLESS
-        except DeviceMemoryError:
+        except (DeviceMemoryError, MemoryError):
             raise
-        except _FAULTS as error:
+        except FAULTS as error:
+            if self.device.closed:  # it has lost its context, perhaps by the work of others
+                raise
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
 
     def require_task(

@@ -1,4 +1,4 @@
-"""What `reference` computes of the work of proofs, of the scorings that commands use by default.
+"""What `reference` computes for the work of proofs, with the scorings that commands use by default.
 
 The reference takes some hundredths of a second for the work of a proof, see `glsw.engines.proof`.
 So its results for the usual scorings are in a file, which a test compares with the reference, and

@@ -166,25 +166,24 @@ class ScanningRouter(Engine):
         remaining = iter(tasks)
         begun: deque[TaskT] = deque()
 
-        def beginning(again: list[TaskT]) -> Iterator[TaskT]:
-            for task in chain(again, remaining):
+        def beginning(left: Iterator[TaskT]) -> Iterator[TaskT]:
+            for task in left:
                 begun.append(task)
                 yield task
 
-        again: list[TaskT] = []
         while True:
             try:
-                for found in compute(beginning(again)):
+                for found in compute(beginning(remaining)):
                     begun.popleft()
                     yield found
                 return
             except UnprovedError as fault:
                 self._replace(fault)
-                again = list(begun)
+                remaining = chain(list(begun), remaining)
                 begun.clear()
 
     def _replace(self, fault: UnprovedError) -> None:
-        """Go on with another form of an engine that is wrong here, or without it."""
+        """Go on with another variant of an engine that is wrong here, or without it."""
         raise NotImplementedError
 
     def _when_busy(self) -> Iterator[tuple[Sequences, Sequences]]:

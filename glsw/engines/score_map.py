@@ -275,6 +275,7 @@ class ScoreMap(Blocked):
         self._pass(table, self._border(n), rows, progress=progress)
         found = {}
         for k in range(1, parts):
+            self.device.wait()
             words = np.frombuffer(kept.read(self._word * n, offset=k * size), np.int32)
             if self._narrow:
                 words = np.stack([words >> 16, words << 16 >> 16], axis=1)

@@ -18,7 +18,7 @@ from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.scoring.scoring import Scoring
 
 if TYPE_CHECKING:
-    from glsw.engines.device_test import Tested
+    from glsw.engines.device_check import Tested
 
 _LONGEST = 200  # residues of the work
 _SIDES = 8, 64  # of tiles, where a device is tested
@@ -46,8 +46,8 @@ def prove_map(engine: ScoreMap, tile: MapTile, value: Value, cap: int) -> None:
 
 
 def tested_maps(device: Device) -> Iterator[Tested]:
-    """Yield the tests of score maps, see `glsw.engines.device_test`."""
-    from glsw.engines.device_test import Tested
+    """Yield the tests of score maps, see `glsw.engines.device_check`."""
+    from glsw.engines.device_check import Tested
 
     scoring = Scoring.nucleotide()
     proofs = Proofs(device)

@@ -1,6 +1,6 @@
 // The values that enter the columns of an invocation from the left in one row: H of the column
-// before them
-// and E of the first. An invocation has COLUMNS columns, in the order of lane(), and gives of them
+// before them and E of the first. An invocation has COLUMNS columns, in the order of lane(), and
+// gives of them
 //   last.x   H' of the last          H' = begin().h, all but E
 //   last.y   E behind the last, when no gap enters from the left
 // and all give `side`, the same for what lies left of the group. E is a prefix maximum,

@@ -38,8 +38,8 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
 from glsw.device.fence import Fence
 from glsw.device.shader import ComputeProgram
-from glsw.device.verdicts import Verdicts
-from glsw.engines import ENGINES, device_test, proof, score_map_proof, spec
+from glsw.device.verdicts import Verdicts, _machine
+from glsw.engines import ENGINES, device_check, proof, score_map_proof, spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Storage
 from glsw.engines.lanes import geometries
@@ -451,7 +451,7 @@ def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path)
     usual = next(key for key in kept if key.endswith("usual"))
     with process("--version", tmp_path) as ended:
         ended.communicate()
-    Verdicts(device.info, folder).put(usual, f"begun by process {ended.pid}")
+    Verdicts(device.info, folder).put(usual, f"begun by process {ended.pid} on {_machine()}")
     with driver(device, RIGHT, folder):
         found, (line, *_) = called(RIGHT, device)
     assert found == right(RIGHT.call)
@@ -463,7 +463,7 @@ def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path)
 def test_a_program_that_another_process_is_trying_is_tried(device, tmp_path):
     with process("search", tmp_path, code="import time; time.sleep(600)") as running:
         verdicts = Verdicts(device.info, tmp_path / "devices")
-        verdicts.put("diagonal: score", f"begun by process {running.pid}")
+        verdicts.put("diagonal: score", f"begun by process {running.pid} on {_machine()}")
         assert verdicts.get("diagonal: score") is None
         running.kill()
 
@@ -550,15 +550,15 @@ def test_the_command_line_says_it_in_a_line(device, run, files):
 @pytest.fixture
 def quick_test(monkeypatch):
     """``glsw devices --test`` of one engine, with short measurements."""
-    monkeypatch.setattr(device_test, "_SECONDS", 1e-9)
-    monkeypatch.setattr(device_test, "_TARGETS", 20)
+    monkeypatch.setattr(device_check, "_SECONDS", 1e-9)
+    monkeypatch.setattr(device_check, "_TARGETS", 20)
     some = {name: ENGINES[name] for name in ("scan", "lanes", "cpu")}
     scorings = {"protein": glsw.Scoring.blast()}
-    real = device_test.tested
+    real = device_check.tested
 
     def tested(device: Device) -> Any:
-        without = [patch.object(device_test, "_scorings", lambda: scorings)]
-        without.append(patch.object(device_test, "ENGINES", {"scan": Scan}))
+        without = [patch.object(device_check, "_scorings", lambda: scorings)]
+        without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
         for tests in ("three.proof.tested_of_three", "score_map_proof.tested_maps"):
             without.append(patch(f"glsw.engines.{tests}", return_value=()))
         with ExitStack() as stack:
@@ -566,8 +566,8 @@ def quick_test(monkeypatch):
                 stack.enter_context(each)
             yield from real(device)
 
-    monkeypatch.setattr(device_test, "tested", tested)
-    monkeypatch.setattr(device_test, "ENGINES", some)
+    monkeypatch.setattr(device_check, "tested", tested)
+    monkeypatch.setattr(device_check, "ENGINES", some)
 
 
 @pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])
@@ -578,7 +578,7 @@ def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, 
     with driver(device, fault, files / "devices"):
         done = run(f"devices --test --device {device.info.index} --format {form}")
         speeds = device.verdicts.speeds
-        tests = list(device_test.tested(device))
+        tests = list(device_check.tested(device))
     assert done.status == 2 * wrong
     failed = sum(row.verdict != "right" for row in tests)
     assert wrong == bool(failed)

@@ -183,6 +183,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
         buffer.write(np.array([0, room], np.uint32).tobytes())
         _dispatch(engine, layout, jobs)
         device.ctx.memory_barrier()
+        engine.device.wait()
         (count,) = np.frombuffer(buffer.read(4), np.uint32).tolist()
         check_range(engine, "a number of pairs of", count, 0, layout.scores)
         if count <= room:

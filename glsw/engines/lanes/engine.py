@@ -382,7 +382,7 @@ class Lanes(PackingEngine):
         if self.proofs is None:
             return
         for geometry in set(geometries) - self._proved:
-            macros = geometry.defines | self._defines
+            macros = self._defines | geometry.defines
             words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
             trial = partial(trial_of, self.proofs, self, geometry)
             self.proofs.require(self, f"{words}, {family_of(self.scoring)}", trial)

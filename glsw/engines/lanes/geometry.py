@@ -96,7 +96,7 @@ class Geometry:
 
     @property
     def handed(self) -> int:
-        """Bytes of shared memory for what lanes hand on, also where shuffles may turn out wrong."""
+        """Bytes of shared memory for what lanes hand on; shuffles may turn out to be unusable."""
         return 2 * self.step * self.border * self.workgroup if self.chain > 1 else 0
 
     @property

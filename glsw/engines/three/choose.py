@@ -73,8 +73,11 @@ class Auto3(Engine3):
             same = [made for (each, _), made in self._engines.items() if each is kind]
             options = self._options | (self._polling if kind is Subtable else {})
             if self._proves:
-                made = proved3(kind, task, self.scoring, self.device, **options)
+                known = same[-1] if same else None
+                made = proved3(kind, task, self.scoring, self.device, known, **options)
                 self._engines[kind, task] = made or Reference3(self.scoring)
+                if made is None and kind is self._kind:
+                    self._label = f"auto: {Reference3.name}"
             else:
                 self._engines[kind, task] = (
                     same[0] if same else kind(self.scoring, self.device, **options)
@@ -99,7 +102,7 @@ class Auto3(Engine3):
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`."""
-        return self._cells.tables(triples, progress=progress)
+        return self._engine(self._kind, "table").tables(triples, progress=progress)
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best alignment of each triple, see `Engine3.paths`."""

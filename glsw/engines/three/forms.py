@@ -187,8 +187,8 @@ _AFFINE = [TileShape(2, *lanes, 1) for lanes in ((16, 16), (16, 8), (8, 8), (8, 
 def is_nvidia(info: DeviceInfo) -> bool:
     """Tell whether a device has NVIDIA's own driver.
 
-    Work groups that have begun go on there, also while others wait for them. Nobody else promises
-    that or was seen to do it.
+    Work groups that have begun go on there, also while others wait for them. No vendor promises
+    that; elsewhere it has to be proved, see `Subtable.variants_on`.
     """
     return info.vendor.startswith("NVIDIA") and not info.software
 

@@ -20,7 +20,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
 if TYPE_CHECKING:
-    from glsw.engines.device_test import Tested
+    from glsw.engines.device_check import Tested
 
 Engine3T = TypeVar("Engine3T", bound=Engine3)
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
@@ -45,10 +45,13 @@ def awkward_triples(scoring: Scoring3, *, backwards: bool = False) -> Batch:
     return Batch.of(triples)
 
 
-def holds(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
-    """Compute awkward triples by an engine, and compare with the reference."""
+def holds(proofs: Proofs, engine: Engine3, task: ProofTask, *, surely: bool = True) -> bool:
+    """Compute awkward triples by an engine, and compare with the reference.
+
+    If ``surely``, work groups that wait for others must not have waited in vain.
+    """
     polling = engine.polling
-    return _right(proofs, engine, task) and engine.polling == polling
+    return _right(proofs, engine, task) and (not surely or engine.polling == polling)
 
 
 def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
@@ -59,6 +62,10 @@ def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
     if task == "masked":
         disjoint = proofs.expected(scoring, "disjoint", lambda: _disjoint(reference, triples))
         return bool(_disjoint(engine, triples) == disjoint)
+    if task == "table":
+        tables = proofs.expected(scoring, "tables", lambda: list(reference.tables(triples)))
+        list(engine.tables(before))
+        return all(map(np.array_equal, engine.tables(triples), tables))
     if task != "alignment":
         expected: Any = proofs.expected(scoring, "ends", lambda: reference.ends(triples))
         engine.ends(before)
@@ -80,16 +87,34 @@ def _disjoint(engine: Engine3, triples: Batch) -> list[tuple[int, int, list[int]
 
 
 def proved3(
-    kind: type[Engine3T], task: ProofTask, scoring: Scoring3, device: Device, **options: Any
+    kind: type[Engine3T],
+    task: ProofTask,
+    scoring: Scoring3,
+    device: Device,
+    known: Engine3 | None = None,
+    **options: Any,
 ) -> Engine3T | None:
-    """Return an engine in the first variant that does a task right on a device, if one does."""
+    """Return an engine in the first variant that does a task right on a device, if one does.
+
+    It is the ``known`` one if that is of this variant. Options go before those of variants.
+    """
     proofs = proofs_of(device)
-    variants = kind.variants_on(device.info)
+    asked = "".join(f", {key} {options[key]}" for key in options if key != "memory")
+    variants = [
+        variant
+        for variant in kind.variants_on(device.info)
+        if all(options.get(key, value) == value for key, value in variant.options.items())
+    ]
     for number, variant in enumerate(variants):
-        made = kind(scoring, device, **(variant.options | options))
+        if isinstance(known, kind) and known.variant == variant:
+            made = known
+        else:
+            made = kind(scoring, device, **(variant.options | options))
+            made.variant = variant
         try:
-            family = f"three sequences, {task}, {_family(scoring)}, {variant.name}"
-            proofs.require(made, family, partial(holds, proofs, made, task))
+            family = f"three sequences, {task}, {_family(scoring)}, {variant.name}{asked}"
+            trial = partial(holds, proofs, made, task, surely="polling" not in options)
+            proofs.require(made, family, trial)
             return made
         except UnprovedError as fault:
             if variant.optional:
@@ -101,8 +126,8 @@ def proved3(
 
 
 def tested_of_three(device: Device) -> Iterator[Tested]:
-    """Yield the tests of all engines of three sequences, see `glsw.engines.device_test`."""
-    from glsw.engines.device_test import Tested
+    """Yield the tests of all engines of three sequences, see `glsw.engines.device_check`."""
+    from glsw.engines.device_check import Tested
     from glsw.engines.three import ENGINES3
 
     proofs = Proofs(device)
@@ -136,10 +161,10 @@ def _tasks(kind: type[Engine3], local: bool) -> tuple[ProofTask, ...]:
     """Return the tasks to prove: scores are computed as ends are."""
     tasks: tuple[ProofTask, ...] = kind.capabilities.tasks
     more: tuple[ProofTask, ...] = ("masked",) if local and "alignment" in tasks else ()
-    return (*(task for task in tasks if task != "score"), *more)
+    return (*(task for task in tasks if task != "score"), *more, "table")
 
 
 def _family(scoring: Scoring3) -> str:
     gaps = "linear" if scoring.linear else "affine"
-    mode = "local" if scoring.local else "end to end"
-    return f"{scoring.scheme}, {gaps}, {mode}, {len(scoring.alphabet)} letters"
+    more = f", two gaps {scoring.gap_gap}" if scoring.gap_gap else ""
+    return f"{scoring.scheme}, {gaps}{more}, {scoring.mode}, {len(scoring.alphabet)} letters"

@@ -59,7 +59,8 @@ class Subtable(Filling):
         Sub-tables between two kept planes when alignments are computed in parts; by default
         directions are kept as long as they fit the memory.
     polling : bool, optional
-        Whether tiles wait for the sides of others; by default on devices of NVIDIA.
+        Whether tiles wait for the sides of others; by default on devices of NVIDIA,
+        and of AMD where the router has had it proved.
     most_polls : int
         How often a tile asks for the same sides, before it has waited in vain; by default for some
         seconds.

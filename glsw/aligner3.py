@@ -57,7 +57,8 @@ class Aligner3(PoolUser):
     polling : bool, optional
         Whether all parts of a table are computed at once and wait for one another, which is faster
         and needs a device that lets every work group which has begun go on. By default on devices
-        of NVIDIA, and of AMD once they have proved themselves. If it fails there is a warning, and the table is computed part by part.
+        of NVIDIA, and of AMD once they have proved themselves. If it fails there is a warning, and
+        the table is computed part by part.
 
     Raises
     ------

@@ -7,6 +7,8 @@ which ``python -m glsw.engines.proof_expected`` writes anew when the work has ch
 
 from __future__ import annotations
 
+import json
+import math
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,7 @@ from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
-FILE = Path(__file__).with_suffix(".npz")
+FILE = Path(__file__).with_suffix(".npy")
 
 
 def usual_scorings() -> tuple[Scoring, ...]:
@@ -41,7 +43,7 @@ def digest(scoring: object) -> str:
 
 def of(scoring: object, what: str) -> Any:
     """Return what the reference computes, None if the file does not say."""
-    known, name = _stored(), f"{digest(scoring)} {what}"
+    known, name = stored(), f"{digest(scoring)} {what}"
     if f"{name} score" in known:
         return Ends(known[f"{name} score"], known[f"{name} end"])
     if f"{name} runs" in known:
@@ -68,15 +70,31 @@ def packed(scoring: object, what: str, value: Any) -> dict[str, np.ndarray[Any, 
     if isinstance(value, list):
         bounds = np.cumsum([0, *(each.shape[1] for each in value)])
         return {
-            f"{name} joined": np.concatenate(value, axis=1).astype(np.int16),
-            f"{name} bounds": bounds.astype(np.int16),
+            f"{name} joined": np.concatenate(value, axis=1),
+            f"{name} bounds": bounds,
         }
-    return {name: np.asarray(value).astype(np.int16)}
+    return {name: np.asarray(value)}
 
 
 @cache
-def _stored() -> Any:
-    return np.load(FILE)  # which reads an array when it is asked for
+def stored() -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of the file, by their names."""
+    index = json.loads(FILE.with_suffix(".json").read_text(encoding="ascii"))
+    values = np.load(FILE)
+    found, first = {}, 0
+    for name, shape in index.items():
+        size = math.prod(shape)
+        found[name] = values[first : first + size].reshape(shape)
+        first += size
+    return found
+
+
+def write() -> None:
+    """Write the file, one array of all numbers, and beside it the names and shapes of its parts."""
+    found = everything()
+    np.save(FILE, np.concatenate([values.ravel().astype(np.int32) for values in found.values()]))
+    index = {name: values.shape for name, values in found.items()}
+    FILE.with_suffix(".json").write_text(json.dumps(index, indent=0) + "\n", encoding="ascii")
 
 
 def everything() -> dict[str, np.ndarray[Any, Any]]:
@@ -105,4 +123,4 @@ def everything() -> dict[str, np.ndarray[Any, Any]]:
 
 
 if __name__ == "__main__":
-    np.savez_compressed(FILE, **everything())  # type: ignore[arg-type]
+    write()

@@ -311,7 +311,8 @@ def test_textures_are_released(device, calls):
     device.ctx.texture = texture
     try:
         for length in (20, 60, 33, 90, 40, 61, 7, 200, 8):
-            batch = Batch.pairwise([letters(length, s, 3) for s in range(4)], [letters(50)] * 4)
+            targets = [letters(50, of=3)] * 4
+            batch = Batch.pairwise([letters(length, s, 3) for s in range(4)], targets)
             engine.ends(batch)
             engine.scores(batch)
     finally:

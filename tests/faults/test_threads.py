@@ -228,6 +228,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import glsw
 from glsw.device.device import open_device
 device = open_device(quiet=True)
+glsw.score("HEAGAWGHEE", "PAWHEAE", device=device)  # nothing is left to import or to prove
 taken, end = threading.Event(), threading.Event()
 def take():
     with device:

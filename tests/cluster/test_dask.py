@@ -256,9 +256,7 @@ def test_local_workers_listen_for_this_host_only(
         found = psutil.Process(pid).net_connections()
         return {tuple(each.laddr) for each in found if each.status == psutil.CONN_LISTEN}
 
-    if encrypted:
-        pytest.importorskip("cryptography")
-    else:
+    if not encrypted:
         monkeypatch.setattr(local_dask, "find_spec", lambda name: None)
     before = listening(os.getpid())
     with cluster_of("local:2") as client:

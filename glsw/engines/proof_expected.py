@@ -52,7 +52,7 @@ def of(scoring: object, what: str) -> Any:
     if f"{name} bounds" in known:
         joined, bounds = known[f"{name} joined"], known[f"{name} bounds"].tolist()
         return [joined[:, a:b] for a, b in pairwise(bounds)]
-    return known.get(name, None)
+    return known.get(name)
 
 
 def packed(scoring: object, what: str, value: Any) -> dict[str, np.ndarray[Any, Any]]:

@@ -214,7 +214,7 @@ class Cpu(Engine):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
         alone = pairs[: len(pairs) * (exact or not self._able)]
-        if self._able and single and not ends and len(batch.queries) > 1:
+        if self._able and single and not (ends or exact) and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             few = sharing[batch.query_index[pairs]] < _FEW
             alone = pairs[few | self._repeated(batch, pairs)]

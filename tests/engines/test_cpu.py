@@ -23,9 +23,11 @@ from glsw import Aligner
 from glsw.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
+from glsw.engines.base import ignore
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
+from glsw.mask import Mask
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import traced
@@ -443,6 +445,29 @@ def test_numbers_that_come_near_32_bits_are_left_to_others():
         assert engine.traces(some) == fits
         expected = [10**6 * len(some.pair(p)[0]) for p in range(len(some))]
         assert engine.scores(some).tolist() == engine.ends(some).score.tolist() == expected
+
+
+@with_subtests("ends", [True, False])
+def test_masks_count_where_several_queries_have_many_targets(ends):
+    """Such pairs share lanes, which know no masks, if they have none."""
+    random = np.random.default_rng(44)
+    scoring = Scoring.blast()
+    queries, targets = (
+        Sequences.of(random.integers(0, 20, (count, length)).astype(np.uint8))
+        for count, length in ((2, 30), (module._FEW, 60))
+    )
+    pairs = np.indices((len(queries), len(targets))).reshape(2, -1).T.astype(np.int32)
+    batch = Batch((queries, targets), pairs)
+    plain = Cpu(scoring).best(batch, True, ignore)
+    ones = [
+        Mask.of(range(max(0, i - n), i), range(max(0, j - n), j), 30)
+        for i, j, n in np.stack([plain.i, plain.j, np.minimum(plain.i, plain.j)], axis=1).tolist()
+    ]
+    masked = batch.masked(ones)
+    expected = Reference(scoring).best(masked, ends, ignore)
+    assert (expected.score < plain.score).any()
+    found = Cpu(scoring).best(masked, ends, ignore)
+    assert found.score.tolist() == expected.score.tolist()
 
 
 def test_other_end_gaps_are_left_to_the_host():

@@ -31,7 +31,7 @@ help: ## say what there is
 
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
 	@tools/ensure-gl.sh $(BIN)/glsw devices
-	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 10
+	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 5 --format table
 
 check: lint typecheck ## lint, types and the quick tests, in a minute or two
 	@tools/ensure-gl.sh $(BIN)/glsw devices

@@ -21,7 +21,7 @@ from glsw.scoring.positional import shown_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.align_pairs import disjoint, traced
 from glsw.search.database_search import PreparedSearch, search_database
-from glsw.search.limits import Order, SearchSettings, limits_for
+from glsw.search.limits import Evalue, Order, SearchSettings, Top, limits_for
 from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
 from glsw.sequences.query import Strand
@@ -320,9 +320,9 @@ class Aligner(ProfileQueries):
         query: Queries,
         database: Targets,
         *,
-        top: int | None = 10,
+        top: Top = "auto",
         min_score: float = 1,
-        evalue: float | None = None,
+        evalue: Evalue = "auto",
         max_hsps: int | None = 1,
         strand: Strand | None = None,
         genetic_code: int | None = None,

@@ -17,7 +17,8 @@ from glsw.results import Hits, SearchResult
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
-from glsw.search.options import DEFAULT_EVALUE, inclusion_of
+from glsw.search.limits import DEFAULT_TOP, evalue_of
+from glsw.search.options import inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.verbs import AlignerSearchOptions, options_apart
@@ -97,9 +98,9 @@ def iterate(
         sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
         considered. For proteins; not with ``composition``.
     **options
-        Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
-        members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
-        of each target. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
+        Of `glsw.search`. ``top`` and ``evalue`` limit the list of hits, not the members.
+        ``composition`` 1 and 2 scale the profiles of later rounds for the composition of each
+        target. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
 
     Returns
     -------
@@ -158,8 +159,9 @@ def rounds(
         raise ValueError("an iterated search of DNA is of one strand: plus or minus")
     if sums and options.get("composition"):
         raise ValueError("sums have a correction for compositions of their own")
-    top, evalue = options.pop("top", 10), options.pop("evalue", None)
-    evalue = DEFAULT_EVALUE if evalue is None else evalue
+    top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
+    top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
+    evalue = evalue_of(given) or _MAX_EVALUE
     searched: Record | Profile = query
     profile = _profile(aligner, query)
     check_gaps(gaps)
@@ -221,17 +223,18 @@ def _shown(
     result: SearchResult, query: Record, evalue: float, top: int | None, by_evalue: bool
 ) -> SearchResult:
     """Return the result of a query as given, with the hits within the limits."""
-    listed = result.listed
+    listed, more = result.listed, 0
     if len(listed):
         first = np.array(listed.bounds[:-1], np.int64)
         evalues = listed.table.evalues[first]
         within = np.flatnonzero(evalues <= evalue)
         if by_evalue:
             within = within[np.argsort(evalues[within], kind="stable")]
+        more = len(within) - len(within[:top])
         within = within[:top]
         if np.array_equal(within, np.arange(len(within))):
             listed = Hits(listed.bounds[: len(within) + 1], listed.table)
         else:
             kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]
             listed = Hits.of(query, kept)
-    return replace(result, query=query, hits=listed)
+    return replace(result, query=query, hits=listed, evalue=evalue, more=more)

@@ -311,18 +311,19 @@ def search(
         Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
     database : Database, path or list of sequences
         A path may be that of a file of `glsw.makedb`.
-    top : int or None
-        The number of hits to keep, the best by score or E-value; None for all.
+    top : int, None or "auto"
+        The number of hits to list, the best by score or E-value; None for all. "auto" for 500,
+        but for all if ``evalue`` is given. `SearchResult.more` counts those that are not listed.
     min_score : int or float
         The least score of a hit and of its further alignments, at least 1 in every mode.
-    evalue : float, optional
-        The largest E-value of these: of all sequences within it, the best ``top`` are kept.
+    evalue : float, None or "auto"
+        The largest E-value of these: of all sequences within it, the best ``top`` are listed.
+        None for any. "auto" for 10; where there are no E-values, only ``top`` limits the list.
         E-values are those of one strand or frame, as in BLAST.
     max_hsps : int or None
         The most alignments per hit, None for all: the best one, then the best of those that
         share no aligned pair of residues with the ones before, as in `alignments`, in any
-        strand or frame. They end at E-value 10 unless ``evalue``, or a ``min_score`` of more
-        than 1, is given.
+        strand or frame.
     strand : {"both", "plus", "minus"}, optional
         The strands of the query: "both" for DNA, "plus" for others unless given.
     genetic_code : int, optional
@@ -338,7 +339,7 @@ def search(
         Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
         matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
-        the E-value, 10 unless given, are scored again, exactly, each with its own matrix; their
+        the E-value are scored again, exactly, each with its own matrix; their
         scores, alignments and E-values are those, and decide which hits are kept. With profiles
         2 is as 1: each hit has the profile scaled for the composition of its target.
     progress : callable, optional

@@ -214,7 +214,7 @@ class Database:
     def _ours(self, seconds: float) -> Measurement:
         folder, index = self.folder, self.setup.device.info.index
         words = ["search", str(folder / "q.fasta"), str(folder / "db.glsw"), "--format", "tsv"]
-        words += f"--top {TOP} --engine lanes --no-progress --device {index}".split()
+        words += f"--top {TOP} --evalue inf --engine lanes --no-progress --device {index}".split()
 
         def search() -> list[list[int]]:
             best: list[list[int]] = [[] for _ in self.lengths]
@@ -257,7 +257,8 @@ class Database:
 
         def search() -> str:
             stream = io.StringIO()
-            for result in aligner.search(folder / "q.fasta", folder / "db.glsw", top=TOP):
+            files = folder / "q.fasta", folder / "db.glsw"
+            for result in aligner.search(*files, top=TOP, evalue=None):
                 FORMATS["tsv"].write(result, stream)
             return stream.getvalue()
 

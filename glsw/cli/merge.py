@@ -43,12 +43,13 @@ def run(arguments: argparse.Namespace) -> None:
     form = arguments.format and arguments.format.name
     one_process = shards.as_one_process(words, "-", form)
     of_search = cli.parsed([*one_process, "--engine", arguments.engine])
-    search.use_link(of_search)
+    of_search.output = arguments.output
+    search.choose_format(of_search)
     shards.find_files(of_search, found.notes)
     for name in ("query", "target"):
         if moved := getattr(arguments, name):
             setattr(of_search, name, moved)
-    for name in ("device", "memory", "no_progress", "output"):
+    for name in ("device", "memory", "no_progress"):
         setattr(of_search, name, getattr(arguments, name))
     paths = of_search.query, of_search.target
     check_output(arguments.output, *paths)

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -110,6 +111,7 @@ def write(
     first = list(islice(rest, 1))
     write_one = form.begin(done) if isinstance(form, Format) else form.write
     cells, seconds, ran, written = 0, 0.0, "", done
+    unlisted = Unlisted()
     with to:
         to.stream.write(header)
 
@@ -124,6 +126,8 @@ def write(
         with WritingThread(write_result, lambda: to.mark(written)) as writing:
             for result in chain(first, rest):
                 writing.put(result, len(result) if isinstance(result, SearchResult) else 1)
+                if isinstance(result, SearchResult):
+                    unlisted.add(result)
                 cells += result.cells
                 seconds += result.seconds
                 memory = f", {size:.1f} MiB" if (size := result.memory / 2**20) >= 0.05 else ""
@@ -133,7 +137,60 @@ def write(
     bar.close()
     rate = cells / seconds if seconds else 0
     resumed = f"; {done} results were there" if done else ""
+    if said := str(unlisted):
+        say(said)
     say(f"{cells} cells in {seconds:.2f} s, {gcups(rate)}{ran}{note}{resumed}")
+
+
+@dataclass
+class Unlisted:
+    """What to say of the hits of a search that are not listed.
+
+    Parameters
+    ----------
+    queries, cut : int
+        How many there are, and how many have more hits than are listed.
+    listed, more : int
+        Hits of the latter, and the ones beyond, as far as they were counted.
+    most : int
+        Hits of a query that were listed where nobody counted the ones beyond, 0 if there is none.
+    limit : str
+        The words on the E-values of hits.
+    """
+
+    queries: int = 0
+    cut: int = 0
+    listed: int = 0
+    more: int = 0
+    most: int = 0
+    limit: str = ""
+
+    def add(self, result: SearchResult) -> None:
+        """Add the result of a query."""
+        self.queries += 1
+        if result.more == 0:
+            return
+        self.cut += 1
+        self.listed += len(result)
+        self.more += result.more or 0
+        if result.more is None:
+            self.most = len(result)
+        if result.evalue is not None:
+            self.limit = f" with E-values of at most {result.evalue:g}"
+
+    def __str__(self) -> str:
+        if not self.cut:
+            return ""
+        hint = "--top 0 lists all"
+        if self.most:
+            return f"no E-values limit the hits: of a query at most {self.most} are listed; {hint}"
+        hits = f"{self.listed} of {self.listed + self.more} hits{self.limit} are listed"
+        if self.queries == 1:
+            return f"{hits}; {hint}"
+        have = "has" if self.cut == 1 else "have"
+        return (
+            f"{self.cut} of {self.queries} queries {have} more hits than are listed: {hits}; {hint}"
+        )
 
 
 def command_line(words: Sequence[str] | None) -> str:

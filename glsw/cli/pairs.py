@@ -136,6 +136,7 @@ def _destination(
 
     def identity() -> Fingerprint:
         given = {f"--{name.replace('_', '-')}": getattr(arguments, name) for name in settings}
+        given = {name: "not given" if each is None else each for name, each in given.items()}
         given["--format"] = arguments.format.name
         if arguments.ties == "any":  # which depends on the engine
             given |= {"--engine": arguments.engine, "--device": arguments.device}

@@ -19,7 +19,7 @@ from glsw.profiles.profile import Profile
 from glsw.profiles.queries import by_position
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.search.options import DEFAULT_EVALUE, INCLUSION, SUMS_INCLUSION, inclusion_of
+from glsw.search.options import INCLUSION, SUMS_INCLUSION, inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
@@ -51,7 +51,7 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
         metavar="E",
         type=number,
         help=f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}, "
-        f"with --sums {SUMS_INCLUSION:g}); --evalue is {DEFAULT_EVALUE:g} unless given",
+        f"with --sums {SUMS_INCLUSION:g})",
     )
     group.add_argument(
         "--profiles",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -17,12 +18,13 @@ from glsw.cli.profiles import add_profiles, check_iterations, iterated
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
-from glsw.cli.words import count, format_in, name, number, shard
+from glsw.cli.words import count, evalue, format_in, name, number, shard
 from glsw.output import FORMATS, format_of
+from glsw.output.pairwise import ALIGNMENTS
 from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
-from glsw.search.limits import ORDERS, SearchSettings
+from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 from glsw.statistics.composition import COMPOSITIONS
@@ -66,7 +68,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_masks(parser)
     hits = parser.add_argument_group("hits")
     hits.add_argument(
-        "--top", metavar="N", type=count, default=10, help="the N best hits, 0 for all (10)"
+        "--top",
+        metavar="N",
+        type=count,
+        help=f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)",
     )
     hits.add_argument(
         "--min-score", metavar="S", type=number, default=1, help="hits of at least this score (1)"
@@ -74,16 +79,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     hits.add_argument(
         "--evalue",
         metavar="E",
-        type=number,
-        help="hits with at most this E-value; --top lists the best of them, --top 0 all",
+        type=evalue,
+        help=f"list hits with at most this E-value, inf for any ({DEFAULT_EVALUE:g}; where there "
+        "are no E-values, --top alone limits the list)",
     )
     hits.add_argument(
         "--max-hsps",
         metavar="K",
         type=count,
         default=1,
-        help="the K best alignments per hit that share no aligned pair of residues, 0 for all, up "
-        "to E-value 10 unless --evalue or --min-score is given (1)",
+        help="the K best alignments per hit that share no aligned pair of residues, 0 for all (1)",
     )
     hits.add_argument(
         "--statistics",
@@ -106,16 +111,24 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="score proteins with matrices for their compositions, as blastp's -comp_based_stats: "
         "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; profiles, also in rounds, "
-        "are scaled by both; up to E-value 10 unless --evalue is given (0)",
+        "are scaled by both (0)",
     )
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
     output = add_output(
         parser,
-        FORMATS,
+        {"table on a terminal, else pairwise": None},
         "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
         "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
         "'blast-tab std qlen'; sam; paf; jsonl; html: one page for a browser",
         partial(format_in, formats=FORMATS),
+    )
+    parser.set_defaults(format=None)
+    output.add_argument(
+        "--alignments",
+        metavar="N",
+        type=count,
+        help="show alignments of the N best hits, 0 for all: below the list of table (none unless "
+        f"given), in pairwise ({ALIGNMENTS})",
     )
     output.add_argument(
         "--resume",
@@ -160,7 +173,7 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
-    use_link(arguments)
+    choose_format(arguments)
     check_iterations(arguments)
     if arguments.shard:
         from glsw.cli.shards import scan
@@ -175,13 +188,18 @@ def run(arguments: argparse.Namespace) -> None:
         compare(arguments, _ranked, preparation, settings=_SETTINGS)
 
 
-def use_link(arguments: argparse.Namespace) -> None:
-    """Give the format of the options their link, if there is one."""
-    if arguments.link is None:
-        return
-    if arguments.format.name != "html":
-        raise ValueError(f"--link is for --format html, not {arguments.format.name}")
-    arguments.format = format_of(f"html {arguments.link}")
+def choose_format(arguments: argparse.Namespace) -> None:
+    """Choose the format of the options if none is given, and give it its link or alignments."""
+    if arguments.format is None:
+        on_terminal = arguments.output == "-" and sys.stdout is not None and sys.stdout.isatty()
+        arguments.format = format_of("table" if on_terminal else "pairwise")
+    given = arguments.format.name
+    for word, formats in (("link", ("html",)), ("alignments", ("table", "pairwise"))):
+        if (value := getattr(arguments, word)) is None:
+            continue
+        if given not in formats:
+            raise ValueError(f"--{word} is for --format {' or '.join(formats)}, not {given}")
+        arguments.format = format_of(f"{given} {value}")
 
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:
@@ -219,9 +237,9 @@ def _ranked(
 def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the `SearchSettings` of the options."""
     return {
-        "top": arguments.top or None,
+        "top": "auto" if arguments.top is None else arguments.top or None,
         "min_score": arguments.min_score,
-        "evalue": arguments.evalue,
+        "evalue": "auto" if arguments.evalue is None else arguments.evalue,
         "max_hsps": arguments.max_hsps or None,
         "strand": arguments.strand,
         "genetic_code": _genetic_code(arguments),

@@ -83,7 +83,7 @@ def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[
     """
     wanted = {"--shard": None, "--output": None if output == "-" else output}
     if form is not None:
-        wanted |= {"--format": form, "--link": None}
+        wanted |= {"--format": form, "--link": None, "--alignments": None}
     made = list(_replaced(words, wanted))
     return made if form is None or "--format" in made else [*made, "--format", form]
 

@@ -28,6 +28,11 @@ def number(text: str) -> float:
     return int(value) if value.is_integer() else value
 
 
+def evalue(text: str) -> float:
+    """Return a number, or infinity."""
+    return math.inf if text.lower() == "inf" else number(text)
+
+
 def cost(text: str) -> float:
     """Return a number of 0 or more."""
     value = number(text)

@@ -7,7 +7,8 @@ from 1 and include the last residue, unless a format has its own convention.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -23,6 +24,10 @@ _TSV = Format(tsv.write, tsv.HEADER)
 _SAM = Format(sam.write, sam.header, writer=sam.Writer)
 _TABULAR = {"blast-tab": False, "blast-tab-comments": True}
 _NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
+_WITH_ALIGNMENTS: Mapping[str, Callable[..., None]] = {
+    "pairwise": pairwise.write,
+    "table": table.write,
+}
 
 FORMATS: Mapping[str, Format] = {
     "pairwise": Format(pairwise.write),
@@ -51,7 +56,8 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     text : str
         Such as ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`; its
         numbers in BLAST, 6 and 7, are names too. ``"html"`` may be followed by a link, see
-        `glsw.output.html.page_format`.
+        `glsw.output.html.page_format`, and the formats of a list, ``"pairwise"`` and ``"table"``,
+        by the number of the hits whose alignments they show, 0 for all.
     formats : mapping of str to Format
         The formats to choose from.
 
@@ -77,6 +83,10 @@ blast-tab, blast-tab-comments, sam, paf, jsonl, html
         return formats[name]._replace(name=full)
     if name == "html":
         return html.page_format(" ".join(columns))._replace(name=full)
+    if name in _WITH_ALIGNMENTS and formats[name].write is _WITH_ALIGNMENTS[name]:
+        if len(columns) > 1 or not (columns[0].isascii() and columns[0].isdecimal()):
+            raise ValueError(f"format {full}: one number of alignments expected, 0 for all")
+        return Format(partial(_WITH_ALIGNMENTS[name], alignments=int(columns[0])), name=full)
     if name not in _TABULAR:
         raise ValueError(f"format {name} has no columns to choose, got {' '.join(columns)!r}")
     for column in columns:

@@ -78,6 +78,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
             f"Database: {result.sequences} sequences, {result.residues} residues",
             *[f"Fields: {', '.join(COLUMNS[name].title for name in names)}"] * bool(pairs),
             f"{pairs} hits found",
+            *[result.unlisted] * bool(result.unlisted),
         ]
         stream.write("".join(f"# {line}\n" for line in comments))
         write(result, stream)

@@ -67,6 +67,20 @@ def of_rows(result: SearchResult, make: Callable[[HspTable], list[ValueT]]) -> l
     return made[make][listed.rows]
 
 
+def with_more(lines: list[str], result: SearchResult) -> list[str]:
+    r"""Return the lines of a result, of which the first has the number of hits not listed, if any.
+
+    >>> from glsw import Aligner
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE", "PAWHEAE"], top=1)
+    >>> with_more(["name\n"], result)
+    ['name\tZN:i:1\n']
+    """
+    if not result.more:
+        return lines
+    first, *others = lines
+    return [f"{first[:-1]}\tZN:i:{result.more}\n", *others]
+
+
 def program() -> tuple[str, str]:
     """Return the name and the version of this program."""
     from glsw import __version__

@@ -22,6 +22,9 @@ def write(result: SearchResult, stream: TextIO) -> None:
     - ``query``: an object of ``id``, ``description`` and ``length`` in characters;
     - ``database``: an object of its ``sequences`` and ``residues``;
     - ``statistics``: where bits and E-values come from, or null;
+    - ``max_evalue``: the largest E-value that hits may have, or null if any;
+    - ``more_hits``: how many hits there are beyond those listed, null if that is not known: where
+      no E-value limits them;
     - ``hits``: an array, the best first, of objects of ``rank``, ``target`` (as ``query``) and
       ``hsps``, an array, the best first, of objects of the other `glsw.results.COLUMNS`, and
       ``query_row``, ``target_row``: the aligned letters with ``-`` for gaps, as in the CIGAR.
@@ -53,6 +56,8 @@ def write(result: SearchResult, stream: TextIO) -> None:
         "query": _record(result.query),
         "database": {"sequences": result.sequences, "residues": result.residues},
         "statistics": result.statistics.name if result.statistics else None,
+        "max_evalue": result.evalue,
+        "more_hits": result.more,
         "hits": hits,
     }
     text = json.dumps(shown, ensure_ascii=not _is_unicode(stream), allow_nan=False)

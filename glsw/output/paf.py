@@ -7,7 +7,7 @@ from typing import TextIO
 import numpy as np
 
 from glsw.output.cigar import compared, significance
-from glsw.output.format import named, of_rows
+from glsw.output.format import named, of_rows, with_more
 from glsw.results import HspTable, SearchResult
 
 
@@ -18,9 +18,9 @@ def write(result: SearchResult, stream: TextIO) -> None:
     length, start and end of the target, equal letters, letters of the alignment with gaps, and 255,
     mapping quality not known. Here starts count from 0 and ends are not included, as PAF has it.
 
-    Tags: ``AS``, ``NM``, ``ZE``, ``ZB`` and ``ZF`` as in `glsw.output.sam`, and ``cg``, the CIGAR
-    along the target. Of a translated query places and length are in nucleotides, columns 10 and 11
-    and the CIGAR in amino acids, each worth three letters of the query.
+    Tags: ``AS``, ``NM``, ``ZE``, ``ZB``, ``ZF`` and ``ZN`` as in `glsw.output.sam`, and ``cg``, the
+    CIGAR along the target. Of a translated query places and length are in nucleotides, columns 10
+    and 11 and the CIGAR in amino acids, each worth three letters of the query.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> fields[-1]
     'cg:Z:2=1I2=\n'
     """
-    stream.write("".join(of_rows(result, _lines)))
+    stream.write("".join(with_more(of_rows(result, _lines), result)))
 
 
 def _lines(table: HspTable) -> list[str]:

@@ -11,13 +11,17 @@ from glsw.results import Hsp, SearchResult
 from glsw.sequences.records import Record
 from glsw.sequences.visible import visible
 
+ALIGNMENTS = 10
+"""The hits whose alignments are shown unless told."""
 _LINE = 60  # characters of a row in a line
 _LISTED = 68  # of a target's name and description in the list
 _SCORE = 6  # of a score in the list
 
 
-def write(result: SearchResult, stream: TextIO) -> None:
-    r"""Write a search as BLAST does: the list of targets, then the alignments of each.
+def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) -> None:
+    r"""Write a search as BLAST does: the list of targets, then the alignments of the best.
+
+    Of so many targets ``alignments`` are shown, 0 for all.
 
     Between the rows stand ``|`` for equal nucleotides, and for amino acids the letter, or ``+``
     for others that score above 0. Places are those on the query as given; of an alignment with its
@@ -42,10 +46,15 @@ def write(result: SearchResult, stream: TextIO) -> None:
     query = result.query
     lines = [f"Query= {_title(query)}", "", f"Length={len(query)}"]
     lines += [*_list(result), ""] if result.hits else ["", "", "***** No hits found *****", ""]
-    for hit in result:
+    if result.unlisted:
+        lines += [f"{result.unlisted}.", ""]
+    shown = result.hits[: alignments or None]
+    for hit in shown:
         lines += ["", f">{_title(hit.target)}", f"Length={len(hit.alignment.target.codes)}", ""]
         for hsp in hit.hsps:
             lines += [*hsp_lines(hsp), ""]
+    if len(shown) < len(result):
+        lines += ["", f"  Alignments: those of the {len(shown)} best hits"]
     lines += ["", f"  Database: {result.sequences} sequences, {result.residues} residues"]
     if result.statistics:
         lines.append(f"  E-values: {result.statistics.name}")

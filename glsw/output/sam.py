@@ -10,7 +10,7 @@ import numpy as np
 
 from glsw.output.blast import is_nucleic
 from glsw.output.cigar import compared, significance
-from glsw.output.format import in_a_line, of_rows, program
+from glsw.output.format import in_a_line, of_rows, program, with_more
 from glsw.results import HspTable, SearchResult
 from glsw.sequences.records import Record
 
@@ -82,7 +82,8 @@ class Writer:
 
     Tags: ``AS`` the score in integer units (times ten for a matrix with one decimal), ``NM``
     letters that differ or stand opposite a gap, ``MD``, ``ZE`` E-value and ``ZB`` bits where known;
-    ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated.
+    ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated;
+    ``ZN`` on the first record of a query, the hits within the limits that are not listed, if any.
     """
 
     def __init__(self, done: int = 0) -> None:
@@ -108,7 +109,7 @@ class Writer:
             lines.append(
                 f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{letters[row.query]}\t*\t{row.tags}\n"
             )
-        stream.write("".join(lines))
+        stream.write("".join(with_more(lines, result)))
 
     def _flag(self, row: _Row) -> int:
         flag = 0

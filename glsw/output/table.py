@@ -9,8 +9,10 @@ from glsw.results import SearchResult
 from glsw.results.text import WIDTH
 
 
-def write(result: SearchResult, stream: TextIO) -> None:
+def write(result: SearchResult, stream: TextIO, alignments: int | None = None) -> None:
     """Write the list, see `SearchResult.table`, as wide as the terminal, and a blank line.
+
+    Of so many hits ``alignments`` follow, 0 for all.
 
     Examples
     --------
@@ -25,4 +27,5 @@ def write(result: SearchResult, stream: TextIO) -> None:
     ['2-5', '5', 'near', 'by', 'far']
     """
     width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
-    stream.write(f"{result.table(width)}\n\n")
+    hits = () if alignments is None else result.hits[: alignments or None]
+    stream.write("".join(f"{part}\n\n" for part in (result.table(width), *hits)))

@@ -271,6 +271,11 @@ class SearchResult:
         Bytes of device memory that the largest chunk took besides the sequences, where counted.
     statistics : Statistics, optional
         Source of bit scores and E-values.
+    evalue : float, optional
+        The largest E-value that hits may have, None if any.
+    more : int or None
+        The hits within the limits of the search that are not listed, because there may not be that
+        many; None if it is not known, where no E-value limits them.
     """
 
     query: Record
@@ -283,6 +288,13 @@ class SearchResult:
     residues: int
     memory: int = 0
     statistics: Statistics | None = None
+    evalue: float | None = None
+    more: int | None = 0
+
+    @property
+    def unlisted(self) -> str:
+        """A sentence about the hits that are not listed, empty if there are none."""
+        return text.unlisted(self)
 
     @cached_property
     def listed(self) -> Hits:

@@ -182,9 +182,26 @@ def table(result: SearchResult, width: int = WIDTH) -> str:
             if record:
                 line = _with_description(line, record.description, width)
             lines.append(line)
+    if result.unlisted:
+        lines.append(result.unlisted)
     if result.statistics:
         lines.append(f"E-values: {result.statistics.name}")
     return "\n".join(lines)
+
+
+def unlisted(result: SearchResult) -> str:
+    """Return a sentence about the hits that are not listed, empty if there are none."""
+    if result.more is None:
+        rest, score = result.sequences - len(result), result[-1].score
+        return (
+            f"No E-value limits this list: the other {rest} sequences, not listed, have scores of "
+            f"at most {score}"
+        )
+    limit = "" if result.evalue is None else f" with E-values of at most {result.evalue:g}"
+    if not result.more:
+        return f"There are no hits{limit}" if limit and not len(result) else ""
+    hits, are = ("hit", "is") if result.more == 1 else ("hits", "are")
+    return f"{result.more} more {hits}{limit} {are} not listed"
 
 
 def html_table(result: SearchResult) -> str:
@@ -198,6 +215,8 @@ def html_table(result: SearchResult) -> str:
         text.append("</table>")
     if len(rows) > _MAX_HTML_ROWS:
         text.append(f"<p>and {len(rows) - _MAX_HTML_ROWS} more</p>")
+    if result.unlisted:
+        text.append(f"<p>{_escaped(result.unlisted)}</p>")
     if result.statistics:
         text.append(f"<p>E-values: {_escaped(result.statistics.name)}</p>")
     return "\n".join(text)

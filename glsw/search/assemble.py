@@ -58,9 +58,16 @@ def _results(
             residues=database.residues,
             memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
             statistics=statistics,
+            evalue=limits.evalue if statistics.available else None,
+            more=more,
         )
-        for (first, stop), query, scans, statistics in zip(
-            pairwise(offsets), hit_lists.queries, hit_lists.scans, hit_lists.statistics, strict=True
+        for (first, stop), query, scans, statistics, more in zip(
+            pairwise(offsets),
+            hit_lists.queries,
+            hit_lists.scans,
+            hit_lists.statistics,
+            hit_lists.more,
+            strict=True,
         )
     ]
 

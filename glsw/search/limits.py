@@ -6,7 +6,7 @@ import math
 import warnings
 from bisect import bisect_left
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,21 +23,27 @@ from glsw.statistics.composition import SCALE, Composition, check_composition
 RELAXED = 30
 """The first stage of a search with compositions keeps hits with so many times the E-value."""
 
-_DEFAULT_EVALUE = 10.0  # with compositions, as in blastp
-_DEFAULT_HSP_EVALUE = 10.0  # if neither an E-value nor a score ends the alignments of a hit
+DEFAULT_EVALUE = 10.0
+"""The largest E-value of hits unless one is given, where there are E-values."""
+DEFAULT_TOP = 500
+"""The most hits unless their number or an E-value is given."""
 _MAX_EVALUES_TOGETHER = 2**20
 
 
 Order = Literal["score", "evalue"]
 ORDERS: tuple[Order, ...] = get_args(Order)
+Top: TypeAlias = int | Literal["auto"] | None
+"""How many hits are listed, None for all; "auto" for 500, or all if an E-value is given."""
+Evalue: TypeAlias = float | Literal["auto"] | None
+"""The largest E-value of hits, None for any; "auto" for 10, or any where there are none."""
 
 
 class SearchSettings(NamedTuple):
     """The parameters of `glsw.search` that decide which hits it lists."""
 
-    top: int | None = 10
+    top: Top = "auto"
     min_score: float = 1
-    evalue: float | None = None
+    evalue: Evalue = "auto"
     max_hsps: int | None = 1
     strand: Strand | None = None
     genetic_code: int | None = None
@@ -54,13 +60,15 @@ class Limits(NamedTuple):
     ranking : Ranking
         Maximum number of hits, and the least score of hits and of their further alignments.
     evalue : float, optional
-        Largest E-value of hits.
+        Largest E-value of hits and of their further alignments.
+    assumed : bool
+        Whether nobody asked for it: queries without statistics have hits of any score then.
     max_hsps : int or None
         Maximum number of alignments per hit, None for all.
     statistics : str
         The method, see `glsw.statistics.for_search`.
-    hsp_evalue : float, optional
-        Largest E-value of further alignments of a hit.
+    endless : bool
+        Whether nothing but E-values ends the alignments of a hit.
     order : {"score", "evalue"}
         What sorts hits.
     composition : {0, 1, 2}
@@ -71,9 +79,10 @@ class Limits(NamedTuple):
 
     ranking: Ranking
     evalue: float | None = None
+    assumed: bool = False
     max_hsps: int | None = 1
     statistics: Method = "auto"
-    hsp_evalue: float | None = None
+    endless: bool = False
     order: Order = "score"
     composition: Composition = 0
     strict: bool = True
@@ -82,6 +91,11 @@ class Limits(NamedTuple):
     def needs_statistics(self) -> bool:
         """Whether E-values decide which hits there are."""
         return self.evalue is not None or self.order == "evalue"
+
+    @property
+    def requires_statistics(self) -> bool:
+        """Whether a query without statistics has no hits."""
+        return self.needs_statistics and (self.order == "evalue" or not self.assumed)
 
     @property
     def first_stage(self) -> Limits:
@@ -120,13 +134,14 @@ class Limits(NamedTuple):
         statistics = for_search(scoring, longest, *size, method=self.statistics)
         lengths = database.lengths
         least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
-        return ranking._replace(min_score=max(ranking.min_score, least))
+        few = self.evalue <= DEFAULT_EVALUE
+        return ranking._replace(min_score=max(ranking.min_score, least), keeps_few=few)
 
     def missing_statistics(self, query: Record, reason: str) -> None:
         """Raise ValueError if the query is the only one, else warn."""
         if self.strict:
             raise ValueError(f"query {query.id}: {reason}")
-        consequence = "; it has no hits" if self.needs_statistics else ""
+        consequence = "; it has no hits" if self.requires_statistics else ""
         warnings.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning, stacklevel=2)
 
 
@@ -139,28 +154,29 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
         If a limit is invalid or cannot apply: an E-value without statistics for the scoring, all
         alignments of a hit if neither an E-value nor a score ends them.
     """
-    top, max_hsps = _count("top", settings.top), _count("max_hsps", settings.max_hsps)
-    min_score, evalue, statistics = settings.min_score, settings.evalue, settings.statistics
+    max_hsps, statistics = _count("max_hsps", settings.max_hsps), settings.statistics
+    min_score, evalue = settings.min_score, evalue_of(settings.evalue)
+    assumed = settings.evalue == "auto"
+    top = settings.top
+    if top == "auto":
+        top = DEFAULT_TOP if assumed else None
+    top = _count("top", top)
     _check_number("min_score", min_score)
-    if evalue is not None:
-        _check_number("evalue", evalue)
     check_composition(scoring, settings.composition)
     if settings.composition:
         if settings.genetic_code is not None:
             raise ValueError("composition is for queries that are proteins, not translated")
         if statistics not in ("auto", "karlin-altschul"):
             raise ValueError(f"composition: published statistics expected, not {statistics!r}")
-        evalue = _DEFAULT_EVALUE if evalue is None else evalue
+        if evalue is None:
+            raise ValueError("composition: an E-value expected, which decides what is scored again")
     if settings.order not in ORDERS:
         raise ValueError(f"order {settings.order!r}: {' or '.join(ORDERS)} expected")
-    wanted = None if evalue is None else f"evalue {evalue:g}"
+    wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
     if settings.order == "evalue":
         wanted = wanted or "order 'evalue'"
-    if evalue is not None and not evalue > 0:
-        raise ValueError(f"evalue {evalue}: more than 0 expected")
-    for name, number in (("min_score", min_score), ("evalue", evalue)):
-        if number is not None and not math.isfinite(number):
-            raise ValueError(f"{name} {number}: a finite number expected")
+    if not math.isfinite(min_score):
+        raise ValueError(f"min_score {min_score}: a finite number expected")
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
         if max_hsps != 1:
@@ -174,20 +190,45 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
         histogram_for(scoring, "fit")  # an error if there are none
     if statistics == "karlin-altschul":
         for_search(scoring, 1, 1, 1, method=statistics)
-    hsp_evalue = evalue
-    if max_hsps is None and evalue is None and not min_score > 1:
-        hsp_evalue = _DEFAULT_HSP_EVALUE
-        if counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available:
-            raise ValueError(
-                "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
-                "a hit without statistics"
-            )
+    none = counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available
+    if assumed and none:
+        evalue = None
+    endless = max_hsps is None and not min_score > 1
+    if endless and evalue is None:
+        raise ValueError(
+            "max_hsps None: min_score expected, nothing else ends the alignments of a hit "
+            "without E-values"
+            if none
+            else "max_hsps None: evalue or min_score expected, nothing else ends the alignments of "
+            "a hit"
+        )
     width = None if counted is None else counted.width
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
-    evalue, hsp_evalue = (None if each is None else float(each) for each in (evalue, hsp_evalue))
     return Limits(
-        ranking, evalue, max_hsps, statistics, hsp_evalue, settings.order, settings.composition
+        *(ranking, evalue, assumed, max_hsps, statistics),
+        *(endless, settings.order, settings.composition),
     )
+
+
+def evalue_of(given: Evalue) -> float | None:
+    """Return the largest E-value of hits, None if it is any.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none.
+
+    >>> evalue_of("auto"), evalue_of(1e-3), evalue_of(math.inf)
+    (10.0, 0.001, None)
+    """
+    if given == "auto":
+        return DEFAULT_EVALUE
+    if given is None:
+        return None
+    _check_number("evalue", given)
+    if not given > 0:
+        raise ValueError(f"evalue {given}: more than 0 expected")
+    return None if given == math.inf else float(given)
 
 
 def _count(name: str, number: Any) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from glsw.engines.base import Progress
-from glsw.search.limits import Order
+from glsw.search.limits import Evalue, Order, Top
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.query import Strand
 from glsw.statistics import Method
@@ -14,16 +14,14 @@ from glsw.statistics.composition import Composition
 INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which the hits of a round make the next profile of an iterated search, of best
 alignments and of sums."""
-DEFAULT_EVALUE = 10.0
-"""The E-value up to which an iterated search lists hits."""
 
 
 class SearchOptions(TypedDict, total=False):
     """The options of `Aligner.search`, see `glsw.search`."""
 
-    top: int | None
+    top: Top
     min_score: float
-    evalue: float | None
+    evalue: Evalue
     max_hsps: int | None
     strand: Strand | None
     genetic_code: int | None

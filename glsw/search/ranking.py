@@ -34,6 +34,8 @@ class Ranking(NamedTuple):
     bin_width : int, optional
         If statistics need the scores of all sequences: integer units per bin of their
         `ScoreHistogram`.
+    keeps_few : bool
+        Whether few scores of unrelated sequences are expected to be that high.
     keeps_windows : bool
         Whether a scan should return the scores of the windows of hits, for further alignments.
 
@@ -48,6 +50,7 @@ class Ranking(NamedTuple):
     top: int | None
     min_score: float
     bin_width: int | None = None
+    keeps_few: bool = False
     keeps_windows: bool = False
 
     def best(self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]) -> RankedHits:

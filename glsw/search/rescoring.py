@@ -125,7 +125,8 @@ def _selected(
     keys = hits_of(scores, numbers)
     order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
     enough = (scores >= limits.second_stage.ranking.min_score) & (evalues <= limits.evalue)
-    kept = order[enough[order]][: limits.ranking.top]
+    kept = order[enough[order]]
+    more, kept = kept[limits.ranking.top or len(kept) :], kept[: limits.ranking.top]
     return replace(
         hits,
         statistics=[statistics],
@@ -134,6 +135,7 @@ def _selected(
         contexts=np.zeros(len(kept), np.int64),
         bits=bits[kept],
         evalues=evalues[kept],
+        more=[len(more)],
         own=own.select(kept),
     )
 

@@ -180,10 +180,10 @@ class _Target:
                 return None
             else:
                 found = self._with_statistics(found)
-                if limits.hsp_evalue is not None and found.evalue > limits.hsp_evalue:
+                if limits.evalue is not None and found.evalue > limits.evalue:
                     continue
             self.accepted.append(found)
-            endless = limits.hsp_evalue is not None and not self.statistics.available
+            endless = limits.endless and not self.statistics.available
             return None if endless or len(self.accepted) == limits.max_hsps else context
         return None
 

@@ -28,6 +28,7 @@ _SECONDS_AT_ONCE = 1.5
 _FIRST_CELLS = 2**42  # of few queries while the rate is not known
 _LARGE_CELLS = 2**40
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
+_FEW_HITS = 32  # times as many, if few targets are expected to be hits
 
 
 class Part(NamedTuple):
@@ -220,8 +221,9 @@ def _place(places: Places, query: int, c: int) -> tuple[int, int]:
 
 def max_pending(ranking: Ranking, queries: int) -> int:
     """Return how many of these queries may be scanned before the first results are taken."""
-    few = ranking.bin_width is not None or ranking.top is None
-    return min(queries, _MAX_PENDING_QUERIES) if few else queries
+    if ranking.bin_width is None and ranking.top is not None:
+        return queries
+    return min(queries, _MAX_PENDING_QUERIES * (_FEW_HITS if ranking.keeps_few else 1))
 
 
 def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHistogram | None:

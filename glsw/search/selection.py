@@ -53,6 +53,9 @@ class HitLists:
         The context with the best score of each hit.
     bits, evalues : ndarray of float64, shape (hits,)
         NaN if there are no statistics.
+    more : sequence of (int or None)
+        Of each query, the hits within the limits beyond their maximum number; None if there may be
+        some, which nobody counted.
     own : OwnScores, optional
         The scores that hits have of their own, if they have some; scores of hits are in its units.
     """
@@ -65,6 +68,7 @@ class HitLists:
     contexts: npt.NDArray[np.int64]
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
+    more: Sequence[int | None]
     own: OwnScores | None = None
 
     def __len__(self) -> int:
@@ -84,6 +88,7 @@ class HitLists:
             self.contexts[hits],
             self.bits[hits],
             self.evalues[hits],
+            self.more[chosen],
             self.own and self.own.part(hits),
         )
 
@@ -101,6 +106,7 @@ class HitLists:
             np.concatenate([each.contexts for each in parts]),
             np.concatenate([each.bits for each in parts]),
             np.concatenate([each.evalues for each in parts]),
+            [more for each in parts for more in each.more],
             own[0].concatenated(own) if own else None,
         )
 
@@ -128,8 +134,12 @@ def select_hits(
     ]
     counts = np.array([len(each) for each in lists], np.int64)
     hits, contexts, owners = best_contexts([one for each in lists for one in each], counts)
+    more: list[int | None]
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
+        number = np.bincount(owners[few], minlength=len(queries))
+        full = limits.ranking.top if (limits.ranking.top or np.inf) < len(database) else None
+        more = [None if each == full else 0 for each in number.tolist()]
         hits, contexts, owners = hits[few], contexts[few], owners[few]
     bits, evalues = np.full((2, len(hits)), np.nan)
     if available.any():
@@ -143,14 +153,19 @@ def select_hits(
                 bits[rows] = made.bits(scores[rows], targets[rows])
                 evalues[rows] = made.evalue(scores[rows], of_query[rows], targets[rows])
     if limits.needs_statistics:
-        kept = np.flatnonzero(evalues <= (np.inf if limits.evalue is None else limits.evalue))
+        within = evalues <= (np.inf if limits.evalue is None else limits.evalue)
+        if not limits.requires_statistics:
+            within |= ~available[owners]
+        kept = np.flatnonzero(within)
         if limits.order == "evalue":
             kept = kept[np.lexsort((hits[kept], evalues[kept], owners[kept]))]
-        kept = kept[_first(owners[kept], limits.ranking.top)]
+        few = _first(owners[kept], limits.ranking.top)
+        more = np.bincount(owners[kept[~few]], minlength=len(queries)).tolist()
+        kept = kept[few]
         hits, contexts, owners = hits[kept], contexts[kept], owners[kept]
         bits, evalues = bits[kept], evalues[kept]
     offsets = np.searchsorted(owners, np.arange(len(queries) + 1))
-    return HitLists(queries, scans, known, offsets, hits, contexts, bits, evalues)
+    return HitLists(queries, scans, known, offsets, hits, contexts, bits, evalues, more)
 
 
 def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.bool_]:
@@ -240,9 +255,9 @@ class _Statistics:
             made = self._shared
         limits = self._limits
         if isinstance(made, Unavailable):
-            if limits.needs_statistics or limits.statistics == "fit":
+            if limits.requires_statistics or limits.statistics == "fit":
                 limits.missing_statistics(query.record, f"no E-values: {made.reason}")
-            elif limits.hsp_evalue is not None:
+            elif limits.endless:
                 limits.missing_statistics(
                     query.record, f"max_hsps None without min_score or E-values: {made.reason}"
                 )
@@ -262,7 +277,8 @@ class _Statistics:
     ) -> list[RankedHits]:
         """Return the hits of each context that may have the E-value of the limits."""
         if not statistics.available:
-            return [each.hits[:0] for each in scans]
+            few = slice(0 if self._limits.requires_statistics else None)
+            return [each.hits[few] for each in scans]
         hits, limit = [each.hits for each in scans], self._limits.evalue
         if sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
             lengths = np.array([len(each.codes) for each in query.contexts], np.int64)

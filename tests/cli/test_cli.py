@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import signal
@@ -119,11 +120,116 @@ def test_hits_are_limited(
     assert [row["target"] for row in rows(done.out)] == targets
 
 
-def test_hits_are_ten_unless_told(run: Callable[..., SimpleNamespace], files: Path) -> None:
-    (files / "many.fasta").write_text("".join(f">t{k}\nPAWHEAE\n" for k in range(12)))
+def test_all_hits_are_listed_or_counted(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    """Ten of them without a word is what a search gave before."""
+    (files / "many.fasta").write_text(
+        "".join(f">t{k}\nHEAGAWGHEE\n" for k in range(502)) + ">far\nWWW\n"
+    )
     search = "search query.fasta many.fasta --engine reference --format tsv"
-    assert len(rows(run(search).out)) == 10
-    assert len(rows(run(f"{search} --top 0").out)) == 12
+    done = run(search)
+    assert len(rows(done.out)) == 500
+    said = "glsw: 500 of 502 hits with E-values of at most 10 are listed; --top 0 lists all\n"
+    assert done.err.startswith(said)
+    for options in ("--top 0", "--evalue 10", "--evalue 1e-3"):
+        done = run(f"{search} {options}")
+        assert len(rows(done.out)) == 502
+        assert "listed" not in done.err
+    done = run(f"{search} --evalue 1e-3 --top 3")
+    assert len(rows(done.out)) == 3
+    assert done.err.startswith("glsw: 3 of 502 hits with E-values of at most 0.001 are listed; ")
+    assert len(rows(run(f"{search} --evalue inf").out)) == 503
+
+
+def test_without_evalues_the_number_of_hits_is_the_limit(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "many.fasta").write_text("".join(f">t{k}\nHEAGAWGHEE\n" for k in range(502)))
+    search = "search query.fasta many.fasta --engine reference"
+    done = run(f"{search} --statistics none --format table")
+    said = "No E-value limits this list: the other 2 sequences, not listed, have scores of at most"
+    assert f"\n{said} 62\n" in done.out
+    assert done.err.startswith(
+        "glsw: no E-values limit the hits: of a query at most 500 are listed; --top 0 lists all\n"
+    )
+    done = run(f"{search} --mode global --format tsv --top 0")
+    assert len(rows(done.out)) == 502
+    assert "listed" not in done.err
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_every_format_says_how_many_hits_there_are(
+    count: int, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    database = "".join(f">t{k}\nHEAGAWGHEE\n" for k in range(3 + count))
+    (files / "many.fasta").write_text(database)
+    for name in FORMATS:
+        done = run(f"search query.fasta many.fasta --engine reference --top 3 --format {name}")
+        hits, are = ("hit", "is") if count == 1 else ("hits", "are")
+        said = f"{count} more {hits} with E-values of at most 10 {are} not listed"
+        if name in ("sam", "paf"):
+            tagged = [line for line in done.out.splitlines() if f"\tZN:i:{count}" in line]
+            assert [line.count("t0") for line in tagged] == [1]
+        elif name == "jsonl":
+            found = json.loads(done.out)
+            assert (found["more_hits"], found["max_evalue"]) == (count, 10)
+        elif name in ("tsv", "blast-tab"):
+            assert done.out.count("\n") == 3 + (name == "tsv")
+        else:
+            assert said in done.out
+        assert f"glsw: 3 of {3 + count} hits with E-values of at most 10 are listed;" in done.err
+        both = run(f"search query.fasta many.fasta --engine reference --format {name}")
+        assert "not listed" not in both.out
+        assert "ZN:i" not in both.out
+
+
+def test_several_queries_are_counted_together(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "q").write_text(">one\nHEAGAWGHEE\n>two\nHEAGAWGHEE\n>far\nCCCCCCCCCC\n")
+    (files / "many.fasta").write_text("".join(f">t{k}\nHEAGAWGHEE\n" for k in range(9)))
+    done = run("search q many.fasta --engine reference --top 4 --format tsv")
+    assert done.err.startswith(
+        "glsw: 2 of 3 queries have more hits than are listed: 8 of 18 hits with E-values of at "
+        "most 10 are listed; --top 0 lists all\n"
+    )
+
+
+def test_alignments_of_the_best_hits(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "many.fasta").write_text("".join(f">t{k}\nHEAGAWGHEE\n" for k in range(12)))
+    search = "search query.fasta many.fasta --engine reference"
+    text = run(search).out
+    assert (text.count("\nt"), text.count("\n>t")) == (12, 10)
+    assert "\n  Alignments: those of the 10 best hits\n" in text
+    assert run(f"{search} --alignments 3").out.count("\n>t") == 3
+    every = run(f"{search} --alignments 0").out
+    assert every.count("\n>t") == 12
+    assert "Alignments:" not in every
+    table = run(f"{search} --format table").out
+    below = run(f"{search} --format table --alignments 2").out
+    assert below.startswith(table)
+    assert below.count("\nquery   1 HEAGAWGHEE 10\n") == 2
+    assert run(f"{search} --format table --alignments 0").out.count("target  1 HEAG") == 12
+    assert run(f"{search} --format 'table 2'").out == below
+    done = run(f"{search} --format tsv --alignments 2")
+    assert done.status == 2
+    assert done.err == "glsw: --alignments is for --format table or pairwise, not tsv\n"
+    done = run(f"{search} --format 'pairwise x'")
+    assert done.status == 2
+    assert "format pairwise x: one number of alignments expected, 0 for all" in done.err
+
+
+def test_a_terminal_shows_the_list(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch, files: Path
+) -> None:
+    search = "search query.fasta db.fasta --engine reference"
+    piped, table = run(search).out, run(f"{search} --format table").out
+    assert piped == run(f"{search} --format pairwise").out
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(search).out == table
+    assert run(f"{search} --alignments 1").out.startswith(table)
+    assert run(f"{search} --output hits").status == 0
+    assert Path("hits").read_text() == piped
 
 
 def test_align_prints_one_alignment(run: Callable[..., SimpleNamespace]) -> None:
@@ -311,13 +417,14 @@ def test_lower_case_is_masked(run: Callable[..., Any], files: Path) -> None:
     search = "search query.fasta soft.fasta --engine reference --format tsv"
     assert [row["score"] for row in rows(run(search).out)] == ["16", "16"]
     masked = rows(run(f"{search} --lower-case-mask").out)
-    assert [row["target"] for row in masked] == ["plain", "soft"]
+    assert [row["target"] for row in masked] == ["plain"]  # the other has an E-value of 20
     assert run("makedb --lower-case-mask soft.fasta soft").status == 0
     assert rows(run(search.replace("soft.fasta", "soft")).out)[0]["target"] == "plain"
     assert glsw.Database.open("soft")[0].letters == "PAXXX"
     align = "align query.fasta one.fasta --engine reference --format tsv --lower-case-mask"
     (files / "one.fasta").write_text(">soft\nPAwhe\n")
-    assert rows(run(align).out)[0]["score"] == masked[1]["score"]
+    every = rows(run(f"{search} --lower-case-mask --evalue inf").out)
+    assert rows(run(align).out)[0]["score"] == every[1]["score"]
 
 
 def test_low_complexity_is_masked(run: Callable[..., Any], files: Path) -> None:

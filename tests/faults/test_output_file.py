@@ -169,7 +169,7 @@ def test_a_killed_process_is_resumed(
 @pytest.mark.parametrize(
     ("words", "changed", "named"),
     [
-        ("--top 3", "", "--top was 10, is 3"),
+        ("--top 3", "", "--top was not given, is 3"),
         ("--format table", "", "--format was pairwise, is table"),
         ("--gapopen 9", "", "scoring was BLOSUM62"),
         ("", "queries.fasta", "queries was 6 sequences"),

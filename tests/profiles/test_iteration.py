@@ -76,8 +76,11 @@ def test_limits_do_not_change_the_members(found: list[Round]) -> None:
     few = glsw.iterate(QUERY, family(), iterations=6, top=2, evalue=1e-20)
     assert [each.members for each in few] == [each.members for each in found]
     for one, other in zip(few, found, strict=True):
-        expected = [hit.target.id for hit in other.result if hit.evalue <= 1e-20][:2]  # type: ignore[operator]
-        assert [hit.target.id for hit in one.result] == expected
+        expected = [hit.target.id for hit in other.result if hit.evalue <= 1e-20]  # type: ignore[operator]
+        assert [hit.target.id for hit in one.result] == expected[:2]
+        assert (one.result.evalue, one.result.more) == (1e-20, len(expected[2:]))
+    assert expected[2:]
+    assert few[0].result.unlisted.endswith(" with E-values of at most 1e-20 are not listed")
     by_evalue = glsw.iterate(QUERY, family(), iterations=2, order="evalue", top=None)
     assert {*by_evalue[-1].members} == {*found[1].members}
 

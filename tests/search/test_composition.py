@@ -176,6 +176,7 @@ def test_further_alignments_and_limits() -> None:
     for some, wanted in kept:
         few = aligner.search(queries[1], repeated, **{**options, **some})
         assert [hit.target.id for hit in few] == [hit.target.id for hit in wanted]
+        assert few.more == (len(one) - 2 if "top" in some else 0)
     assert "scores adjusted to compositions" in str(one)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
+from glsw.results import SearchResult
 from glsw.search import shards
 from glsw.search.limits import SearchSettings
 from glsw.search.shard_file import ShardFile, blocks, packed
@@ -71,8 +72,11 @@ def test_a_divisible_database_is_read_in_parts() -> None:
     assert all(one.targets.stop == other.targets.start for one, other in pairwise(made))
 
 
-def scores(results: object) -> list[list[tuple[str, float]]]:
-    return [[(hit.target.id, hit.score) for hit in result] for result in results]  # type: ignore[attr-defined]
+def scores(results: Iterable[SearchResult]) -> list[tuple[object, ...]]:
+    """The hits of each query, their limits, and how many more there are."""
+    return [
+        (each.evalue, each.more, *((hit.target.id, hit.score) for hit in each)) for each in results
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 2, 13])
@@ -81,8 +85,9 @@ def test_merged_results_are_those_of_a_search(
     count: int, by_executor: bool, tmp_path: Path
 ) -> None:
     with Aligner(engine="reference") as aligner, ThreadPoolExecutor(2) as executor:
-        wanted = scores(aligner.search(QUERIES, TARGETS, top=3))
-        search = aligner.prepare(QUERIES, TARGETS, SearchSettings(top=3))
+        wanted = scores(aligner.search(QUERIES, TARGETS, top=1))
+        assert any(more for _, more, *_ in wanted)
+        search = aligner.prepare(QUERIES, TARGETS, SearchSettings(top=1))
         for number in range(count, 0, -1):
             scan_shard(search, number, count, tmp_path, executor=executor if by_executor else None)
         assert scores(merge(search, tmp_path)) == wanted

@@ -125,7 +125,8 @@ def best_by_hand(query, targets, scoring, code, top) -> list[tuple]:
 @pytest.mark.parametrize("top", [3, None])
 def test_the_best_view_counts(kind: str, top: int | None) -> None:
     scoring, targets, code = SEARCHES[kind]
-    results = aligner_for(scoring).search(QUERIES, targets, top=top, genetic_code=code)
+    options = {"top": top, "evalue": None}
+    results = aligner_for(scoring).search(QUERIES, targets, genetic_code=code, **options)
     seen = set()
     for query, result in zip(QUERIES, results, strict=True):
         assert result.query == query
@@ -366,7 +367,7 @@ def test_hsps_are_the_alignments_of_all_contexts(kind: str, count: int | None) -
     scoring, targets, code = SEARCHES[kind]
     aligner = aligner_for(scoring)
     several = 0
-    options = {"genetic_code": code, "top": 4, "min_score": 14}
+    options = {"genetic_code": code, "top": 4, "min_score": 14, "evalue": None}
     for result in aligner.search(QUERIES, targets, max_hsps=count, **options):
         for hit in result:
             expected = by_hand(aligner, result.query, hit.target, code, 14)[:count]
@@ -441,8 +442,11 @@ def test_the_best_of_those_with_the_evalue_are_listed(
     queries = QUERIES[:2] if code or scoring is NUCLEOTIDE else many(2, seed=8)
     options = {"genetic_code": code, "statistics": method}
     aligner, small = aligner_for(scoring), aligner_for(scoring, "small")
-    whole = list(aligner.search(queries, targets, top=None, **options))
+    whole = list(aligner.search(queries, targets, top=None, evalue=None, **options))
     values = sorted(hit.evalue for each in whole for hit in each.hits[:10])
+    usual = list(aligner.search(queries, targets, **options))
+    within = [[hit.target.id for hit in each if hit.evalue <= 10] for each in whole]
+    assert [[hit.target.id for hit in each] for each in usual] == within
     lost = False
     for limit in (values[1], values[len(values) // 3], values[2 * len(values) // 3]):
         for top in (2, 6):
@@ -452,8 +456,11 @@ def test_the_best_of_those_with_the_evalue_are_listed(
                 for few, each in zip(expected, whole, strict=True)
             )
             listed = [[(h.target.id, h.score, h.evalue) for h in each] for each in expected]
-            found = small.search(queries, targets, top=top, evalue=limit, **options)
+            found = list(small.search(queries, targets, top=top, evalue=limit, **options))
             assert [[(h.target.id, h.score, h.evalue) for h in each] for each in found] == listed
+            counts = [sum(h.evalue <= limit for h in each) for each in whole]
+            assert [len(each) + (each.more or 0) for each in found] == counts
+            assert {each.evalue for each in found} == {limit}
     assert lost or "fit" not in way  # constants make less of lengths
     with ThreadPoolExecutor(2) as executor:
         options |= {"top": 4, "evalue": values[len(values) // 2]}
@@ -466,7 +473,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
 def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, targets = many(6), spread_out()
     aligner = Aligner(engine="reference")
-    whole = list(aligner.search(queries, targets, top=None))
+    whole = list(aligner.search(queries, targets, evalue=None, top=None))
     expected = [
         sorted(each, key=lambda hit: (hit.evalue, -hit.score, int(hit.rank))) for each in whole
     ]
@@ -507,7 +514,7 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     assert limits.scan_ranking(scoring, queries, Database.of([], PROTEIN)).min_score == 1
     counting = limits_for(NO_CONSTANTS, SearchSettings(5, 7, 1))
     assert counting.scan_ranking(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
-    plain = limits_for(scoring, SearchSettings(5, 7))
+    plain = limits_for(scoring, SearchSettings(5, 7, None))
     assert plain.scan_ranking(scoring, queries, database) == Ranking(5, 7)
 
 
@@ -554,7 +561,7 @@ def test_a_fit_that_fails_leaves_the_scores() -> None:
     with pytest.warns(RuntimeWarning, match=r"^query r[01]: no E-values: .* too few to fit") as w:
         found = list(aligner.search([first, second], many(20), statistics="fit"))
     assert len(w) == 2
-    assert [len(each) for each in found] == [10, 10]
+    assert [len(each) for each in found] == [20, 20]
     with pytest.raises(ValueError, match=r"^query r0: no E-values: .* too few to fit"):
         list(aligner.search([first], many(20), statistics="fit"))
 
@@ -598,8 +605,8 @@ def test_help_on_evalues(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["search", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "at most this E-value; --top lists the best of them, --top 0 all" in text
-    assert "0 for all, up to E-value 10 unless --evalue or --min-score is given" in text
+    assert "at most this E-value, inf for any (10; where there are no E-values, --top" in text
+    assert "list the N best hits, 0 for all (500, but all if --evalue is given)" in text
 
 
 # how many alignments of a hit there are
@@ -610,7 +617,7 @@ def test_all_alignments_of_a_hit_end() -> None:
     query = many(1, seed=4)[0].letters[:20] * 2
     target = query + many(1, seed=6)[0].letters[:20]
     (hit,) = aligner.search(query, [target], max_hsps=None)
-    (every,) = aligner.search(query, [target], max_hsps=None, min_score=5)
+    (every,) = aligner.search(query, [target], max_hsps=None, min_score=5, evalue=None)
     expected = [each.score for each in every.hsps if each.evalue <= 10]
     assert [each.score for each in hit.hsps] == expected
     assert 2 < len(hit.hsps) < len(every.hsps)
@@ -624,9 +631,11 @@ def test_all_alignments_of_a_hit_end() -> None:
 def test_something_has_to_end_the_alignments_of_a_hit(scoring: Scoring, statistics: str) -> None:
     aligner = aligner_for(scoring)
     options = {"max_hsps": None, "statistics": statistics}
-    with pytest.raises(ValueError, match=r"^max_hsps None: evalue or min_score expected, nothing"):
+    with pytest.raises(ValueError, match=r"^max_hsps None: min_score expected, nothing else ends"):
         aligner.search("ACGTTTGACC", ["ACGTTTGACC"], **options)
     assert aligner.search("ACGTTTGACC", ["ACGTTTGACC"], min_score=20, **options).hits
+    with pytest.raises(ValueError, match=r"^max_hsps None: evalue or min_score expected, nothing"):
+        Aligner(engine="reference").search("MKV", ["MKV"], max_hsps=None, evalue=None)
 
 
 def test_a_fit_that_fails_ends_the_alignments_of_a_hit() -> None:
@@ -668,10 +677,10 @@ def test_hits_are_aligned_some_at_a_time(
 
 
 def test_statistics_of_a_search() -> None:
-    (first, *_), targets = many(1, seed=9), many(90)
-    published = Aligner(engine="reference").search(first, targets)
+    (first, *_), targets, few = many(1, seed=9), many(90), {"top": 10, "evalue": None}
+    published = Aligner(engine="reference").search(first, targets, **few)
     assert "BLOSUM62 11/1" in published.statistics.name
-    fitted = Aligner(engine="reference").search(first, targets, statistics="fit")
+    fitted = Aligner(engine="reference").search(first, targets, statistics="fit", **few)
     assert "fitted to" in fitted.statistics.name
     for hit in published:
         length = len(hit.target)
@@ -679,7 +688,7 @@ def test_statistics_of_a_search() -> None:
         assert hit.evalue == published.statistics.evalue(hit.score, len(first), length)
     assert [hit.target.id for hit in fitted] == [hit.target.id for hit in published]
     nothing = Aligner(engine="reference").search(first, targets, statistics="none")
-    assert [(hit.bits, hit.evalue) for hit in nothing] == [(None, None)] * 10
+    assert [(hit.bits, hit.evalue) for hit in nothing] == [(None, None)] * 90
     assert not nothing.statistics.available
 
 
@@ -709,7 +718,6 @@ def test_scores_are_only_counted_where_they_are_needed(monkeypatch: pytest.Monke
         (NUCLEOTIDE, {"evalue": float("nan")}, "evalue nan: more than 0 expected"),
         (NUCLEOTIDE, {"max_hsps": 0}, "max_hsps 0: at least 1, or None for all, expected"),
         (NUCLEOTIDE, {"top": 0}, "top 0: at least 1, or None for all, expected"),
-        (NUCLEOTIDE, {"evalue": float("inf")}, "evalue inf: a finite number expected"),
         (NUCLEOTIDE, {"min_score": float("nan")}, "min_score nan: a finite number expected"),
         (NUCLEOTIDE, {"strand": "top"}, "strand 'top': both, plus, minus expected"),
         (NUCLEOTIDE, {"genetic_code": 1}, "translated queries need a scoring of proteins"),
@@ -748,7 +756,7 @@ def test_limits_of_numpy() -> None:
 
 def test_without_statistics_there_are_hits() -> None:
     result = aligner_for(POSITIVE).search("ACGTTTGACC", GENOME)
-    assert len(result) == 10
+    assert len(result) == sum(hit.score > 0 for hit in result) == 23
     assert {hit.evalue for hit in result} == {None}
     assert "no local statistics exist" in result.statistics.name
 
@@ -761,7 +769,7 @@ def test_proteins_have_one_strand() -> None:
         aligner.search("ATG", PROTEINS, genetic_code=99)
     with pytest.raises(ValueError, match="query: letter 'E' at position 2 is not in the DNA alph"):
         aligner.search("AEG", PROTEINS, genetic_code=1)
-    assert aligner.search("MKV", PROTEINS, strand="plus").hits
+    assert aligner.search("MKVLAW", PROTEINS, strand="plus").hits
 
 
 def test_global_search_gives_one_alignment_per_hit() -> None:

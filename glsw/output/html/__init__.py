@@ -130,6 +130,8 @@ def _section(result: SearchResult, anchor: str, link: str) -> Iterator[str]:
         f"{len(hits):,} hit{'s' * (len(hits) != 1)} in {result.sequences:,} sequences of "
         f"{result.residues:,} residues",
     ]
+    if result.unlisted:
+        facts.append(result.unlisted)
     if result.statistics:
         facts.append(f"E-values: {result.statistics.name}")
     yield element("p", " · ".join(facts), 'class="facts"') + "\n"

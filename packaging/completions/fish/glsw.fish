@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -73,7 +73,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l mode -xka "local global semigl
 complete -c glsw -n '_shtab_glsw_using search' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
 complete -c glsw -n '_shtab_glsw_using search' -l profile -d 'QUERY is the file of a profile, whose scores depend on the position: what glsw has written, PSI-BLAST'"'"'s ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment (Stockholm, Clustal, FASTA with gaps); --matrix, --gapopen and --gapextend if the file names none, or instead of its own'
 complete -c glsw -n '_shtab_glsw_using search' -l iterations -x -d 'search up to N times: each round with a profile of the query and the significant hits of the round before, until nothing is new; the results are those of the last round'
-complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001, with --sums 0.005); --evalue is 10 unless given'
+complete -c glsw -n '_shtab_glsw_using search' -l inclusion -x -d 'with --iterations, hits of at most this E-value are significant (0.001, with --sums 0.005)'
 complete -c glsw -n '_shtab_glsw_using search' -l profiles -xka "(__fish_complete_directories)" -d 'with --iterations, write the profile that each round makes to a file in this folder'
 complete -c glsw -n '_shtab_glsw_using search' -l positional-gaps -d 'gap costs by position: with --iterations from the gaps of the members, with --profile from those of an alignment or the transitions of a HMMER3 model'
 complete -c glsw -n '_shtab_glsw_using search' -l sums -d 'with --iterations, E-values of the sum over all alignments of a hit, corrected for biased compositions: finds more distant relatives (proteins); hits are ordered by them'
@@ -86,20 +86,21 @@ complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s
 complete -c glsw -n '_shtab_glsw_using search' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using search' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
 complete -c glsw -n '_shtab_glsw_using search' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
-complete -c glsw -n '_shtab_glsw_using search' -l top -x -d 'the N best hits, 0 for all (10)'
+complete -c glsw -n '_shtab_glsw_using search' -l top -x -d 'list the N best hits, 0 for all (500, but all if --evalue is given)'
 complete -c glsw -n '_shtab_glsw_using search' -l min-score -x -d 'hits of at least this score (1)'
-complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'hits with at most this E-value; --top lists the best of them, --top 0 all'
-complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'the K best alignments per hit that share no aligned pair of residues, 0 for all, up to E-value 10 unless --evalue or --min-score is given (1)'
+complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'list hits with at most this E-value, inf for any (10; where there are no E-values, --top alone limits the list)'
+complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'the K best alignments per hit that share no aligned pair of residues, 0 for all (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l statistics -xka "auto karlin-altschul fit none" -d 'the method of E-values: published constants, a fit to all scores of a query, or constants if the scoring has some, else a fit (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l order -xka "score evalue" -d 'sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the order of the database (score)'
-complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "0 1 2" -d 'score proteins with matrices for their compositions, as blastp'"'"'s -comp_based_stats: 1 scaled, 2 conditionally adjusted (blastp'"'"'s default), 0 not; profiles, also in rounds, are scaled by both; up to E-value 10 unless --evalue is given (0)'
+complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "0 1 2" -d 'score proteins with matrices for their compositions, as blastp'"'"'s -comp_based_stats: 1 scaled, 2 conditionally adjusted (blastp'"'"'s default), 0 not; profiles, also in rounds, are scaled by both (0)'
 complete -c glsw -n '_shtab_glsw_using search' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; numbers such as 0,1 or all to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using search' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
 complete -c glsw -n '_shtab_glsw_using search' -l cluster -x -d 'have the workers of a cluster compute, each with the device of its own: tcp://HOST:PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec'
 complete -c glsw -n '_shtab_glsw_using search' -l no-progress -d 'no progress bar on a terminal'
-complete -c glsw -n '_shtab_glsw_using search' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; blast-tab, blast-tab-comments: BLAST'"'"'s formats 6 and 7, with columns if named, such as '"'"'blast-tab std qlen'"'"'; sam; paf; jsonl; html: one page for a browser (pairwise)'
+complete -c glsw -n '_shtab_glsw_using search' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; blast-tab, blast-tab-comments: BLAST'"'"'s formats 6 and 7, with columns if named, such as '"'"'blast-tab std qlen'"'"'; sam; paf; jsonl; html: one page for a browser (table on a terminal, else pairwise)'
 complete -c glsw -n '_shtab_glsw_using search' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
+complete -c glsw -n '_shtab_glsw_using search' -l alignments -x -d 'show alignments of the N best hits, 0 for all: below the list of table (none unless given), in pairwise (10)'
 complete -c glsw -n '_shtab_glsw_using search' -l resume -d 'go on with the results that the same search left in FILE.part when it was interrupted or killed; otherwise begin anew'
 complete -c glsw -n '_shtab_glsw_using search' -l link -x -d 'with --format html, link targets to addresses such as https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name'
 complete -c glsw -n '_shtab_glsw_using search' -l summary -xka "(__fish_complete_path (commandline -ct))" -d 'write versions, database, devices, cells, seconds and hits per query to this file when the results are written'

@@ -135,7 +135,7 @@ class Aligner(ProfileQueries):
         self.ties = ties
         self.unknown = unknown
         self._inputs = InputEncoder(
-            self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg
+            self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg, scoring
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
         self.engine: Engine = self._pool.engine

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, overload
 from glsw.aligner3 import Aligner3
 from glsw.engines.base import Progress
 from glsw.inputs import OneSequence
+from glsw.kinds import chosen
 from glsw.pair_collections import Scores
 from glsw.scoring.gaps import Mode
 from glsw.scoring.three import Scoring3
@@ -77,7 +78,8 @@ def score3(
     >>> -score3("ACGT", "AGT", "ACT", scoring=costs, mode="global", engine="reference")
     20
     """
-    with Aligner3(**options) as aligner:
+    given, (a, b, c) = chosen(options, Scoring3.sum_of_pairs, a=a, b=b, c=c)
+    with Aligner3(**given) as aligner:
         return aligner.score(a, b, c, table=True) if table else aligner.score(a, b, c)
 
 
@@ -98,7 +100,8 @@ def align3(
     ---PAW-HEAE
     ---GAW-HE-E
     """
-    with Aligner3(**options) as aligner:
+    given, (a, b, c) = chosen(options, Scoring3.sum_of_pairs, a=a, b=b, c=c)
+    with Aligner3(**given) as aligner:
         return aligner.align(a, b, c)
 
 
@@ -124,7 +127,8 @@ def alignments3(
     41 HEA HEA HEE
     34 GHEE AWHE AWHE
     """
-    with Aligner3(**options) as aligner:
+    given, (a, b, c) = chosen(options, Scoring3.sum_of_pairs, a=a, b=b, c=c)
+    with Aligner3(**given) as aligner:
         return aligner.alignments(
             a, b, c, max_alignments=max_alignments, min_score=min_score, progress=progress
         )

@@ -115,7 +115,11 @@ class Aligner3(PoolUser):
         if mode is not None:
             self.scoring = self.scoring.in_mode(mode)
         self.unknown = unknown
-        self._inputs = InputEncoder(self.scoring.alphabet, unknown, False, False)
+        self._inputs = InputEncoder(
+            *(self.scoring.alphabet, unknown, False, False),
+            given=None if scoring is None else scoring.pairs,
+            aligner="glsw.Aligner3(glsw.Scoring3.sum_of_pairs({}))",
+        )
         super().__init__(EngineSpec(engine, self.scoring, None, memory, polling), device)
         self.engine: Engine3 = self._pool.engine
 

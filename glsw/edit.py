@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
 
@@ -26,13 +26,15 @@ from glsw.search.pool import AnyExecutor, Devices, EnginePool
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.file_names import check_no_file
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
-from glsw.sequences.records import Record, Single, Source, is_single, read_all
+from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 EditMode: TypeAlias = Literal["global", "infix"]
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
+OneText: TypeAlias = "Single | tuple[Hashable, ...]"
+"""A sequence of any letters."""
 
 
 _SHORT = 128  # letters: distances are computed faster than they are copied
@@ -50,27 +52,31 @@ class EditOptions(TypedDict, total=False):
 
 @overload
 def edit_distance(  # type: ignore[overload-overlap]
-    queries: Single,
-    targets: Single,
+    queries: OneText,
+    targets: OneText,
     *,
     ends: Literal[False] = False,
     **options: Unpack[EditOptions],
 ) -> int: ...
 @overload
 def edit_distance(
-    queries: Source,
-    targets: Source,
+    queries: OneText | Source,
+    targets: OneText | Source,
     *,
     ends: Literal[False] = False,
     **options: Unpack[EditOptions],
 ) -> npt.NDArray[np.int32]: ...
 @overload
 def edit_distance(
-    queries: Source, targets: Source, *, ends: Literal[True], **options: Unpack[EditOptions]
+    queries: OneText | Source,
+    targets: OneText | Source,
+    *,
+    ends: Literal[True],
+    **options: Unpack[EditOptions],
 ) -> Distances: ...
 def edit_distance(
-    queries: Source,
-    targets: Source,
+    queries: OneText | Source,
+    targets: OneText | Source,
     *,
     mode: EditMode = "global",
     ends: bool = False,
@@ -85,9 +91,10 @@ def edit_distance(
     ----------
     queries, targets : sequence, path or list of sequences
         One query and one target, one query and many targets, or as many queries as targets. A
-        sequence is text of any letters, bytes, an array of integers, a `Record` or one of
-        Biopython's; letters are equal or not, upper and lower case differ. A path is that of a
-        FASTA or FASTQ file.
+        sequence is text of any letters, bytes, an array of integers, a tuple of words, numbers or
+        other objects, a `Record` or one of Biopython's; letters are equal or not, upper and lower
+        case differ. A list is several sequences: `glsw.sequences.records.is_single` has the rule.
+        A path is that of a FASTA or FASTQ file.
     mode : {"global", "infix"}
         "global": of whole sequences. "infix": of the whole query and that part of the target which
         is nearest to it, mode HW of edlib.
@@ -137,11 +144,13 @@ def edit_distance(
     3
     >>> glsw.edit_distance("ACGT", ["ACT", "AGGT", ""])
     array([1, 1, 4], dtype=int32)
+    >>> glsw.edit_distance(("the", "old", "cat"), ("the", "cat"))
+    1
     >>> glsw.edit_distance("ACGT", "TTTACTTTTTACGTTT", mode="infix", ends=True)
     Distances(distance=0, target_end=14)
     """
     _check(mode, engine)
-    single = is_single(queries), is_single(targets)
+    single = [is_single(each, any_letters=True) for each in (queries, targets)]
     (left, right), count = _coded([queries, targets])
     if single[0]:
         batch = Batch.one_to_many(left[0], right)
@@ -172,23 +181,23 @@ def edit_distance(
 
 @overload
 def edit_distance_matrix(
-    queries: Source,
-    targets: Source | None = None,
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
     *,
     ends: Literal[False] = False,
     **options: Unpack[EditOptions],
 ) -> npt.NDArray[np.int32]: ...
 @overload
 def edit_distance_matrix(
-    queries: Source,
-    targets: Source | None = None,
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
     *,
     ends: Literal[True],
     **options: Unpack[EditOptions],
 ) -> Distances: ...
 def edit_distance_matrix(
-    queries: Source,
-    targets: Source | None = None,
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
     *,
     mode: EditMode = "global",
     ends: bool = False,
@@ -284,7 +293,7 @@ def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> 
         return proved(BitParallel, scoring, opened)  # None: the host computes
 
 
-def _coded(sources: list[Source]) -> tuple[list[Sequences], int]:
+def _coded(sources: list[Any]) -> tuple[list[Sequences], int]:
     """Return the codes of sequences or lists of them, and how many codes there are."""
     names = ("queries", "targets")
     return codes_together([_items(*each) for each in zip(sources, names, strict=False)])
@@ -297,15 +306,21 @@ def _items(source: Any, name: str) -> list[Items]:
         return [record.letters for record in records]
     if isinstance(source, str):
         check_no_file(source, name, None, alone=True)
-    if isinstance(source, list | tuple) and set(map(type, source)) == {str}:
+    if isinstance(source, list) and set(map(type, source)) == {str}:
         return list(source)
-    sequences = [source] if is_single(source) else source
-    if not isinstance(sequences, Iterable):
+    single = is_single(source, any_letters=True)
+    if isinstance(source, Mapping) or not (single or isinstance(source, Iterable)):
         raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")
-    found = []
-    for number, each in enumerate(sequences, start=1):
+    found: list[Items] = []
+    for number, each in enumerate([source] if single else source, start=1):
+        if isinstance(each, os.PathLike):
+            found += _items(each, name)
+            continue
         letters = each.letters if isinstance(each, Record) else each
+        if hasattr(letters, "as_py"):  # of Arrow
+            letters = letters.as_py()
         if not is_single(letters) and not hasattr(letters, "__iter__"):
-            raise TypeError(f"{name}: sequence {number} is of type {type(each).__name__}")
+            more = f"; {NUMBERS}" if number == 1 and isinstance(each, int | np.integer) else ""
+            raise TypeError(f"{name}: sequence {number} is of type {type(each).__name__}{more}")
         found.append(items_of(letters, empty=True))
     return found

@@ -7,13 +7,15 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.kinds import checked
 from glsw.profiles.profile import Profile
+from glsw.scoring.scoring import Scoring
 from glsw.search.selection import Query
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.collections import Collection, ManySequences, collect
@@ -52,6 +54,10 @@ class InputEncoder:
         The letter to take for letters outside the alphabet.
     lower_case_mask, mask_low_complexity : bool
         As for `glsw.Aligner`, and ``seg`` too.
+    given : Scoring, optional
+        The scoring of two sequences, if it was given, not assumed.
+    aligner : str
+        What makes the aligner, with a place for a scoring of two sequences, for errors.
 
     Warns
     -----
@@ -67,6 +73,8 @@ class InputEncoder:
         lower_case_mask: bool,
         mask_low_complexity: bool,
         seg: Masked = "no",
+        given: Scoring | None = None,
+        aligner: str = "glsw.Aligner({})",
     ) -> None:
         if seg not in MASKED:
             raise ValueError(f"seg {seg!r}: {', '.join(MASKED)} expected")
@@ -75,6 +83,8 @@ class InputEncoder:
             alphabet.encode("", unknown=unknown)  # raises an error if it is no letter
         self._alphabet = alphabet
         self._unknown = unknown
+        self._given, self._aligner = None if given is None else given.name, aligner
+        self._looks = alphabet.amino_acids and not (given and _takes_nucleotides(given))
         self.settings = {
             "unknown": unknown,
             "lower_case_mask": lower_case_mask,
@@ -93,6 +103,7 @@ class InputEncoder:
         self, query: OneSequence, target: OneSequence
     ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
+        query, target = self._checked(query=query, target=target)
         with self._counted(query, target) as found:
             prepared = self._preparation.contexts(self.one(query, "query"), found)[0]
             record = self.one(target, "target")
@@ -101,6 +112,7 @@ class InputEncoder:
 
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
+        a, b, c = self._checked(a=a, b=b, c=c)
         records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         with self._counted(a, b, c) as found:
             return Batch.of([[self._encode(each, found) for each in records]]), records
@@ -112,12 +124,13 @@ class InputEncoder:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
             queries.check_codes(self._alphabet)
             return queries
-        with self._counted(queries, targets) as found:
+        given = self._checked(query=queries, target=targets)
+        with self._counted(*given) as found:
             query_codes = [
                 self._preparation.contexts(record, found)[0].codes
-                for record in self._records(queries, "query")
+                for record in self._records(given[0], "query")
             ]
-            target_codes = [self._encode(each, found) for each in self._records(targets, "target")]
+            target_codes = [self._encode(each, found) for each in self._records(given[1], "target")]
         if is_single(queries):
             return Batch.one_to_many(query_codes[0], target_codes)
         return Batch.pairwise(query_codes, target_codes)
@@ -126,6 +139,7 @@ class InputEncoder:
         self, queries: ManySequences, targets: ManySequences | None
     ) -> tuple[Collection, Collection]:
         """Return many queries and targets; without targets those of the queries."""
+        queries, targets = self._checked(query=queries, target=targets)
         with self._counted(queries, targets) as found:
             first = self._collection(queries, "query", found)
             if targets is None and self._masks_all_alike:
@@ -160,6 +174,8 @@ class InputEncoder:
         A query that is masked as a whole raises an error if it is the only one, or else has no
         contexts. The database is in memory unless it is indexed.
         """
+        translated = () if genetic_code is None else ("query",)
+        query, database = self._checked(translated, query=query, target=database)
         with self._counted(query, database) as found:
             queries = self._queries(query, strand, genetic_code, found)
             targets = self.database(database)
@@ -210,16 +226,23 @@ class InputEncoder:
         source.check(self._masked_alphabet)
         return source
 
+    def _checked(self, translated: Sequence[str] = (), **sides: Any) -> list[Any]:
+        """Return sources that are scored with each other; an error if they are of other kinds."""
+        if not self._looks:
+            return list(sides.values())
+        return checked(self._given, self._aligner, translated=translated, **sides)
+
     def _records(self, source: Source, what: str) -> list[Record]:
         return as_records(source, what=what, alphabet=self._alphabet)
 
     def one(self, source: OneSequence, what: str) -> Record:
         """Return the one record of a single sequence or of a file."""
-        if not isinstance(source, os.PathLike) and not is_single(source):
+        if not isinstance(source, os.PathLike | Records) and not is_single(source):
             raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
         records = self._records(source, what)
         if len(records) != 1:
-            raise ValueError(f"{source}: one sequence expected, {len(records)} found")
+            named = os.fspath(source) if isinstance(source, os.PathLike) else what
+            raise ValueError(f"{named}: one sequence expected, {len(records)} found")
         return records[0]
 
     def _encode(self, target: Record, found: Counter[str]) -> npt.NDArray[np.uint8]:
@@ -244,3 +267,12 @@ class InputEncoder:
         with located(*sources):
             yield found
         self._alphabet.warn_of_substitutes(found, stacklevel=6)
+
+
+def _takes_nucleotides(scoring: Scoring) -> bool:
+    """Return whether A, C, G and T are scored by match and mismatch."""
+    if scoring.positional:
+        return False
+    codes = scoring.alphabet.encode("ACGT")
+    scores = scoring.matrix[np.ix_(codes, codes)]
+    return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())

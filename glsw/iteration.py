@@ -10,6 +10,7 @@ import numpy as np
 
 from glsw.align import Aligner
 from glsw.inputs import OneQuery, Targets
+from glsw.kinds import chosen
 from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.members import Members
 from glsw.profiles.profile import Profile
@@ -122,6 +123,7 @@ def iterate(
     [(1, 3, 3), (2, 3, 0)]
     """
     of_aligner, of_search = options_apart("iterate", options)
+    of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)
     aligner, first = Aligner.for_queries(query, **of_aligner)
     with aligner:
         record = aligner.one(first)

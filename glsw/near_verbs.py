@@ -10,6 +10,7 @@ import numpy.typing as npt
 from glsw.align import Aligner
 from glsw.distances import Distance
 from glsw.engines.base import Progress
+from glsw.kinds import chosen
 from glsw.neighbors import BestHits
 from glsw.search.pool import AnyExecutor
 from glsw.sequences.collections import ManySequences
@@ -62,7 +63,8 @@ def reciprocal_best_hits(
     >>> list(zip(*(each.tolist() for each in found)))
     [(0, 1, 40), (1, 0, 25)]
     """
-    with Aligner(**options) as aligner:
+    given, (a, b) = chosen(options, a=a, b=b)
+    with Aligner(**given) as aligner:
         return aligner.reciprocal_best_hits(
             a,
             b,
@@ -113,7 +115,8 @@ def clusters(
     >>> glsw.clusters(words, cutoff=6, distance="self")
     array([0, 1, 0, 0])
     """
-    with Aligner(**options) as aligner:
+    given, (sequences,) = chosen(options, sequences=sequences)
+    with Aligner(**given) as aligner:
         return aligner.clusters(
             sequences,
             cutoff=cutoff,

@@ -11,6 +11,7 @@ from glsw.align import Aligner
 from glsw.distances import Distance
 from glsw.engines.base import Progress, Ties
 from glsw.inputs import OneQuery, OneSequence, Queries, Targets
+from glsw.kinds import chosen
 from glsw.many_pairs import Index
 from glsw.pair_collections import Scores
 from glsw.profiles.profile import Profile
@@ -27,6 +28,10 @@ from glsw.sequences.seg import Masked
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from typing_extensions import Unpack
+
+
+_OFFERS = {"query": "genetic_code=1 translates the query"}
+"""What a search can do if one side is nucleic acid and the other is not, by its name."""
 
 
 class AlignerOptions(TypedDict, total=False):
@@ -81,7 +86,8 @@ def score(
     >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
     array([8, 5], dtype=int32)
     """
-    aligner, queries = Aligner.for_queries(queries, **options)
+    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    aligner, queries = Aligner.for_queries(queries, **given)
     with aligner:
         return aligner.score(queries, targets)
 
@@ -104,7 +110,8 @@ def score_matrix(
     array([[8, 5],
            [5, 6]], dtype=int32)
     """
-    with Aligner(**options) as aligner:
+    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    with Aligner(**given) as aligner:
         return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
 
@@ -125,7 +132,8 @@ def score_pairs(
     >>> glsw.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
     array([17, 22], dtype=int32)
     """
-    with Aligner(**options) as aligner:
+    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    with Aligner(**given) as aligner:
         return aligner.score_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
         )
@@ -148,7 +156,8 @@ def align_pairs(
     >>> glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], mode="global").cigars()
     ['3I1X2=3X1=', '3=1D1=']
     """
-    with Aligner(**options) as aligner:
+    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    with Aligner(**given) as aligner:
         return aligner.align_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
         )
@@ -234,7 +243,8 @@ def neighbors(
     >>> found.indices.tolist(), found.indptr.tolist(), found.data.tolist()
     ([0, 1, 0, 1, 2], [0, 2, 4, 5], [0, 4, 4, 0, 0])
     """
-    with Aligner(**options) as aligner:
+    given, (sequences, other) = chosen(options, sequences=sequences, other=other)
+    with Aligner(**given) as aligner:
         return aligner.neighbors(
             sequences,
             other,
@@ -258,7 +268,8 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
     >>> glsw.align("HEAGAWGHEE", "PAWHEAE", mode="global").score
     1
     """
-    with Aligner(**options) as aligner:
+    given, (query, target) = chosen(options, query=query, target=target)
+    with Aligner(**given) as aligner:
         return aligner.align(query, target)
 
 
@@ -282,7 +293,8 @@ def alignments(
     17 3=
     13 2=
     """
-    with Aligner(**options) as aligner:  # all is computed in this process
+    given, (query, target) = chosen(options, query=query, target=target)
+    with Aligner(**given) as aligner:  # all is computed in this process
         return aligner.alignments(
             query, target, max_alignments=max_alignments, min_score=min_score, progress=progress
         )
@@ -397,6 +409,10 @@ def search(
     (44, -1, (21, 1), 'PAWHEAE')
     """
     of_aligner, of_search = options_apart("search", options)
+    translated = () if of_search.get("genetic_code") is None else ("query",)
+    of_aligner, (query, database) = chosen(
+        of_aligner, translated=translated, offers=_OFFERS, query=query, target=database
+    )
     aligner, query = Aligner.for_queries(query, **of_aligner)
     try:
         found: Any = aligner.search(query, database, **of_search)

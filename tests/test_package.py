@@ -33,6 +33,7 @@ ORDER = [
     "device",
     "statistics",
     "profiles",
+    "kinds",
     "results",
     "rows",
     "traceback",

@@ -11,11 +11,11 @@ from pathlib import Path
 import Bio.Align
 
 from glsw.align3 import Aligner3
-from glsw.cli.inputs import FILES, check_kind, check_standard_input, lengths, only
+from glsw.cli.inputs import FILES, Targets, check_standard_input, lengths, only
 from glsw.cli.messages import Bar, progress_bar, tables
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, destination, write
-from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for
+from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for, scoring_of
 from glsw.cli.words import alphabet
 from glsw.engines.three import ENGINES3
 from glsw.output.three import FORMATS3, Result3
@@ -64,10 +64,9 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments.output, *paths)
     check_standard_input(*paths)
     a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
-    scoring, note = _scoring_of(arguments, a)
+    sides = (paths[0], [a]), (paths[1], [b]), (paths[2], [c])
+    scoring, note = _scoring_of(arguments, *sides)
     scoring = scoring.in_mode(arguments.mode)
-    for path, record in zip(paths[1:], (b, c), strict=True):
-        check_kind(arguments, path, [record], scoring.pairs, bool(note))
     with (
         Aligner3(
             scoring,
@@ -114,12 +113,12 @@ def _disjoint(
         yield result(1, None)
 
 
-def _scoring_of(arguments: argparse.Namespace, *first: Record) -> tuple[Scoring3, str]:
-    """Return the scoring of the options and of the first sequence, and a note for the summary."""
+def _scoring_of(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> tuple[Scoring3, str]:
+    """Return the scoring of the options and of the sequences, and a note for the summary."""
     if arguments.scheme == "sum-of-pairs":
         if arguments.alphabet:
             raise ValueError("--alphabet is for --scheme identity")
-        scoring, note = scoring_for(arguments, first)
+        scoring, note = scoring_for(arguments, *sides) if sides else (scoring_of(arguments), "")
         return Scoring3.sum_of_pairs(scoring), note
     for word in ("dna", "protein"):
         if getattr(arguments, word):

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 
 from glsw.align import Aligner
-from glsw.cli.inputs import FILES, check_kind, check_standard_input
+from glsw.cli.inputs import FILES, check_standard_input
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
@@ -131,12 +131,11 @@ def read_inputs(
         if getattr(arguments, option, None) == 0:
             raise ValueError(f"--{option} 0: at least 1 expected")
     queries = read_all(arguments.query)
-    scoring, note = scoring_for(arguments, queries)
     targets = read_all(arguments.target) if arguments.target else None
-    if targets is not None:
-        check_kind(arguments, arguments.target, targets, scoring, bool(note))
-    for path, records in zip(paths, (queries, targets), strict=False):
-        if records is not None and not len(records.letters):
+    sides = [queries] if targets is None else [queries, targets]
+    scoring, note = scoring_for(arguments, *zip(paths, sides, strict=True))
+    for path, records in zip(paths, sides, strict=True):
+        if not len(records.letters):
             raise ValueError(f"{path}: it has no residues")
     return scoring, queries, targets, note
 

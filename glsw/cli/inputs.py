@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING, TypeAlias
 
 from glsw.cli.words import name
-from glsw.sequences.nucleic import looks_nucleic
 from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
@@ -37,34 +36,6 @@ def check_standard_input(*paths: str) -> None:
     """Raise an error if several of the files are standard input."""
     if paths.count("-") > 1:
         raise ValueError("standard input ('-') can be read only once, not as several files")
-
-
-def check_kind(
-    arguments: argparse.Namespace, path: str, targets: Targets, scoring: Scoring, detected: bool
-) -> None:
-    """Raise an error that says what to do if targets do not fit a scoring of DNA or of proteins.
-
-    The alphabet of a database decides what fits. Records are looked at only if the query was
-    ``detected`` to be nucleic acid: then they have to be, too.
-    """
-    translated = getattr(arguments, "translated", None)  # None: the command has no such option
-    if not isinstance(targets, list | Records):
-        index = "; makedb --alphabet dna indexes DNA"
-        proteins, dna = targets.alphabet.amino_acids, targets.alphabet.nucleotides
-    else:
-        index = ""
-        letters = any(map(len, targets))
-        proteins = detected and letters and not looks_nucleic(each.letters for each in targets)
-        dna = False
-    if proteins and scoring.alphabet.nucleotides:
-        search = "" if translated is None else "--translated to search proteins with DNA, or "
-        raise ValueError(
-            f"{path} has proteins, but the query is scored as DNA: give {search}--protein if it is "
-            f"a protein{index}"
-        )
-    if dna and scoring.alphabet.amino_acids:
-        what = "--translated is for proteins" if translated else "give --dna if it is DNA"
-        raise ValueError(f"{path} has DNA, but the query is scored as protein: {what}")
 
 
 def only(path: str, records: Targets) -> Record:

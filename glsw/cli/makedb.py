@@ -10,11 +10,8 @@ from pathlib import Path
 from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar, say
 from glsw.cli.words import MATRIX, alphabet, matrix_of, name
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import makedb
-from glsw.sequences.nucleic import looks_nucleic
 from glsw.sequences.paired_alphabet import STRUCTURE
-from glsw.sequences.records import read
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         type=alphabet,
         help="protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
-        "letters, such as GONNET1992 (dna if the letters of the first file are, else protein; "
-        "protein for standard input)",
+        "letters, such as GONNET1992 (dna if the letters of all files look like it, else protein)",
     )
     add_unknown(parser)
     parser.add_argument(
@@ -73,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         database = makedb(
             arguments.source,
             arguments.out,
-            alphabet=arguments.alphabet or _alphabet_of(arguments.source[0]),
+            alphabet=arguments.alphabet,
             unknown=arguments.unknown,
             lower_case_mask=arguments.lower_case_mask,
             seg=arguments.seg,
@@ -86,12 +82,6 @@ def run(arguments: argparse.Namespace) -> None:
         f"{arguments.out}: {len(database)} sequences, {database.residues} residues, "
         f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
     )
-
-
-def _alphabet_of(path: str) -> Alphabet:
-    """Return DNA if a file, not standard input, looks like nucleic acid, else PROTEIN."""
-    nucleic = Path(path).is_file() and looks_nucleic(record.letters for record in read(path))
-    return DNA if nucleic else PROTEIN
 
 
 def _bytes(paths: Iterable[str]) -> int | None:

@@ -131,6 +131,7 @@ def tables(found: Iterable[FoundT], cells: int, most: int, bar: Bar) -> Iterator
 def warnings_in_a_line() -> Iterator[None]:
     """Print warnings as messages of the program, that of a software renderer once."""
     from glsw.device.device import SoftwareRendererWarning
+    from glsw.sequences.nucleic import KindWarning
 
     def show(
         message: Warning | str,
@@ -144,6 +145,7 @@ def warnings_in_a_line() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
+        warnings.simplefilter("ignore", KindWarning)  # a command says it in its own words
         warnings.simplefilter("once", SoftwareRendererWarning)
         warnings.showwarning = show
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from glsw.cli.cluster import executor_of
-from glsw.cli.inputs import FILES, check_kind, check_standard_input, residues
+from glsw.cli.inputs import FILES, check_standard_input, residues
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination
@@ -97,10 +97,8 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
     check_summary(arguments, *paths)
     check_standard_input(*paths)
     records, *others = map(_read, paths)
-    scoring, note = scoring_for(arguments, records)
-    for path, each in zip(paths[1:], others, strict=True):
-        check_kind(arguments, path, each, scoring, bool(note))
     sides = [records, *others]
+    scoring, note = scoring_for(arguments, *zip(paths, sides, strict=True))
     cells = residues(sides[0], scoring) * residues(sides[-1], scoring)
     if not others and scoring.symmetric:
         own = _lengths(records, scoring)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from glsw.align import Aligner
-from glsw.cli.inputs import Targets, check_kind, check_standard_input, only, residues
+from glsw.cli.inputs import Targets, check_standard_input, only, residues
 from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.profiles import read_profile
-from glsw.cli.scoring import scoring_for, scoring_of, seg_of
+from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.cli.tracks import check_targets, check_tracks, read_queries
 from glsw.output.result_file import ResultFile
@@ -80,7 +80,8 @@ def read_inputs(
 ) -> Inputs:
     """Read the sequences of two files, and choose their scoring."""
     scoring_of(arguments)  # raises errors of options
-    two_tracks, note = check_tracks(arguments), ""
+    two_tracks = check_tracks(arguments)
+    scoring: Scoring | None = None
     second = [arguments.second_track] if two_tracks else []
     check_standard_input(arguments.query, arguments.target, *second)
     if is_database(arguments.query):
@@ -93,14 +94,17 @@ def read_inputs(
         scoring, queries = read_profile(arguments)
     else:
         queries = as_records(Path(arguments.query), what="query")
-        scoring, note = scoring_for(arguments, queries)
-    read = preparation(arguments, scoring)
     targets = _targets(arguments.target, one_each)
     check_targets(arguments.target, targets, two_tracks)
     if one_each:
         only(arguments.query, queries)
         only(arguments.target, targets)
-    check_kind(arguments, arguments.target, targets, scoring, bool(note))
+    sides = (arguments.query, queries), (arguments.target, targets)
+    if scoring:
+        note = check_kinds(arguments, scoring, *sides)
+    else:
+        scoring, note = scoring_for(arguments, *sides)
+    read = preparation(arguments, scoring)
     width = read.query_alphabet.width
     each_residue = residues(targets, scoring) * (getattr(arguments, "iterations", None) or 1)
     cells = [read.residues(len(each) // width) * each_residue for each in queries]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 
-from glsw.cli.inputs import add_unknown
+from glsw.cli.inputs import Targets, add_unknown
 from glsw.cli.words import cost, name, not_positive, number
 from glsw.engines import TIES
+from glsw.kinds import seen
 from glsw.scoring.gaps import MODES
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.nucleic import LETTERS_TO_TELL, PERCENT_TO_TELL, looks_nucleic
-from glsw.sequences.records import Record
+from glsw.sequences.database import Database
+from glsw.sequences.nucleic import (
+    FEWEST_LETTERS,
+    LETTERS_TO_TELL,
+    PERCENT_COMMON,
+    PERCENT_NUCLEOTIDES,
+    Kind,
+    judge,
+)
 from glsw.sequences.seg import MASKED, Masked
 
 PROTEIN_GAPS = 11, 1
@@ -109,8 +116,9 @@ def add_costs(
         "--dna",
         action="store_true",
         help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
-        f"the default if at least {PERCENT_TO_TELL} %% of the first {LETTERS_TO_TELL:,} letters of "
-        "the first file are A, C, G, T, U or N",
+        f"the default if of the first {LETTERS_TO_TELL:,} letters of each file at least "
+        f"{PERCENT_COMMON} %% are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% nucleotides of "
+        "IUPAC's code",
     )
     group.add_argument(
         "--protein", action="store_true", help="score proteins, whatever the letters"
@@ -118,14 +126,83 @@ def add_costs(
     add_unknown(group)
 
 
-def scoring_for(arguments: argparse.Namespace, queries: Iterable[Record]) -> tuple[Scoring, str]:
+def scoring_for(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> tuple[Scoring, str]:
     """Return the scoring of the options and a note for the summary.
 
-    If the options ask for no scoring, it is DNA if the queries are nucleic acid, which the note
-    says.
+    If the options ask for no scoring, it is DNA if all sides, of the query first, each with its
+    path, are nucleic acid, which the note says. An error says what to do if they are not alike.
     """
-    nucleic = not asked_for(arguments) and looks_nucleic(each.letters for each in queries)
-    return scoring_of(arguments, nucleic), "; DNA scoring, as the query is nucleic acid" * nucleic
+    asked = asked_for(arguments)
+    nucleic = not asked and judge({path: seen(side)[0] for path, side in sides}).nucleic
+    scoring = scoring_of(arguments, bool(nucleic))
+    note = check_kinds(arguments, scoring, *sides)
+    return scoring, "; DNA scoring, as the query is nucleic acid" if nucleic else note
+
+
+def check_kinds(
+    arguments: argparse.Namespace, scoring: Scoring, *sides: tuple[str, Targets]
+) -> str:
+    """Raise an error that says what to do if sides, of the query first, do not fit a scoring.
+
+    The alphabet of a database decides what fits, whatever the options say. Letters do not decide
+    against --protein, nor against a matrix that all of them are scored by, nor if they are few;
+    then the note for the summary says so.
+    """
+    translated = getattr(arguments, "translated", None)  # None: the command has no such option
+    for path, side in sides[1:]:
+        if isinstance(side, Database):
+            if side.alphabet.amino_acids and scoring.alphabet.nucleotides:
+                raise _proteins(path, translated, indexed=True)
+            if side.alphabet.nucleotides and scoring.alphabet.amino_acids and asked_for(arguments):
+                raise _dna(path, translated, indexed=True)
+    if not scoring.alphabet.amino_acids:
+        return ""
+    asked = asked_for(arguments)
+    kinds = {str(k): seen(side)[0] for k, (_, side) in enumerate(sides)}  # paths may be equal
+    if translated or getattr(arguments, "profile", False):
+        kinds["0"] = Kind(False)
+    if arguments.protein or (asked and all(each.nucleic for each in kinds.values())):
+        paths = [sides[int(k)][0] for k, kind in kinds.items() if kind.nucleic and kind.sure]
+        return "".join(f"; {path} looks like DNA, but is scored as protein" for path in paths)
+    verdict = judge(kinds)
+    if verdict.mixed:
+        nucleic, protein = verdict.mixed
+        path, side = sides[int(nucleic if protein == "0" else protein)]
+        indexed = isinstance(side, Database)
+        if protein == "0":
+            raise _dna(path, translated, indexed)
+        raise _proteins(path, translated, indexed, asked)
+    return "".join(
+        f"; {sides[int(k)][0]} has fewer than {FEWEST_LETTERS} letters, too few to tell DNA from "
+        "protein: scored as protein"
+        for k in verdict.short
+    )
+
+
+def _proteins(
+    path: str, translated: bool | None, indexed: bool, as_asked: bool = False
+) -> ValueError:
+    """Return the error of proteins, beside a query of DNA."""
+    search = "" if translated is None else "--translated to search proteins with DNA, or "
+    index = "; makedb --alphabet dna indexes DNA" if indexed else ""
+    query = "has DNA" if as_asked else "is scored as DNA"
+    return ValueError(
+        f"{path} has proteins, but the query {query}: give {search}--protein if it is a "
+        f"protein{index}"
+    )
+
+
+def _dna(path: str, translated: bool | None, indexed: bool) -> ValueError:
+    """Return the error of DNA, beside a query of proteins."""
+    search = ""  # translated is None: the command is not search
+    what = (
+        f"give {search}--dna if it is DNA"
+        if indexed
+        else f"give {search}--protein if it has proteins"
+    )
+    if translated:
+        what = "--translated is for proteins"
+    return ValueError(f"{path} has DNA, but the query is scored as protein: {what}")
 
 
 def asked_for(arguments: argparse.Namespace) -> bool:

@@ -16,6 +16,7 @@ from glsw.dotplot.lines import Line, best_lines
 from glsw.dotplot.mapper import Cap, Mapper, Maps, Settings
 from glsw.engines.base import Progress, ignore
 from glsw.engines.score_map import UNCAPPED, Value
+from glsw.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.collections import ManySequences
 from glsw.sequences.query import Strand
@@ -252,9 +253,10 @@ def dotplot(
     >>> plot.at(0, 1).target_range, plot.at(0, 1).minus
     ((4, 8), 2)
     """
-    given = Settings(value, cap, strand)
-    with Aligner(**options) as aligner:
-        prepared = prepare(aligner, query, target, given, tiles, side, options.get("memory"))
+    settings = Settings(value, cap, strand)
+    given, (query, target) = chosen(options, query=query, target=target)
+    with Aligner(**given) as aligner:
+        prepared = prepare(aligner, query, target, settings, tiles, side, options.get("memory"))
         return prepared.compute(max_alignments, progress)
 
 

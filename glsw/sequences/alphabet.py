@@ -16,7 +16,7 @@ import numpy.typing as npt
 from glsw.sequences.letters import LARGEST, checked_letters, listing, single_bytes
 from glsw.sequences.nucleic import (
     complement_of,
-    looks_nucleic,
+    kind_of,
     nucleotide_aliases,
     spell_nucleotides,
 )
@@ -396,7 +396,7 @@ def _advice(alphabet: Alphabet, data: bytes) -> str:
     if _NONE not in data.translate(DNA._characters):
         return "glsw.Scoring.nucleotide() scores DNA"
     takes = _NONE not in data.translate(PROTEIN._characters_and_substitutes)
-    nucleic = alphabet.amino_acids or looks_nucleic([data.decode("latin-1")])
+    nucleic = alphabet.amino_acids or bool(kind_of([data]).nucleic)
     return "glsw.Scoring.blast() scores proteins" if takes and not nucleic else ""
 
 

@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences import database_writer as writer
-from glsw.sequences.alphabet import PROTEIN, Alphabet
+from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
-from glsw.sequences.fasta import blocks
+from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.lines import located
+from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
@@ -299,7 +300,7 @@ def makedb(
     sources: Path | Iterable[Path],
     out: Path,
     *,
-    alphabet: Alphabet = PROTEIN,
+    alphabet: Alphabet | None = None,
     unknown: str | None = None,
     lower_case_mask: bool = False,
     seg: bool = False,
@@ -317,8 +318,10 @@ def makedb(
     out : path
         The file to write. It appears when it is complete; until then, and after an error,
         a database of this name stays as it was.
-    alphabet : Alphabet
-        The letters: those of the scoring that will be used, in the same order.
+    alphabet : Alphabet, optional
+        The letters: those of the scoring that will be used, in the same order. Unless given they
+        are `DNA` if the first letters of each file look like nucleic acid, else `PROTEIN`: see
+        `glsw.sequences.nucleic.kind_of`.
     unknown : str, optional
         The letter that all others become; without it they are an error.
     lower_case_mask : bool
@@ -341,10 +344,12 @@ def makedb(
     ValueError
         As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are to
         be masked and the alphabet has no X or N, as that of two tracks, or these differ in names
-        or lengths.
+        or lengths; without an alphabet, if some files are nucleic acid and others proteins.
 
     Warns
     -----
+    KindWarning
+        If the letters have decided for DNA.
     RuntimeWarning
         Once, if letters count as others, see `Alphabet.substitutes`: how many of each. The
         database gives them back as they are, in upper case.
@@ -358,21 +363,33 @@ def makedb(
 
     files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     inputs = paths = [os.fspath(path) for path in files]
-    read, out = blocks, os.fspath(out)
+    read, out, width = blocks, os.fspath(out), 1
     if second_track is not None:
         if len(paths) != 1:
             raise ValueError(f"a second track is of one source, not of {len(paths)}")
         inputs = [*paths, os.fspath(second_track)]
-        alphabet = PairedAlphabet.of(alphabet, second_alphabet(second_letters))
-        read = partial(paired_blocks, second=inputs[1])
-    check_seg(alphabet, seg)
-    if lower_case_mask or seg:
-        alphabet = alphabet.lower_case_masked()
-    alphabet.encode("", unknown=unknown)
+        read, width = partial(paired_blocks, second=inputs[1]), 2
+
+    def checked(alphabet: Alphabet) -> Alphabet:
+        """Return the alphabet of both tracks, or with masks."""
+        if second_track is not None:
+            alphabet = PairedAlphabet.of(alphabet, second_alphabet(second_letters))
+        check_seg(alphabet, seg)
+        if lower_case_mask or seg:
+            alphabet = alphabet.lower_case_masked()
+        alphabet.encode("", unknown=unknown)
+        return alphabet
+
+    if alphabet is not None:
+        alphabet = checked(alphabet)
     writer.check_sources(inputs)
     writer.check_out(out, inputs, force)
+    parts: Iterator[Iterator[Block]] = (read(path, progress=progress) for path in paths)
+    if alphabet is None:
+        alphabet, parts = _alphabet_of(parts, paths, width)
+        alphabet = checked(alphabet)
     out = os.path.realpath(out)
-    records = (Records(each) for path in paths for each in read(path, progress=progress))
+    records = (Records(block) for each in parts for block in each)
     if seg:
         records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
@@ -400,3 +417,49 @@ def _reopen(path: str, stamp: int) -> Database:
     if database._file is None or database._file.stamp != stamp:
         raise DatabaseError(f"{path}: the database has changed since it was opened")
     return database
+
+
+def _alphabet_of(
+    files: Iterator[Iterator[Block]], paths: list[str], width: int
+) -> tuple[Alphabet, Iterator[Iterator[Block]]]:
+    """Return DNA if the letters of the first file are nucleic acid, else PROTEIN; and all files.
+
+    The others are looked at when they are read: they have to be alike.
+    """
+    kind, first = _ahead(next(files), width)
+
+    def alike() -> Iterator[Iterator[Block]]:
+        yield first
+        for path, each in zip(paths[1:], files, strict=True):
+            other, blocks = _ahead(each, width)
+            if mixed := judge({paths[0]: kind, path: other}).mixed:
+                raise ValueError(
+                    f"{mixed[0]} looks like nucleic acid, but {mixed[1]} like protein: give the "
+                    "alphabet, or make two databases"
+                )
+            yield blocks
+
+    if kind.nucleic:
+        warn(
+            f"{paths[0]} looks like nucleic acid, so the database has the alphabet glsw.DNA: give "
+            "it to say so, or glsw.PROTEIN for proteins"
+        )
+    return DNA if kind.nucleic else PROTEIN, alike()
+
+
+def _ahead(blocks: Iterator[Block], width: int) -> tuple[Kind, Iterator[Block]]:
+    """Return what the first letters of a file are, and all its blocks."""
+    read: list[Block] = []
+    while sum(len(each.letters) for each in read) < width * LETTERS_TO_TELL:
+        if (block := next(blocks, None)) is None:
+            break
+        read.append(block)
+
+    def every() -> Iterator[Block]:
+        while read:  # the memory of what is written is free
+            yield read.pop(0)
+        yield from blocks
+
+    return kind_of(
+        each.letters[: width * LETTERS_TO_TELL : width].tobytes() for each in read
+    ), every()

@@ -2,41 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 NUCLEOTIDES = "ACGTURYSWKMBDHVN"
 LETTERS_TO_TELL = 100_000
-"""The letters of a file, from its first one, that `looks_nucleic` counts."""
-PERCENT_TO_TELL = 95
-"""How many of them are A, C, G, T, U or N in nucleic acid."""
+"""The letters of a side, from its first one, that `kind_of` counts."""
+PERCENT_NUCLEOTIDES = 95
+"""How many of them are nucleotides of IUPAC's code in nucleic acid."""
+PERCENT_COMMON = 75
+"""How many of them are A, C, G, T, U or N; of 59,953 proteins none has more than 70 %."""
+FEWEST_LETTERS = 10
+"""Fewer letters that look like nucleic acid may be those of a peptide."""
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _COMMON = b"ACGTUNacgtun"
 _BOTH_CASES = NUCLEOTIDES + NUCLEOTIDES.lower()
+_NUCLEOTIDES = _BOTH_CASES.encode("ascii")
 _COMPLEMENTS = str.maketrans(_BOTH_CASES, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 _T_TO_U = str.maketrans("Tt", "Uu")
 
 
-def looks_nucleic(texts: Iterable[str]) -> bool:
-    """Return whether sequences look like DNA or RNA: 95 % of their letters are A, C, G, T, U or N.
+class Kind(NamedTuple):
+    """Whether sequences are nucleic acid or protein.
 
-    Upper and lower case count alike. The first 100,000 letters are counted, in the order of the
-    sequences. Without any letter they are not nucleic acid.
+    Parameters
+    ----------
+    nucleic : bool, optional
+        None if nothing tells, because there is no letter, or there are codes.
+    letters : int, optional
+        How many letters told it; None if it is known without them, or there are codes.
 
     Examples
     --------
-    >>> looks_nucleic(["acgu", "NNNN"]), looks_nucleic(["GATTACA", "MKV"]), looks_nucleic([""])
-    (True, False, False)
-    >>> looks_nucleic(["A" * 95 + "R" * 5]), looks_nucleic(["A" * 94 + "R" * 6])
-    (True, False)
+    >>> Kind(True, 9).sure, Kind(True, 10).sure, Kind(True).sure, Kind(False, 3).sure
+    (False, True, True, True)
     """
-    left, common = LETTERS_TO_TELL, 0
+
+    nucleic: bool | None = None
+    letters: int | None = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether it cannot well be the other one."""
+        few = self.letters is not None and self.letters < FEWEST_LETTERS
+        return self.nucleic is not None and not (self.nucleic and few)
+
+
+class KindWarning(UserWarning):
+    """Letters have decided whether nucleic acid or proteins are scored, or they contradict that."""
+
+
+def kind_of(texts: Iterable[str | bytes | bytearray]) -> Kind:
+    """Return whether sequences are nucleic acid, DNA or RNA, by their letters.
+
+    They are if at least 95 % of the letters are nucleotides of IUPAC's code (ACGTURYSWKMBDHVN), and
+    at least 75 % are A, C, G, T, U or N. Upper and lower case count alike. The first 100,000
+    letters are counted, in the order of the sequences. Fewer than 10 such letters may also be a
+    peptide: what they are compared with decides, see `judge`.
+
+    Examples
+    --------
+    >>> kind_of(["acgu", "NNNN", "RYACGTACGTACGT"]), kind_of(["GATTACA", "MKV"]), kind_of([""])
+    (Kind(nucleic=True, letters=22), Kind(nucleic=False, letters=10), Kind(nucleic=None, letters=0))
+    >>> [kind_of(["A" * (100 - k) + "R" * k]).nucleic for k in (25, 26)]
+    [True, False]
+    """
+    left, common, nucleotides = LETTERS_TO_TELL, 0, 0
     for text in texts:
-        data = text[:left].encode("ascii", "replace")
-        common += len(data) - len(data.translate(None, _COMMON))
+        data = text[:left]
+        if isinstance(data, str):
+            data = data.encode("ascii", "replace")
+        others = data.translate(None, _COMMON)
+        common += len(data) - len(others)
+        nucleotides += len(data) - len(others.translate(None, _NUCLEOTIDES))
         left -= len(data)
         if not left:
             break
     counted = LETTERS_TO_TELL - left
-    return counted > 0 and 100 * common >= PERCENT_TO_TELL * counted
+    if not counted:
+        return Kind(None, 0)
+    enough = 100 * nucleotides >= PERCENT_NUCLEOTIDES * counted
+    return Kind(enough and 100 * common >= PERCENT_COMMON * counted, counted)
+
+
+class Verdict(NamedTuple):
+    """How sequences that are compared with each other are scored.
+
+    Parameters
+    ----------
+    nucleic : bool, optional
+        As nucleic acid or as proteins; None if nothing tells, or some have codes.
+    short : tuple of str
+        The names of those with so few letters that the others have decided.
+    mixed : tuple of (str, str), optional
+        The names of one of nucleic acid and of one of proteins, which no scoring takes.
+    """
+
+    nucleic: bool | None
+    short: tuple[str, ...] = ()
+    mixed: tuple[str, str] | None = None
+
+
+def judge(kinds: Mapping[str, Kind]) -> Verdict:
+    """Return how sequences of these kinds are scored with each other.
+
+    Examples
+    --------
+    >>> judge({"q": Kind(True, 7), "t": Kind(True, 9)}).nucleic
+    True
+    >>> judge({"q": Kind(True, 7), "t": Kind(False, 99)})
+    Verdict(nucleic=False, short=('q',), mixed=None)
+    >>> judge({"q": Kind(False, 60), "t": Kind(True)}).mixed
+    ('t', 'q')
+    """
+    if any(kind == Kind() for kind in kinds.values()):
+        return Verdict(None)
+    nucleic = [name for name, kind in kinds.items() if kind.nucleic]
+    proteins = [name for name, kind in kinds.items() if kind.nucleic is False]
+    sure = [name for name in nucleic if kinds[name].sure]
+    if sure and proteins:
+        return Verdict(None, mixed=(sure[0], proteins[0]))
+    if proteins:
+        return Verdict(False, tuple(nucleic))
+    return Verdict(True if nucleic else None)
+
+
+def warn(text: str) -> None:
+    """Warn of the kind of sequences, at the line that called the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, KindWarning, stacklevel=level)
 
 
 def complement_of(letters: str) -> str:

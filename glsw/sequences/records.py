@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -201,7 +202,10 @@ class Records:
             yield name, length
 
 
-Single: TypeAlias = "str | bytes | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
+Single: TypeAlias = (
+    "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
+    " | tuple[int, ...]"
+)
 Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
 
 
@@ -286,8 +290,8 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     Parameters
     ----------
     source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
-        A str is letters and a path object a file; see `check_no_file` for a str that was meant as
-        a file. A one-dimensional array of integers is codes.
+        See `is_single` for what is one sequence. A str is letters and a path object a file; see
+        `check_no_file` for a str that was meant as a file. Integers are codes.
     what : str
         Name of the sequences in error messages, and id of those without, for example "query".
     alphabet : Alphabet, optional
@@ -320,10 +324,15 @@ def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -
     records: list[Record] = []
     for number, item in enumerate(source, start=1):
         name = f"{what} {number}"
+        if hasattr(item, "as_py"):  # of Arrow
+            letters = item.as_py()
+            item = np.array(letters, np.int64) if isinstance(letters, list) else letters
         if is_single(item):
             records.append(_record(item, name, alphabet))
         elif isinstance(item, os.PathLike):
             records.extend(read(item))
+        elif isinstance(item, int | np.integer):
+            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}; {NUMBERS}")
         else:
             raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}")
     return records
@@ -341,15 +350,47 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def is_single(source: object) -> bool:
-    """Return whether ``source`` is one sequence, not a collection or a file.
+def is_single(source: object, *, any_letters: bool = False) -> bool:
+    """Return whether ``source`` is one sequence, not several or a file.
 
-    >>> is_single("ACGT"), is_single(["ACGT"])
+    One sequence is text (str, bytes, bytearray), a `Seq`, `MutableSeq`, `SeqRecord` or `Record`, an
+    array of integers of one dimension, or a tuple of numbers; all else that can be iterated over is
+    several, a list always, and a tuple of sequences too. ``docs/INPUTS.md`` is the page of this
+    rule.
+
+    Parameters
+    ----------
+    source : object
+    any_letters : bool
+        Whether letters are any objects, as in edit distances: then a tuple of words or of other
+        objects that are no sequences is one sequence.
+
+    Examples
+    --------
+    >>> is_single("ACGT"), is_single(["ACGT"]), is_single(("ACGT", "AC")), is_single((1, 2, 3))
+    (True, False, False, True)
+    >>> is_single(("the", "cat"), any_letters=True), is_single(["the", "cat"], any_letters=True)
     (True, False)
     """
+    if isinstance(source, str | bytes | bytearray | Record):
+        return True
     if isinstance(source, np.ndarray):
         return source.ndim == 1 and source.dtype.kind in "iu"
-    return isinstance(source, (str, bytes, Record, *_seq_types(), *_seq_record_type()))
+    if isinstance(source, tuple):
+        letters: tuple[type, ...] = (int, np.integer)
+        if not any_letters:
+            return bool(source) and all(isinstance(each, letters) for each in source)
+        return not any(_is_sequence(each) for each in source)
+    if isinstance(source, array | memoryview):
+        return is_single(np.asarray(source))
+    return isinstance(source, (*_seq_types(), *_seq_record_type()))
+
+
+def _is_sequence(item: object) -> bool:
+    """Return whether an item is rather a sequence than a letter; words are letters."""
+    if isinstance(item, str | bytes):
+        return False
+    return isinstance(item, Iterable | os.PathLike) or is_single(item)
 
 
 def _seq_types() -> tuple[type[Seq], ...]:
@@ -363,6 +404,7 @@ def _seq_record_type() -> tuple[type[SeqRecord], ...]:
     return (module.SeqRecord,) if module else ()
 
 
+NUMBERS = "a list is several sequences, a tuple or an array of numbers is one"
 _EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
 
 
@@ -379,12 +421,12 @@ def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool =
     if isinstance(item, str):
         check_no_file(item, name, alphabet, alone=alone)
         return Record(name, "", str(item))
-    if isinstance(item, bytes):
+    if isinstance(item, bytes | bytearray):
         return Record(name, "", item.decode("latin-1"))
-    if isinstance(item, np.ndarray):
+    if isinstance(item, np.ndarray | tuple | array | memoryview):
         if alphabet is None:
             raise ValueError(f"{name}: an array of codes needs an alphabet")
-        return Record(name, "", alphabet.decode(item, name=name))
+        return Record(name, "", alphabet.decode(np.asarray(item), name=name))
     if isinstance(item, _seq_record_type()):
         nameless = item.id in (None, "", "<unknown id>")
         name = name if nameless else str(item.id)

@@ -309,7 +309,8 @@ def _items(source: Any, name: str) -> list[Items]:
     if isinstance(source, list) and set(map(type, source)) == {str}:
         return list(source)
     single = is_single(source, any_letters=True)
-    if isinstance(source, Mapping) or not (single or isinstance(source, Iterable)):
+    several = isinstance(source, Iterable) and getattr(source, "ndim", 1) > 0
+    if isinstance(source, Mapping) or not (single or several):
         raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")
     found: list[Items] = []
     for number, each in enumerate([source] if single else source, start=1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -123,12 +123,13 @@ def iterate(
     [(1, 3, 3), (2, 3, 0)]
     """
     of_aligner, of_search = options_apart("iterate", options)
+    limits = iterations, inclusion_of(inclusion, sums)
+    _check(*limits, of_aligner.get("mode") in (None, "local"), of_search)
     of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)
     aligner, first = Aligner.for_queries(query, **of_aligner)
     with aligner:
         record = aligner.one(first)
         targets = aligner.database(database)
-        limits = iterations, inclusion_of(inclusion, sums)
         every = rounds(aligner, record, targets, *limits, gaps=gaps, sums=sums, **of_search)
         return list(every)
 
@@ -145,18 +146,9 @@ def rounds(
     **options: Any,
 ) -> Iterator[Round]:
     """Yield the rounds of `iterate`, each when it is computed."""
-    if iterations < 1:
-        raise ValueError(f"iterations {iterations}: at least 1 expected")
-    if not 0 < inclusion <= _MAX_EVALUE:
-        raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
-    if options.get("genetic_code") is not None or options.get("skip"):
-        raise ValueError("an iterated search translates no query and skips none")
     scoring = aligner.scoring
+    _check(iterations, inclusion, scoring.local, options)
     check_one_track(scoring, "an iterated search")
-    if not scoring.local:
-        raise ValueError("an iterated search needs E-values, which local alignments have")
-    if options.get("statistics") == "none":
-        raise ValueError("an iterated search needs E-values: statistics are 'none'")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
         raise ValueError("an iterated search of DNA is of one strand: plus or minus")
     if sums and options.get("composition"):
@@ -185,6 +177,20 @@ def rounds(
         if not new:
             return
         searched = profile = built
+
+
+def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str, Any]) -> None:
+    """Raise ValueError for options that an iterated search does not take."""
+    if iterations < 1:
+        raise ValueError(f"iterations {iterations}: at least 1 expected")
+    if not 0 < inclusion <= _MAX_EVALUE:
+        raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
+    if options.get("genetic_code") is not None or options.get("skip"):
+        raise ValueError("an iterated search translates no query and skips none")
+    if not local:
+        raise ValueError("an iterated search needs E-values, which local alignments have")
+    if options.get("statistics") == "none":
+        raise ValueError("an iterated search needs E-values: statistics are 'none'")
 
 
 def _profile(aligner: Aligner, query: Record) -> Profile:

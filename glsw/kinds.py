@@ -181,7 +181,8 @@ def checked(
     Parameters
     ----------
     scoring : str, optional
-        The name of its scoring, if that was given: then there is only a warning.
+        The name of its scoring, if that was given: then there is only a warning, and only if some
+        are proteins.
     aligner : str
         What makes it, with a place for a scoring of two sequences.
     translated, **sides
@@ -193,22 +194,22 @@ def checked(
         If some or all are nucleic acid; all of fewer than ten letters are only warned of.
     """
     kinds, sources = _kinds(sides, translated)
-    sure = [name for name, kind in kinds.items() if kind.nucleic and kind.sure]
-    if scoring is None:
-        nucleic = _verdict(kinds, sides, translated).nucleic
-        if sure and nucleic:
+    if scoring is not None:
+        if mixed := judge(kinds).mixed:
+            warn(
+                f"{_look(mixed[:1])} nucleic acid, but {scoring} scores proteins: "
+                "glsw.Scoring.nucleotide() scores nucleic acid"
+            )
+    elif _verdict(kinds, sides, translated).nucleic:
+        if any(kind.sure for kind in kinds.values()):
             raise ValueError(
                 f"{_look(kinds)} nucleic acid, but an aligner without a scoring is for proteins: "
                 f"{aligner.format('glsw.Scoring.nucleotide()')} scores nucleic acid, "
                 f"{aligner.format('glsw.Scoring.blast()')} takes them for proteins"
             )
-        named = list(kinds) if nucleic else []
-    else:
-        named = sure
-    if named:
         warn(
-            f"{_look(named)} nucleic acid, but {scoring or 'BLOSUM62'} scores proteins: "
-            "glsw.Scoring.nucleotide() scores nucleic acid"
+            f"{_look(kinds)} nucleic acid, but an aligner without a scoring is for proteins: give "
+            "a scoring to say what they are"
         )
     return sources
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (hmmer.BEGINS, hmmer.read_hmm),
 )
 _ALIGNMENTS = (("# STOCKHOLM", "stockholm"), ("CLUSTAL", "clustal"), (">", "fasta"))
+_CONSENSUS = re.compile(r"^ [ \t*:.]*$", re.MULTILINE)
+"""A line of Clustal that is not needed, and may be missing; Biopython wants all of them or none."""
+_MOST_OF_A_REASON = 200
 FORMATS = (
     "what glsw has written, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
     "(Stockholm, Clustal, FASTA with gaps)"
@@ -38,22 +42,45 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
     for begins, reader in _READERS:
         if begin.startswith(begins):
             content = begin if begins == text.BEGINS else content
-            found = reader(content, str(path), scoring, gaps)
+            try:
+                found = reader(content, str(path), scoring, gaps)
+            except OverflowError:
+                raise ValueError(f"{path}: a number is too large") from None
+            except ValueError as error:
+                if str(error).startswith(str(path)):
+                    raise
+                raise ValueError(f"{path}: {error}") from None
             return found if found.id else found._replace(id=path.stem)
     for begins, kind in _ALIGNMENTS:
         if begin.startswith(begins):
+            if kind != "fasta":
+                skipped = content[: -len(begin)].count("\n")
+                return _of_biopython(_CONSENSUS.sub("", begin), str(path), kind, skipped)
+            rows = list(_fasta_rows(content))
             try:
-                if kind == "fasta":
-                    rows = list(_fasta_rows(content))
-                    rows_of(rows)  # of one length
-                    return rows
-                from Bio import AlignIO
-
-                return AlignIO.read(io.StringIO(content), kind)  # type: ignore[no-untyped-call]
-            except Exception as error:  # Biopython's readers raise any kind for damaged files
-                reason = " ".join(str(error).split()) or type(error).__name__
-                raise ValueError(f"{path}: no alignment of format {kind}: {reason}") from None
+                rows_of(rows)  # of one length
+            except ValueError as error:
+                raise ValueError(f"{path}: no alignment of format {kind}: {error}") from None
+            return rows
     raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")
+
+
+def _of_biopython(content: str, path: str, kind: str, skipped: int) -> Any:
+    """Return the alignment that Biopython reads; ValueError with the line where it gave up.
+
+    That many lines were ``skipped`` before.
+    """
+    from Bio import AlignIO
+
+    stream = io.StringIO(content)
+    try:
+        return AlignIO.read(stream, kind)  # type: ignore[no-untyped-call]
+    except Exception as error:  # its readers raise any kind for damaged files
+        reason = "rows that do not fit together"
+        if isinstance(error, ValueError):
+            reason = " ".join(str(error).split())[:_MOST_OF_A_REASON]
+        line = skipped + max(1, content.count("\n", 0, stream.tell()))
+        raise ValueError(f"{path}:{line}: no alignment of format {kind}: {reason}") from None
 
 
 class _Row(NamedTuple):

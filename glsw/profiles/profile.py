@@ -236,9 +236,9 @@ class Profile:
         """
         check_gaps(gaps)
         found = read_profile(Path(path), scoring, gaps)
-        if isinstance(found, Parts):
-            return cls(*found)
         try:
+            if isinstance(found, Parts):
+                return cls(*found)
             return cls.from_alignment(found, scoring, gaps=gaps)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None

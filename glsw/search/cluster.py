@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +16,7 @@ from glsw.device.device import DeviceError
 from glsw.device.rank import assign
 from glsw.search.fingerprint import json_object
 from glsw.search.local_dask import local_cluster, quiet
+from glsw.search.part_file import check_regular
 from glsw.search.pool import AnyExecutor
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ADDRESSES = "tcp://HOST:PORT of a Dask scheduler, or its scheduler file; local:N; mpi"
+_ADDRESS = r"\w+://.+"
 _TRIES, _SECONDS_BETWEEN_TRIES = 5, 0.1
 
 
@@ -67,7 +70,7 @@ def cluster(address: str, check: Callable[[], str] = str) -> Iterator[AnyExecuto
 def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
     local = re.fullmatch(r"local:([1-9]\d*)", address)
     scheduler_file = address.endswith(".json")
-    if not (local or scheduler_file or re.fullmatch(r"\w+://.+", address)):
+    if not (local or scheduler_file or re.fullmatch(_ADDRESS, address)):
         raise ValueError(f"cluster {address!r}: expected {ADDRESSES}")
     if find_spec("distributed") is None:
         raise ValueError(
@@ -81,27 +84,34 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
 
     dask: Any = distributed  # its classes have no types
     quiet()
-    if scheduler_file:
-        _check_scheduler_file(address)
+    scheduler = _of_file(address) if scheduler_file else address
     try:
-        client = dask.Client(**{"scheduler_file" if scheduler_file else "address": address})
+        client = dask.Client(scheduler)
     except (OSError, TimeoutError) as error:
         text = f"the scheduler {address} of the cluster does not answer: {error}"
         raise ConnectionError(text) from None
+    except Exception as error:  # such as an address without a port, or TLS without certificates
+        text = f"cluster {address!r}: {error}"
+        error.__traceback__ = None
+        gc.collect()  # what is left of this client could stop the next one, if it ended meanwhile
+        raise ValueError(text) from None
     with client:
         yield client
 
 
-def _check_scheduler_file(path: str) -> None:
-    """Raise ValueError if a file names no scheduler; Dask waits for one that is not there yet."""
+def _of_file(path: str) -> str:
+    """Return the address in a scheduler file, once it is there; ValueError if it has none."""
+    if not Path(path).exists():
+        text = f"the scheduler file {path} is not there yet; waiting for it"
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
+    while not Path(path).exists():
+        time.sleep(_SECONDS_BETWEEN_TRIES)
+    check_regular(path, links=True)
     for _ in range(_TRIES):
-        try:
-            if "://" in json_object(Path(path).read_bytes())["address"]:
-                return
-        except FileNotFoundError:
-            return
-        except (ValueError, KeyError, TypeError):
-            pass
+        with suppress(ValueError, KeyError):
+            address = json_object(Path(path).read_bytes())["address"]
+            if isinstance(address, str) and re.fullmatch(_ADDRESS, address):
+                return address
         time.sleep(_SECONDS_BETWEEN_TRIES)  # it may be written now
     raise ValueError(f"cluster {path!r}: it names no scheduler of Dask")
 

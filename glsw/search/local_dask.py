@@ -28,9 +28,13 @@ _ON_THIS_HOST = "127.0.0.1"
 
 
 def quiet() -> None:
-    """Have Dask log nothing: what matters of it, glsw says in a line."""
-    for name in ("distributed", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    """Have Dask log nothing: what matters of it, glsw says in a line.
+
+    Some of its loggers have levels of their own, by Dask's configuration.
+    """
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _without_http(node: Any) -> Any:
@@ -94,6 +98,7 @@ def local_cluster(count: int, prepare: Callable[[], object]) -> Iterator[Client]
             security = make()
             options = {"host": _ON_THIS_HOST, "port": 0, "dashboard": False, "security": security}
             options["protocol"] = "tls://" if security.require_encryption else "tcp://"
+            options["local_directory"] = folder
             scheduler = dask.SpecCluster(
                 scheduler={"cls": _without_http(distributed.Scheduler), "options": options},
                 security=security,

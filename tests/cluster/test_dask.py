@@ -8,6 +8,8 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -20,7 +22,7 @@ import distributed
 import psutil
 import pytest
 from dask_processes import ENVIRONMENT, Cluster
-from program import ROOT
+from program import ROOT, process
 
 import glsw
 from glsw import Record
@@ -235,9 +237,39 @@ def test_a_lost_scheduler_is_one_line(
             list(glsw.search(queries, database, progress=progress, **options))
 
 
+def test_a_command_whose_scheduler_is_lost_says_one_line(tmp_path: Path) -> None:
+    with closing(Cluster(tmp_path)) as cluster:
+        cluster.start("only")
+        pid = cluster.client.run_on_scheduler(os.getpid)
+        code = (
+            "import os\nfrom glsw.search.dask_workers import DaskWorker\n"
+            f"DaskWorker.measured = lambda *_: os.kill({pid}, {signal.SIGKILL:d})"
+        )
+        words = f"search {PROTEINS} {PROTEINS} --unknown X --engine cpu --cluster {cluster.address}"
+        said = process(words, tmp_path, code=code).communicate()[1].decode()
+        assert said == f"glsw: the scheduler {cluster.address} of the cluster is lost\n"
+
+
+def test_a_scheduler_file_may_come_late(cluster: Cluster, tmp_path: Path) -> None:
+    late = tmp_path / "late.json"
+    waiting = threading.Timer(0.5, lambda: late.write_bytes(cluster.file.read_bytes()))
+    waiting.start()
+    opened = cluster_of(str(late))
+    with pytest.warns(RuntimeWarning, match=r"late\.json is not there yet; waiting for it$"):
+        client = opened.__enter__()
+    assert isinstance(client, distributed.Client)
+    assert client.scheduler.address == cluster.address
+    opened.__exit__(None, None, None)
+    waiting.join()
+
+
 def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
     words = f"search {PROTEINS} {PROTEINS} --engine cpu --cluster"
     assert "expected tcp://HOST:PORT" in run(f"{words} four").err
+    for address in ("tcp://127.0.0.1", "tls://127.0.0.1:1", "foo://x", "inproc://x"):
+        said = run(f"{words} {address}").err  # "tls" lacks certificates
+        assert said.startswith(f"glsw: cluster '{address}': ")
+        assert said.count("\n") == 1
     assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
     assert "one process; the first one leads, so start" in run(f"{words} mpi").err
 
@@ -246,6 +278,13 @@ def test_local_workers_are_as_many_as_asked_for() -> None:
     with cluster_of("local:1") as client:
         assert isinstance(client, distributed.Client)
         assert len(client.ncores()) == 1
+
+
+def test_local_workers_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with cluster_of("local:1"):
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("encrypted", [True, False])

@@ -52,6 +52,20 @@ def _read(name: str) -> tuple[npt.NDArray[np.float64], Alphabet]:
     return np.array(rows), alphabet_of(letters, name)
 
 
+def with_x_of_blast(matrix: npt.NDArray[np.float64], alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return a matrix in which X scores -1 against every letter but ``*``, as in NCBI's programs.
+
+    A matrix without X, or of other letters than amino acids, stays as it is.
+    """
+    if not alphabet.amino_acids or "X" not in alphabet.letters:
+        return matrix
+    x = alphabet.letters.index("X")
+    others = [k for k, letter in enumerate(alphabet.letters) if letter != "*"]
+    made = matrix.copy()
+    made[x, others] = made[others, x] = -1
+    return made
+
+
 def alphabet_of(letters: str | tuple[str, ...], name: str) -> Alphabet:
     """Return `PROTEIN` if these are its letters, else an alphabet of them."""
     if all(len(letter) == 1 for letter in letters):

@@ -113,7 +113,11 @@ class Scoring:
         extension: float = 1,
         **others: NoReturn,
     ) -> Scoring:
-        """Return a scoring with a named matrix and the gap costs of BLAST, FASTA and SWIPE.
+        """Return a scoring with a named matrix as BLAST has it, and the gap costs of BLAST.
+
+        X, masked letters too, scores -1 against every letter but ``*``, as in BLAST, whose gap
+        costs are those of FASTA and SWIPE too. :meth:`named` keeps the scores that the matrix
+        itself has for X.
 
         Parameters
         ----------
@@ -125,8 +129,17 @@ class Scoring:
         ------
         TypeError, ValueError
             As :meth:`named`; for other names of gap costs, such as ``gapopen``.
+
+        Examples
+        --------
+        >>> blast, named = Scoring.blast(), Scoring.named("BLOSUM62")
+        >>> x, *letters = blast.alphabet.encode("XAWX*")
+        >>> blast.matrix[x, letters].tolist(), named.matrix[x, letters].tolist()
+        ([-1, -1, -1, -4], [0, -2, -1, -4])
         """
-        return cls.named(name, *from_blast(existence, extension, others))
+        name, matrix, alphabet = matrices.published(name)
+        costs = from_blast(existence, extension, others)
+        return cls._scaled(matrices.with_x_of_blast(matrix, alphabet), alphabet, *costs, name)
 
     @classmethod
     def match_mismatch(

@@ -82,13 +82,20 @@ def blastp(folder: Path, composition: int) -> list[tuple[str, ...]]:
         (folder / f"{name}.fasta").write_text(text)
     index = ["makeblastdb", "-in", "t.fasta", "-dbtype", "prot"]
     words = ["blastp", "-query", "q.fasta", "-db", "t.fasta", "-seg", "yes", "-use_sw_tback"]
-    words += ["-comp_based_stats", str(composition), "-outfmt", "6 qseqid sseqid score evalue"]
+    words += [
+        "-max_hsps",
+        "1",
+        "-comp_based_stats",
+        str(composition),
+        "-outfmt",
+        "6 qseqid sseqid score evalue",
+    ]
     subprocess.run(index, cwd=folder, check=True, capture_output=True)
     done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
     return [(str(composition), *line.split("\t")) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("composition", [1, 2])
+@pytest.mark.parametrize("composition", [0, 1, 2])
 def test_recorded_scores_and_evalues(composition: int) -> None:
     """All hits of blastp 2.12 (-seg yes -use_sw_tback) are there, with its digits."""
     recorded = [tuple(line.split("\t")) for line in RECORDED.read_text().splitlines()[1:]]
@@ -98,16 +105,61 @@ def test_recorded_scores_and_evalues(composition: int) -> None:
     assert sorted(set(wanted) - set(found)) == []
     same = [(row[1], *row[3:]) for row in found if row in wanted]
     assert same == [(row[1], *row[3:]) for row in wanted]  # in its order, but of equal hits
+    if composition == 0:
+        return
     plain = {row[1:3]: row[3:] for row in rows_of(0)}
     assert sum(plain.get((row[1], row[2])) == (row[3], row[4]) for row in wanted) < len(wanted) / 2
 
 
 @pytest.mark.skipif(not shutil.which("blastp"), reason="no blastp here: recorded digits only")
-@pytest.mark.parametrize("composition", [1, 2])
+@pytest.mark.parametrize("composition", [0, 1, 2])
 def test_scores_and_evalues_of_the_blastp_at_hand(tmp_path: Path, composition: int) -> None:
     wanted = blastp(tmp_path, composition)
     assert len(wanted) > 50
     assert sorted(set(wanted) - set(rows_of(composition))) == []
+
+
+# What blastp 2.12.0 gives for X, O and U against each letter, more than for the rest of a pair.
+OF_X = dict.fromkeys("ARNDCQEGHILKMFPSTWYVBZXUO", -1) | {"*": -4}
+OF_U = {each: int(BLOSUM62.matrix[4, k]) for k, each in enumerate("ARNDCQEGHILKMFPSTWYV")}
+OF_U |= {"X": -1, "U": 9}
+FLANK = "WHCWYFWHCPWDWYFWHCKWMWHCWYF"
+
+
+def scores_of_letters(folder: Path, letters: str) -> dict[tuple[str, str], int]:
+    """Return blastp's scores of pairs of letters, by those of equal sequences around them."""
+    text = "".join(f">{each}\n{FLANK}{each}{FLANK[::-1]}\n" for each in letters)
+    (folder / "letters.fasta").write_text(text)
+    words = "blastp -query letters.fasta -subject letters.fasta -comp_based_stats 0 -seg no"
+    fields = ["-max_hsps", "1", "-outfmt", "6 qseqid sseqid score"]
+    run = subprocess.run(
+        [*words.split(), *fields], cwd=folder, check=True, capture_output=True, text=True
+    )
+    around = 2 * sum(int(BLOSUM62.matrix[k, k]) for k in BLOSUM62.alphabet.encode(FLANK))
+    rows = [line.split("\t") for line in run.stdout.splitlines()]
+    return {(a, b): int(score) - around for a, b, score in rows}
+
+
+@pytest.mark.filterwarnings("ignore:.* scored as ")
+def test_letters_score_as_in_blastp() -> None:
+    """X, and what counts as X or C, as recorded of blastp; other scorings keep the matrix's X."""
+    for letter, wanted in (("X", OF_X), ("O", OF_X), ("U", OF_U)):
+        for pair in ((letter, other) for other in wanted):
+            for query, target in (pair, pair[::-1]):
+                found = glsw.score(query, target, mode="global", engine="reference")
+                assert found == wanted[pair[1]], (query, target)
+    x, *letters = BLOSUM62.alphabet.encode("XASTCPW")
+    assert Scoring.named("BLOSUM62").matrix[x, letters].tolist() == [0, 0, 0, -2, -2, -2]
+    nucleic = Scoring.blast("NUC.4.4", 10, 6)
+    assert np.array_equal(nucleic.matrix, Scoring.named("NUC.4.4").matrix)
+
+
+@pytest.mark.skipif(not shutil.which("blastp"), reason="no blastp here: recorded scores only")
+def test_letters_score_as_in_the_blastp_at_hand(tmp_path: Path) -> None:
+    found = scores_of_letters(tmp_path, "".join(OF_X))
+    for letter, wanted in (("X", OF_X), ("O", OF_X), ("U", OF_U)):
+        for other, score in wanted.items():
+            assert found[letter, other] == found[other, letter] == score
 
 
 def test_target_frequencies_are_stationary() -> None:

@@ -326,6 +326,8 @@ class Aligner(ProfileQueries):
         max_hsps: int | None = 1,
         strand: Strand | None = None,
         genetic_code: int | None = None,
+        target_strand: Strand | None = None,
+        target_genetic_code: int | None = None,
         statistics: Method = "auto",
         order: Order = "score",
         composition: Composition = 0,
@@ -346,8 +348,17 @@ class Aligner(ProfileQueries):
         near 17 11.2 0.14
         """
         settings = SearchSettings(
-            *(top, min_score, evalue, max_hsps, strand, genetic_code),
-            *(statistics, order, composition),
+            top=top,
+            min_score=min_score,
+            evalue=evalue,
+            max_hsps=max_hsps,
+            strand=strand,
+            genetic_code=genetic_code,
+            target_strand=target_strand,
+            target_genetic_code=target_genetic_code,
+            statistics=statistics,
+            order=order,
+            composition=composition,
         )
         aligner, given = self._for(query)
         prepared = aligner.prepare(given, database, settings)
@@ -367,9 +378,7 @@ class Aligner(ProfileQueries):
         if aligner is not self:
             return aligner.prepare(source, database, settings)
         limits = limits_for(self.scoring, settings)
-        queries, targets = self._inputs.search(
-            source, database, settings.strand, settings.genetic_code
-        )
+        queries, targets = self._inputs.search(source, database, settings)
         limits = limits._replace(strict=len(queries) == 1)
         given = {**settings._asdict(), **self._inputs.settings, "ties": self.ties}
         return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)

@@ -16,8 +16,9 @@ from glsw.batch import Batch
 from glsw.kinds import checked
 from glsw.profiles.profile import Profile
 from glsw.scoring.scoring import Scoring
+from glsw.search.limits import SearchSettings
 from glsw.search.selection import Query
-from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.alphabet import DNA, Alphabet
 from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
@@ -36,6 +37,7 @@ from glsw.sequences.records import (
     read_all,
 )
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
+from glsw.sequences.translated import TranslatedDatabase
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
@@ -167,18 +169,21 @@ class InputEncoder:
         return Collection(Sequences.of(codes), records, None, what, self._alphabet)
 
     def search(
-        self, query: Source, database: Targets, strand: Strand | None, genetic_code: int | None
+        self, query: Source, database: Targets, settings: SearchSettings
     ) -> tuple[list[Query], Database]:
         """Return queries with their strands and frames, and the database that they search.
+
+        The strands and the genetic codes are those of the settings.
 
         A query that is masked as a whole raises an error if it is the only one, or else has no
         contexts. The database is in memory unless it is indexed.
         """
-        translated = () if genetic_code is None else ("query",)
+        codes = ("query", settings.genetic_code), ("target", settings.target_genetic_code)
+        translated = [side for side, code in codes if code is not None]
         query, database = self._checked(translated, query=query, target=database)
         with self._counted(query, database) as found:
-            queries = self._queries(query, strand, genetic_code, found)
-            targets = self.database(database)
+            queries = self._queries(query, settings.strand, settings.genetic_code, found)
+            targets = self.database(database, settings.target_strand, settings.target_genetic_code)
             found.update(targets.substituted)
         return queries, targets
 
@@ -209,8 +214,17 @@ class InputEncoder:
             return record
         return Record(record.id, record.description, record.letters[::2])
 
-    def database(self, source: Targets) -> Database:
-        """Return the targets of a search, encoded; those of a file if it is indexed."""
+    def database(
+        self, source: Targets, strand: Strand | None = None, genetic_code: int | None = None
+    ) -> Database:
+        """Return the targets of a search, encoded; those of a file if it is indexed.
+
+        With a genetic code they are DNA, and their reading frames are searched.
+        """
+        if genetic_code is not None:
+            return self._translated(source, strand, genetic_code)
+        if strand is not None:
+            raise ValueError(f"target_strand {strand!r} is for target_genetic_code, not given")
         if isinstance(source, os.PathLike) and is_database(source):
             source = Database.open(source)
         if not isinstance(source, Database):
@@ -231,6 +245,25 @@ class InputEncoder:
         if not self._looks:
             return list(sides.values())
         return checked(self._given, self._aligner, translated=translated, **sides)
+    def _translated(
+        self, source: Targets, strand: Strand | None, genetic_code: int
+    ) -> TranslatedDatabase:
+        preparation = QueryPreparation(
+            self._alphabet,
+            strand,
+            genetic_code,
+            lower_case_mask=bool(self.settings["lower_case_mask"]),
+            seg=self._seg_of_targets,
+        )
+        if isinstance(source, os.PathLike) and is_database(source):
+            source = Database.open(source)
+        if not isinstance(source, Database):
+            if isinstance(source, os.PathLike):
+                source = read_all(source)
+            elif not isinstance(source, Records):
+                source = as_records(source, what="target", alphabet=DNA)
+            source = Database.of(source, DNA, self._unknown and DNA.wildcard)
+        return TranslatedDatabase(source, preparation)
 
     def _records(self, source: Source, what: str) -> list[Record]:
         return as_records(source, what=what, alphabet=self._alphabet)

@@ -219,7 +219,7 @@ def _members(
     table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
     rows = first[table.evalues[first] <= inclusion]
     numbers = table.target[rows].tolist()
-    names = tuple(table.targets[number].id for number in numbers)
+    names = tuple(table.targets[number].given.id for number in numbers)
     alignments = (
         (number, table.runs.coordinates(row), database.codes(int(database.rank[number])))
         for number, row in zip(numbers, rows.tolist(), strict=True)

@@ -242,11 +242,13 @@ def _verdict(
         for name, source in sides.items():
             _check_no_file(name, source)
         nucleic, protein = (_named(name, sides[name]) for name in verdict.mixed)
-        if verdict.mixed[1] in translated:
-            raise ValueError(
-                f"{nucleic} looks like nucleic acid, but {protein} is translated to search proteins"
-            )
         offer = offers.get(verdict.mixed[0])
+        if verdict.mixed[1] in translated:
+            what = "to search proteins" if verdict.mixed[1] == "query" else "for proteins"
+            raise ValueError(
+                f"{nucleic} looks like nucleic acid, but {protein} is translated {what}"
+                f"{': ' + offer + ' too' if offer else ''}"
+            )
         raise ValueError(
             f"{nucleic} looks like nucleic acid, but {protein} like protein: "
             f"{offer + ', ' if offer else ''}scoring=glsw.Scoring.blast() takes both for proteins"

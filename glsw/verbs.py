@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-_OFFERS = {"query": "genetic_code=1 translates the query"}
+_OFFERS = {
+    "query": "genetic_code=1 translates the query",
+    "target": "target_genetic_code=1 translates the targets",
+}
 """What a search can do if one side is nucleic acid and the other is not, by its name."""
 
 
@@ -409,7 +412,8 @@ def search(
     (44, -1, (21, 1), 'PAWHEAE')
     """
     of_aligner, of_search = options_apart("search", options)
-    translated = () if of_search.get("genetic_code") is None else ("query",)
+    codes = ("query", "genetic_code"), ("target", "target_genetic_code")
+    translated = [side for side, code in codes if of_search.get(code) is not None]
     of_aligner, (query, database) = chosen(
         of_aligner, translated=translated, offers=_OFFERS, query=query, target=database
     )

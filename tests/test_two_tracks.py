@@ -194,7 +194,7 @@ def test_what_two_tracks_exclude() -> None:
             Aligner(BOTH, **options)  # type: ignore[arg-type]
     for options, message in (
         ({"strand": "both"}, "alphabet has no complements"),
-        ({"genetic_code": 1}, "translated queries need a scoring of proteins"),
+        ({"genetic_code": 1}, "translation needs a scoring of proteins"),
         ({"composition": 2}, "composition"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -107,6 +107,8 @@ def read_inputs(
     read = preparation(arguments, scoring)
     width = read.query_alphabet.width
     each_residue = residues(targets, scoring) * (getattr(arguments, "iterations", None) or 1)
+    if getattr(arguments, "translated_target", False):  # three frames, each a third
+        each_residue *= 2 if arguments.target_strand in (None, "both") else 1
     cells = [read.residues(len(each) // width) * each_residue for each in queries]
     return Inputs(queries, targets, scoring, note, cells)
 

@@ -153,10 +153,14 @@ def check_kinds(
         if isinstance(side, Database):
             if side.alphabet.amino_acids and scoring.alphabet.nucleotides:
                 raise _proteins(path, translated, indexed=True)
-            if side.alphabet.nucleotides and scoring.alphabet.amino_acids and asked_for(arguments):
+            wrong = side.alphabet.nucleotides and scoring.alphabet.amino_acids
+            translating = getattr(arguments, "translated_target", False)
+            if wrong and asked_for(arguments) and not translating:
                 raise _dna(path, translated, indexed=True)
     if not scoring.alphabet.amino_acids:
         return ""
+    if getattr(arguments, "translated_target", False):
+        return _check_translated(arguments, *sides)
     asked = asked_for(arguments)
     kinds = {str(k): seen(side)[0] for k, (_, side) in enumerate(sides)}  # paths may be equal
     if translated or getattr(arguments, "profile", False):
@@ -179,6 +183,23 @@ def check_kinds(
     )
 
 
+def _check_translated(
+    arguments: argparse.Namespace, query: tuple[str, Targets], target: tuple[str, Targets]
+) -> str:
+    """Check the sides of a search of translated targets, see `check_kinds`."""
+    of_query, of_target = (seen(side)[0] for _, side in (query, target))
+    if of_target.nucleic is False:
+        raise ValueError(f"{target[0]} has proteins: --translated-target is for DNA")
+    if arguments.translated or not of_query.nucleic:
+        return ""
+    if of_query.sure and not arguments.protein:
+        raise ValueError(
+            f"{query[0]} has DNA: give --translated too, to translate the query as well, or "
+            "--protein if it has proteins"
+        )
+    return f"; {query[0]} looks like DNA, but is scored as protein"
+
+
 def _proteins(
     path: str, translated: bool | None, indexed: bool, as_asked: bool = False
 ) -> ValueError:
@@ -194,20 +215,20 @@ def _proteins(
 
 def _dna(path: str, translated: bool | None, indexed: bool) -> ValueError:
     """Return the error of DNA, beside a query of proteins."""
-    search = ""  # translated is None: the command is not search
+    search = "" if translated is None else "--translated-target to search DNA with proteins, or "
     what = (
         f"give {search}--dna if it is DNA"
         if indexed
         else f"give {search}--protein if it has proteins"
     )
     if translated:
-        what = "--translated is for proteins"
+        what = "--translated is for proteins, with --translated-target it is for DNA"
     return ValueError(f"{path} has DNA, but the query is scored as protein: {what}")
 
 
 def asked_for(arguments: argparse.Namespace) -> bool:
     """Return whether the options ask for a scoring of DNA or of proteins."""
-    words = "matrix", "match", "dna", "protein", "translated"
+    words = "matrix", "match", "dna", "protein", "translated", "translated_target"
     return any(getattr(arguments, word, None) not in (None, False) for word in words)
 
 

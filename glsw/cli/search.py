@@ -43,6 +43,9 @@ _SETTINGS = (
     "strand",
     "translated",
     "genetic_code",
+    "translated_target",
+    "target_strand",
+    "target_genetic_code",
     "statistics",
     "order",
     "composition",
@@ -169,6 +172,23 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
         type=count,
         help="NCBI's number of the code to translate by, with --translated (1)",
     )
+    group.add_argument(
+        "--translated-target",
+        action="store_true",
+        help="search DNA with a protein, as tblastn: the targets are translated in three frames of "
+        "each strand; with --translated the query is too, as in tblastx",
+    )
+    group.add_argument(
+        "--target-strand",
+        choices=STRANDS,
+        help="strands of the targets, with --translated-target (both)",
+    )
+    group.add_argument(
+        "--target-genetic-code",
+        metavar="N",
+        type=count,
+        help="NCBI's number of the code to translate the targets by, with --translated-target (1)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -212,12 +232,18 @@ def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPrepara
     return QueryPreparation(scoring.alphabet, arguments.strand, _genetic_code(arguments))
 
 
-def _genetic_code(arguments: argparse.Namespace) -> int | None:
-    code: int | None = arguments.genetic_code
-    if arguments.translated:
+def _genetic_code(arguments: argparse.Namespace, of: str = "") -> int | None:
+    """Return the genetic code of queries, or ``of="target"`` that of targets."""
+    translated, option = ("translated", "genetic_code")
+    if of:
+        translated, option = f"{translated}_{of}", f"{of}_{option}"
+    code: int | None = getattr(arguments, option)
+    if getattr(arguments, translated):
         return 1 if code is None else code
-    if code is not None:
-        raise ValueError(f"--genetic-code {code} is for --translated, which is not given")
+    for other in (option, *["target_strand"] * bool(of)):
+        if (value := getattr(arguments, other)) is not None:
+            option, translated = (each.replace("_", "-") for each in (other, translated))
+            raise ValueError(f"--{option} {value} is for --{translated}, which is not given")
     return None
 
 
@@ -243,6 +269,8 @@ def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
         "max_hsps": arguments.max_hsps or None,
         "strand": arguments.strand,
         "genetic_code": _genetic_code(arguments),
+        "target_strand": arguments.target_strand,
+        "target_genetic_code": _genetic_code(arguments, "target"),
         "statistics": arguments.statistics,
         "order": arguments.order,
         "composition": arguments.composition,

@@ -15,7 +15,7 @@ from glsw.sequences.nucleic import is_rna, reversed_strand
 class Shown:
     """A high-scoring pair the way round that BLAST shows it.
 
-    A translated query that lies on the minus strand descends. One that was not translated always
+    What was translated from the minus strand descends. A query that was not translated always
     ascends, and its target descends.
 
     Parameters
@@ -37,8 +37,8 @@ class Shown:
         (q, q_last), (t, t_last) = hsp.query_place, hsp.target_place
         if context.strand > 0 or context.frame:
             return cls(
-                NumberedRow(query, q, hsp.query_step, width),
-                NumberedRow(target, t, 1, width),
+                NumberedRow(query, q, context.step, width),
+                NumberedRow(target, t, hsp.of_target.step, width),
                 between,
             )
         return cls(

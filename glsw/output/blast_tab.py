@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import Format, in_a_line, named, of_rows, program
-from glsw.results import Hsp, HspTable, SearchResult
+from glsw.results import HspTable, SearchResult
+from glsw.results.hits import table_hsp
 
 STANDARD = (
     "qaccver",
@@ -42,7 +43,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     Notes
     -----
     Numbers look as BLAST's do. The query ascends; on its minus strand the target descends instead.
-    The query descends where it was translated from its minus strand. Bit scores and E-values
+    What was translated from its minus strand descends. Bit scores and E-values
     that are not known are ``nan``. Accessions are the whole ids. Coverage is that of the query as
     given, also where it was translated. A ``#`` at the start of a line, which would make it a
     comment, is ``\x23``.
@@ -111,16 +112,17 @@ def _query_ids(table: HspTable) -> list[str]:
 
 
 def _target_ids(table: HspTable) -> list[str]:
-    return named(table.targets[k].id for k in table.target.tolist())
+    return named(table.targets[k].given.id for k in table.target.tolist())
 
 
 def _titles(table: HspTable) -> list[str]:
-    return named(table.targets[k].description or "N/A" for k in table.target.tolist())
+    return named(table.targets[k].given.description or "N/A" for k in table.target.tolist())
 
 
 def _places(table: HspTable, end: int, *, of_query: bool) -> list[str]:
     """Return the first (0) or the last (1) letters, the way round that BLAST shows them."""
-    minus = (table.strands < 0) & (table.frames == 0)
+    strands, frames, _ = table.query_contexts
+    minus = (strands < 0) & (frames == 0)
     place = table.query_places if of_query else table.target_places
     first, last = np.where(minus, place[::-1], place)
     shown = last if end else first
@@ -132,15 +134,17 @@ def _places(table: HspTable, end: int, *, of_query: bool) -> list[str]:
 
 
 def _frames(table: HspTable) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the frames of queries and of targets."""
-    translated = table.frames != 0
-    return np.where(translated, table.frames, 1), np.where(translated, 0, table.strands)
+    """Return the frames of queries and of targets: of what is a protein 0, if the other is not."""
+    strands, frames, _ = table.query_contexts
+    of_targets = table.target_contexts.frames
+    nucleic = (frames == 0) & (of_targets == 0)
+    return np.where(nucleic, 1, frames), np.where(nucleic, strands, of_targets)
 
 
 def _strands(table: HspTable) -> list[str]:
     if not is_nucleic(table.scoring.alphabet):
         return ["N/A"] * len(table)
-    return ["plus" if strand > 0 else "minus" for strand in table.strands.tolist()]
+    return ["plus" if strand > 0 else "minus" for strand in table.query_contexts.strands.tolist()]
 
 
 def _of_rows(value: Callable[[Shown], str]) -> Callable[[HspTable], list[str]]:
@@ -153,7 +157,7 @@ def _of_rows(value: Callable[[Shown], str]) -> Callable[[HspTable], list[str]]:
 
 
 def _shown(table: HspTable, row: int) -> Shown:
-    return Shown.of(Hsp(table.alignment(row), table.queries[table.query[row]].context))
+    return Shown.of(table_hsp(table, row))
 
 
 def _btop(shown: Shown) -> str:
@@ -170,7 +174,7 @@ def _coverages(table: HspTable, *, of_hits: bool) -> list[str]:
     places = np.sort(table.query_places, axis=0).T.tolist()
     starts = np.flatnonzero(table.number == 1) if of_hits else np.arange(len(table))
     shown: list[str] = []
-    lengths = table.query_lengths.tolist()
+    lengths = table.query_contexts.lengths.tolist()
     for start, stop in pairwise([*starts.tolist(), len(table)]):
         covered = end = 0
         for first, last in sorted(places[start:stop]):
@@ -184,13 +188,13 @@ COLUMNS: Mapping[str, _Column] = {
     "qseqid": _Column("query id", _query_ids),
     "qacc": _Column("query acc.", _query_ids),
     "qaccver": _Column("query acc.ver", _query_ids),
-    "qlen": _Column("query length", lambda table: _numbers(table.query_lengths)),
+    "qlen": _Column("query length", lambda table: _numbers(table.query_contexts.lengths)),
     "sseqid": _Column("subject id", _target_ids),
     "sallseqid": _Column("subject ids", _target_ids),
     "sacc": _Column("subject acc.", _target_ids),
     "saccver": _Column("subject acc.ver", _target_ids),
     "sallacc": _Column("subject accs.", _target_ids),
-    "slen": _Column("subject length", lambda table: _numbers(table.target_lengths)),
+    "slen": _Column("subject length", lambda table: _numbers(table.target_contexts.lengths)),
     "qstart": _Column("q. start", partial(_places, end=0, of_query=True)),
     "qend": _Column("q. end", partial(_places, end=1, of_query=True)),
     "sstart": _Column("s. start", partial(_places, end=0, of_query=False)),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
 
 from glsw.results import HspTable
+
+_OPERATION = re.compile(r"\d+\D")
 
 
 class Compared(NamedTuple):
@@ -53,11 +56,22 @@ def compared(table: HspTable, stranger: str = "N") -> Compared:
 
 
 def significance(table: HspTable) -> list[str]:
-    """Return the tags of E-value, bits and frame of each row, as far as they are known."""
-    columns = table.evalues.tolist(), table.bits.tolist(), table.frames.tolist()
+    """Return the tags of E-value, bits and frames of each row, as far as they are known."""
+    frames = table.query_contexts.frames.tolist(), table.target_contexts.frames.tolist()
+    columns = table.evalues.tolist(), table.bits.tolist(), *frames
     return [
         ("" if math.isnan(evalue) else f"\tZE:f:{evalue:.3g}")
         + ("" if math.isnan(bits) else f"\tZB:f:{bits:.1f}")
         + (f"\tZF:i:{frame}" if frame else "")
-        for evalue, bits, frame in zip(*columns, strict=True)
+        + (f"\tZG:i:{of_target}" if of_target else "")
+        for evalue, bits, frame, of_target in zip(*columns, strict=True)
     ]
+
+
+def reversed_cigar(cigar: str) -> str:
+    """Return the CIGAR from the other end.
+
+    >>> reversed_cigar("10=1I2X")
+    '2X1I10='
+    """
+    return "".join(reversed(_OPERATION.findall(cigar)))

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import numpy as np
 
-from glsw.output.cigar import compared, significance
+from glsw.output.cigar import compared, reversed_cigar, significance
 from glsw.output.format import named, of_rows, with_more
 from glsw.results import HspTable, SearchResult
 
@@ -18,9 +18,9 @@ def write(result: SearchResult, stream: TextIO) -> None:
     length, start and end of the target, equal letters, letters of the alignment with gaps, and 255,
     mapping quality not known. Here starts count from 0 and ends are not included, as PAF has it.
 
-    Tags: ``AS``, ``NM``, ``ZE``, ``ZB``, ``ZF`` and ``ZN`` as in `glsw.output.sam`, and ``cg``, the
-    CIGAR along the target. Of a translated query places and length are in nucleotides, columns 10
-    and 11 and the CIGAR in amino acids, each worth three letters of the query.
+    Tags: ``AS``, ``NM``, ``ZE``, ``ZB``, ``ZF``, ``ZG`` and ``ZN`` as in `glsw.output.sam`, and
+    ``cg``, the CIGAR along the target. Of what was translated places and length are in nucleotides,
+    columns 10 and 11 and the CIGAR in amino acids, each worth three of its letters.
 
     Examples
     --------
@@ -40,16 +40,18 @@ def write(result: SearchResult, stream: TextIO) -> None:
 def _lines(table: HspTable) -> list[str]:
     width, letters = table.scoring.alphabet.width, compared(table)
     first, last = np.sort(table.query_places, axis=0)
+    start, end = np.sort(table.target_places, axis=0)
+    queries, targets = table.query_contexts, table.target_contexts
     columns = (
         named(table.queries[k].given.id for k in table.query.tolist()),
-        (table.query_lengths * width).tolist(),
+        (queries.lengths * width).tolist(),
         ((first - 1) * width).tolist(),
         (last * width).tolist(),
-        ["+" if strand > 0 else "-" for strand in table.strands.tolist()],
-        named(table.targets[k].id for k in table.target.tolist()),
-        (table.target_lengths * width).tolist(),
-        (table.runs.start[:, 1] * width).tolist(),
-        (table.ends[:, 1] * width).tolist(),
+        ["+" if strand > 0 else "-" for strand in (queries.strands * targets.strands).tolist()],
+        named(table.targets[k].given.id for k in table.target.tolist()),
+        (targets.lengths * width).tolist(),
+        ((start - 1) * width).tolist(),
+        (end * width).tolist(),
         letters.equal,
         letters.columns,
         [255] * len(table),
@@ -59,7 +61,11 @@ def _lines(table: HspTable) -> list[str]:
             for equal, count in zip(letters.equal, letters.columns, strict=True)
         ],
     )
-    ends = zip(significance(table), letters.cigars, strict=True)
+    cigars = [
+        reversed_cigar(cigar) if strand < 0 else cigar
+        for cigar, strand in zip(letters.cigars, targets.strands.tolist(), strict=True)
+    ]
+    ends = zip(significance(table), cigars, strict=True)
     return [
         "\t".join(map(str, fields)) + f"{known}\tcg:Z:{cigar}\n"
         for fields, (known, cigar) in zip(zip(*columns, strict=True), ends, strict=True)

@@ -25,9 +25,10 @@ def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) ->
 
     Between the rows stand ``|`` for equal nucleotides, and for amino acids the letter, or ``+``
     for others that score above 0. Places are those on the query as given; of an alignment with its
-    minus strand, the target's descend (Strand=Plus/Minus), of one with a translated minus strand,
-    the query's (Frame = -1). A line of nothing but gap has no places. At the end stands where bit
-    scores and E-values come from; where there are none, scores are in units of the matrix.
+    minus strand, the target's descend (Strand=Plus/Minus), and those of what was translated from
+    its minus strand (Frame = -1; of both Frame = +2/-1). A line of nothing but gap has no places.
+    At the end stands where bit scores and E-values come from; where there are none, scores are in
+    units of the matrix.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) ->
         lines += [f"{result.unlisted}.", ""]
     shown = result.hits[: alignments or None]
     for hit in shown:
-        lines += ["", f">{_title(hit.target)}", f"Length={len(hit.alignment.target.codes)}", ""]
+        lines += ["", f">{_title(hit.target)}", f"Length={hit.hsps[0].of_target.length}", ""]
         for hsp in hit.hsps:
             lines += [*hsp_lines(hsp), ""]
     if len(shown) < len(result):
@@ -125,8 +126,8 @@ def _scores(hsp: Hsp) -> Iterator[str]:
     yield " " + ", ".join(
         f"{name} = {count}/{columns} ({percent(count, columns)}%)" for name, count in counts.items()
     )
-    if context.frame:
-        yield f" Frame = {context.frame:+}"
+    if frames := [frame for frame in (context.frame, hsp.of_target.frame) if frame]:
+        yield f" Frame = {'/'.join(f'{frame:+}' for frame in frames)}"
     elif nucleic:
         yield f" Strand=Plus/{'Plus' if context.strand > 0 else 'Minus'}"
 

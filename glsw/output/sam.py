@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from typing import NamedTuple, TextIO
 
 import numpy as np
@@ -78,12 +79,15 @@ class Writer:
     Letters that SAM does not have, for example the stop ``*``, are N, in proteins X; characters of
     names that it does not have are ``_``.
 
-    A translated query is the protein of its frame, and never on the minus strand.
+    A translated query is the protein of its frame, and never on the minus strand. A translated
+    target is shown as given: places and CIGAR are in its nucleotides, three per pair of residues
+    (``M``) and per residue opposite a gap, on its minus strand (0x10) too; SEQ is ``*``.
 
     Tags: ``AS`` the score in integer units (times ten for a matrix with one decimal), ``NM``
     letters that differ or stand opposite a gap, ``MD``, ``ZE`` E-value and ``ZB`` bits where known;
     ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated;
-    ``ZN`` on the first record of a query, the hits within the limits that are not listed, if any.
+    ``ZG`` the frame of the target, which then has no ``NM`` and ``MD``; ``ZN`` on the first record
+    of a query, the hits within the limits that are not listed, if any.
     """
 
     def __init__(self, done: int = 0) -> None:
@@ -105,10 +109,9 @@ class Writer:
             if row.query not in letters:
                 shown = table.queries[row.query].record.letters
                 letters[row.query] = re.sub(_NO_LETTER, stranger, shown)
+            shown = "*" if row.of_nucleotides else letters[row.query]
             flag = self._flag(row)
-            lines.append(
-                f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{letters[row.query]}\t*\t{row.tags}\n"
-            )
+            lines.append(f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{shown}\t*\t{row.tags}\n")
         stream.write("".join(with_more(lines, result)))
 
     def _flag(self, row: _Row) -> int:
@@ -127,6 +130,7 @@ class _Row(NamedTuple):
     query: int
     best: bool
     reverse: bool
+    of_nucleotides: bool
     on_query: tuple[int, int]
     place: str
     tags: str
@@ -146,32 +150,47 @@ def _rows(table: HspTable) -> list[_Row]:
     targets: dict[int, str] = {}
     for k in table.target.tolist():
         if k not in targets:
-            targets[k] = _target_name(table.targets[k].id)
+            targets[k] = _target_name(table.targets[k].given.id)
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])
-    before, after = table.runs.start[:, 0] * width, (lengths - table.ends[:, 0]) * width
+    strands, frames, _ = table.query_contexts
+    of_targets = table.target_contexts
+    translated, turned = of_targets.frames != 0, of_targets.strands < 0
+    each = np.where(translated, 3, width)  # letters of a residue
+    clips = table.runs.start[:, 0] * each, (lengths - table.ends[:, 0]) * each
+    before, after = np.where(turned, clips[::-1], clips)
     first, last = table.query_places
+    start = np.where(
+        translated, np.minimum(*table.target_places), table.runs.start[:, 1] * each + 1
+    )
+    cigars = [
+        _in_nucleotides(cigar, turned=strand < 0) if frame else cigar
+        for cigar, strand, frame in zip(
+            letters.cigars, of_targets.strands.tolist(), of_targets.frames.tolist(), strict=True
+        )
+    ]
     mapped = zip(
         table.query.tolist(),
         ((table.rank == 1) & (table.number == 1)).tolist(),
-        ((table.strands < 0) & (table.frames == 0)).tolist(),
+        (np.where(translated, turned, (strands < 0) & (frames == 0))).tolist(),
+        translated.tolist(),
         zip(np.minimum(first, last).tolist(), np.maximum(first, last).tolist(), strict=True),
         strict=True,
     )
     places = zip(
         [targets[k] for k in table.target.tolist()],
-        (table.runs.start[:, 1] * width + 1).tolist(),
+        start.tolist(),
         map(_clip, before.tolist()),
-        letters.cigars,
+        cigars,
         map(_clip, after.tolist()),
         strict=True,
     )
     edits = np.array(letters.columns) - np.array(letters.equal)
+    compared_letters = zip(edits.tolist(), letters.mismatches, (~translated).tolist(), strict=True)
     tags = zip(
         [f"AS:i:{units}" for units in table.units.tolist()],
-        [f"\tNM:i:{count}\tMD:Z:" for count in edits.tolist()],
-        letters.mismatches,
+        [f"\tNM:i:{count}\tMD:Z:{text}" * shown for count, text, shown in compared_letters],
         significance(table),
-        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), table.frames, strict=True)],
+        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), frames, strict=True)],
         strict=True,
     )
     return [
@@ -180,6 +199,21 @@ def _rows(table: HspTable) -> list[_Row]:
             mapped, places, tags, strict=True
         )
     ]
+
+
+def _in_nucleotides(cigar: str, *, turned: bool) -> str:
+    """Return the CIGAR of residues in nucleotides, which are not compared.
+
+    >>> _in_nucleotides("10=2X1D3=", turned=True)
+    '9M3D36M'
+    """
+    kinds = ("M" if kind in "=X" else kind for kind in cigar if not kind.isdigit())
+    runs = zip(kinds, map(int, re.findall(r"\d+", cigar)), strict=True)
+    joined = [
+        f"{3 * sum(count for _, count in group)}{kind}"
+        for kind, group in groupby(runs, lambda run: run[0])
+    ]
+    return "".join(reversed(joined) if turned else joined)
 
 
 def _clip(letters: int) -> str:

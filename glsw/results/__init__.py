@@ -3,7 +3,7 @@
 from glsw.results.alignment import Alignment
 from glsw.results.columns import COLUMNS
 from glsw.results.hits import Hit, Hits, Hsp, SearchResult
-from glsw.results.hsp_table import HspTable, TableQuery
+from glsw.results.hsp_table import HspTable
 from glsw.results.pair_alignments import PairAlignments
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "HspTable",
     "PairAlignments",
     "SearchResult",
-    "TableQuery",
 ]

@@ -15,10 +15,10 @@ from glsw.paths import Runs
 from glsw.results import text
 from glsw.results.alignment import Alignment, biopython_alignment
 from glsw.results.columns import COLUMNS, columns_of
-from glsw.results.hsp_table import HspTable, TableQuery
+from glsw.results.hsp_table import HspTable
 from glsw.results.optional import package
 from glsw.sequences.nucleic import reversed_strand
-from glsw.sequences.query import Context
+from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
 
 if TYPE_CHECKING:
@@ -34,18 +34,22 @@ class Hsp:
     Parameters
     ----------
     alignment : Alignment
-        Of the query in this context and the target.
+        Of the query in this context and the target in its own.
     context : Context
+        Strand and frame of the query.
     bits : float, optional
         Score in bits, None if no statistics are known.
     evalue : float, optional
         Number of alignments with this score or more expected by chance in this search.
+    target_context : Context, optional
+        Strand and frame of the target, if it was translated.
     """
 
     alignment: Alignment
     context: Context
     bits: float | None = None
     evalue: float | None = None
+    target_context: Context | None = None
 
     @property
     def score(self) -> int | float:
@@ -59,13 +63,14 @@ class Hsp:
 
     @property
     def target_place(self) -> tuple[int, int]:
-        """First and last letter of the target, counted from 1."""
-        return self.alignment.target_start + 1, self.alignment.target_end
+        """First and last letter of the target as given, counted from 1, see `Context.place`."""
+        found = self.alignment
+        return self.of_target.place(found.target_start, found.target_end)
 
     @property
-    def query_step(self) -> int:
-        """Difference of the places of neighbouring residues: 1 or -1, translated 3 or -3."""
-        return self.context.strand * (3 if self.context.frame else 1)
+    def of_target(self) -> Context:
+        """Strand and frame of the target, also if it was not translated."""
+        return self.target_context or Context(len(self.alignment.target.codes))
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query as given, with its score.
@@ -105,6 +110,7 @@ class Hit:
     rank : int
         1 for the best.
     target : Record
+        As given; alignments of one that was translated have the protein of a frame.
     hsps : tuple of Hsp
         The best alignment, then those that share no aligned pair with the ones before.
     """
@@ -210,26 +216,37 @@ class Hits(Sequence[Hit]):
 
     def _hit(self, rows: range) -> Hit:
         table = self.table
-        hsps = tuple(
-            Hsp(
-                table.alignment(row),
-                table.queries[table.query[row]].context,
-                *(None if math.isnan(x) else x for x in (table.bits[row], table.evalues[row])),
-            )
-            for row in rows
-        )
-        return Hit(int(table.rank[rows[0]]), hsps[0].alignment.target, hsps)
+        hsps = tuple(table_hsp(table, row) for row in rows)
+        target = table.targets[int(table.target[rows[0]])].given
+        return Hit(int(table.rank[rows[0]]), target, hsps)
+
+
+def table_hsp(table: HspTable, row: int) -> Hsp:
+    """Return the pair of a row of a table."""
+    target = table.targets[int(table.target[row])].context
+    bits, evalue = (None if math.isnan(x) else x for x in (table.bits[row], table.evalues[row]))
+    return Hsp(
+        table.alignment(row),
+        table.queries[table.query[row]].context,
+        bits,
+        evalue,
+        target if target.frame else None,
+    )
 
 
 def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
     """Return the table of hits that are objects, of which there is at least one."""
     hsps = [hsp for hit in hits for hsp in hit.hsps]
-    targets = [_named(hsp.alignment.target, hit.target) for hit in hits for hsp in hit.hsps]
+    targets = [
+        InContext(hit.target, hsp.of_target, _named(hsp.alignment.target, hit.target))
+        for hit in hits
+        for hsp in hit.hsps
+    ]
     counts = [len(hit.hsps) for hit in hits]
     each = np.arange(len(hsps))
     return HspTable(
         hsps[0].alignment.scoring,
-        [TableQuery(query, hsp.context, hsp.alignment.query) for hsp in hsps],
+        [InContext(query, hsp.context, hsp.alignment.query) for hsp in hsps],
         dict(enumerate(targets)),
         each,
         each,

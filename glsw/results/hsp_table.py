@@ -15,19 +15,25 @@ from glsw.results.aligned_columns import AlignedColumns
 from glsw.results.alignment import Alignment
 from glsw.results.operations import Operations
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import Context
-from glsw.sequences.records import EncodedRecord, Record
+from glsw.sequences.query import Context, InContext
+from glsw.sequences.records import EncodedRecord
 
 _Int64 = npt.NDArray[np.int64]
 _Places = tuple[_Int64, _Int64]
 
 
-class TableQuery(NamedTuple):
-    """A query as given, and a context of it as alignments show it."""
+class Contexts(NamedTuple):
+    """The contexts of sequences as arrays of int64, shape (N,), see `Context`."""
 
-    given: Record
-    context: Context
-    record: EncodedRecord
+    strands: _Int64
+    frames: _Int64
+    lengths: _Int64
+
+    @classmethod
+    def of(cls, contexts: Sequence[Context]) -> Contexts:
+        """Return the arrays of contexts."""
+        each = [(one.strand, one.frame, one.length) for one in contexts]
+        return cls(*np.array(each, np.int64).reshape(-1, 3).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +45,10 @@ class HspTable(AlignedColumns):
     Parameters
     ----------
     scoring : Scoring
-    queries : sequence of TableQuery
+    queries : sequence of InContext
         The contexts of all queries.
-    targets : mapping of int to EncodedRecord
-        Perhaps each made when it is first needed.
+    targets : mapping of int to InContext
+        Perhaps each made when it is first needed. Those that were translated have a frame.
     query, target : ndarray of int64, shape (N,)
         Index in ``queries``, and key in ``targets``.
     rank : ndarray of int64, shape (N,)
@@ -58,8 +64,8 @@ class HspTable(AlignedColumns):
     """
 
     scoring: Scoring
-    queries: Sequence[TableQuery]
-    targets: Mapping[int, EncodedRecord]
+    queries: Sequence[InContext]
+    targets: Mapping[int, InContext]
     query: _Int64
     target: _Int64
     rank: _Int64
@@ -87,9 +93,10 @@ class HspTable(AlignedColumns):
 
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
-        query, target = self.queries[self.query[row]].record, self.targets[int(self.target[row])]
+        query, target = self.queries[self.query[row]], self.targets[int(self.target[row])]
         coordinates = self.runs.coordinates(row)
-        return Alignment(int(self.units[row]), query, target, coordinates, self.scoring)
+        units = int(self.units[row])
+        return Alignment(units, query.record, target.record, coordinates, self.scoring)
 
     # places
 
@@ -101,41 +108,29 @@ class HspTable(AlignedColumns):
     @cached_property
     def query_places(self) -> _Places:
         """First and last letter of the query as given, counted from 1, see `Context.place`."""
-        start, end = self.runs.start[:, 0], self.ends[:, 0]
-        step = np.where(self.frames != 0, 3, 1)
-        shift = np.maximum(abs(self.frames) - 1, 0)
-        start, end, length = shift + step * start, shift + step * end, self.query_lengths
-        minus = self.strands < 0
-        return np.where(minus, length - start, start + 1), np.where(minus, length - end + 1, end)
+        return self._places(0, self.query_contexts)
 
     @cached_property
     def target_places(self) -> _Places:
-        """First and last letter of the target, counted from 1."""
-        return self.runs.start[:, 1] + 1, self.ends[:, 1]
+        """First and last letter of the target as given, likewise."""
+        return self._places(1, self.target_contexts)
 
     @cached_property
-    def strands(self) -> _Int64:
-        """1, or -1 for the reverse complement of the query."""
-        return np.array([each.strand for each in self._contexts], np.int64)
+    def query_contexts(self) -> Contexts:
+        """Strand, frame and length of the query of each row."""
+        return Contexts.of([self.queries[k].context for k in self.query.tolist()])
 
     @cached_property
-    def frames(self) -> _Int64:
-        """The reading frame of the query, 0 if it was not translated."""
-        return np.array([each.frame for each in self._contexts], np.int64)
+    def target_contexts(self) -> Contexts:
+        """Strand, frame and length of the target of each row."""
+        return Contexts.of([self.targets[k].context for k in self.target.tolist()])
 
-    @cached_property
-    def query_lengths(self) -> _Int64:
-        """Letters of the query as given."""
-        return np.array([each.length for each in self._contexts], np.int64)
-
-    @cached_property
-    def target_lengths(self) -> _Int64:
-        """Residues of the whole target."""
-        return np.array([len(self.targets[k].codes) for k in self.target.tolist()], np.int64)
-
-    @cached_property
-    def _contexts(self) -> list[Context]:
-        return [self.queries[k].context for k in self.query.tolist()]
+    def _places(self, side: int, contexts: Contexts) -> _Places:
+        start, end = self.runs.start[:, side], self.ends[:, side]
+        shift, step = np.maximum(abs(contexts.frames) - 1, 0), np.where(contexts.frames, 3, 1)
+        start, end, length = shift + step * start, shift + step * end, contexts.lengths
+        minus = contexts.strands < 0
+        return np.where(minus, length - start, start + 1), np.where(minus, length - end + 1, end)
 
     # letters
 
@@ -179,4 +174,4 @@ class HspTable(AlignedColumns):
         which = zip(self.query[rows].tolist(), self.target[rows].tolist(), bounds, strict=True)
         for query, target, (first, start, last, end) in which:
             yield 0, self.queries[query].record, first, last
-            yield 1, self.targets[target], start, end
+            yield 1, self.targets[target].record, start, end

@@ -96,11 +96,12 @@ def of_hsp(hsp: Hsp, *, names: bool = True) -> str:
     if hsp.evalue is not None:
         parts.append(f"E {hsp.evalue:.2g}")
     parts.append(_counts(hsp.alignment))
-    if hsp.context.frame:
-        parts.append(f"frame {hsp.context.frame:+}")
+    if frames := frames_of(hsp):
+        parts.append(f"frame {frames}")
     elif hsp.context.strand < 0:
         parts.append("minus strand")
-    lines = _lines(hsp.alignment, hsp.query_place[0], hsp.query_step)
+    places = (hsp.query_place[0], hsp.context.step), (hsp.target_place[0], hsp.of_target.step)
+    lines = _lines(hsp.alignment, *places)
     return "\n".join([*(_names(hsp.alignment) if names else ()), ", ".join(parts), *lines])
 
 
@@ -108,7 +109,13 @@ def of_hit(hit: Hit) -> str:
     """Return rank, title and alignments of a hit."""
     title = visible(f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip())
     hsps = "\n\n".join(of_hsp(hsp, names=False) for hsp in hit.hsps)
-    return f"{title} ({len(hit.alignment.target.codes)} letters)\n{hsps}"
+    return f"{title} ({hit.hsps[0].of_target.length} letters)\n{hsps}"
+
+
+def frames_of(hsp: Hsp) -> str:
+    """Return the frames of what was translated, of both as in ``+1/-2``; else nothing."""
+    frames = hsp.context.frame, hsp.of_target.frame
+    return "/".join(f"{frame:+}" for frame in frames if frame)
 
 
 def in_a_line(alignment: Alignment) -> str:
@@ -149,12 +156,16 @@ def _counts(alignment: Alignment) -> str:
     )
 
 
-def _lines(alignment: Alignment, first: int | None = None, step: int = 1) -> list[str]:
-    """Return the rows in lines, with ``first`` and ``step`` of the query as in `NumberedRow`."""
+def _lines(
+    alignment: Alignment,
+    of_query: tuple[int, int] | None = None,
+    of_target: tuple[int, int] | None = None,
+) -> list[str]:
+    """Return the rows in lines, with first number and step of each as in `NumberedRow`."""
     width = alignment.scoring.alphabet.width
     query, between, target = alignment.rows()
-    above = NumberedRow(query, alignment.query_start + 1 if first is None else first, step, width)
-    below = NumberedRow(target, alignment.target_start + 1, 1, width)
+    above = NumberedRow(query, *(of_query or (alignment.query_start + 1, 1)), width)
+    below = NumberedRow(target, *(of_target or (alignment.target_start + 1, 1)), width)
     pairs = list(zip(above.lines(_ROW_WIDTH), below.lines(_ROW_WIDTH), strict=True))
     numbers = [number for pair in pairs for part in pair for number in part[1:]]
     digits = len(str(max(numbers, default=0)))
@@ -244,7 +255,7 @@ def _listing(result: SearchResult) -> list[list[str]]:
     shown = {
         "bits": any(hsp.bits is not None for hsp in hsps),
         "E-value": any(hsp.evalue is not None for hsp in hsps),
-        "frame": any(hsp.context.frame for hsp in hsps),
+        "frame": any(map(frames_of, hsps)),
         "strand": any(hsp.context.strand < 0 and not hsp.context.frame for hsp in hsps),
     }
     rows = [_cells(hit, number) for hit in result for number in range(len(hit.hsps))]
@@ -262,11 +273,11 @@ def _cells(hit: Hit, number: int) -> dict[str, str]:
         "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
         "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
         "identity": f"{hsp.alignment.identity:.1%}",
-        "frame": f"{hsp.context.frame:+}",
+        "frame": frames_of(hsp),
         "strand": "plus" if hsp.context.strand > 0 else "minus",
         "query": query,
         "target": target,
-        "length": str(len(hit.alignment.target.codes)) if best else "",
+        "length": str(hsp.of_target.length) if best else "",
         "name": visible(hit.target.id) if best else "",
     }
 

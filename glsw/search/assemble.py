@@ -10,16 +10,15 @@ import numpy as np
 
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.results import Hits, HspTable, SearchResult, TableQuery
+from glsw.results import Hits, HspTable, SearchResult
 from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
-from glsw.search.ranking import target_numbers
 from glsw.search.rounds import FoundAlignments, align_hits
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import grouped
-from glsw.sequences.records import EncodedRecord
+from glsw.sequences.query import InContext
 from glsw.statistics.composition import rounded
 
 _MAX_PAIRS_PER_BATCH = 2**14
@@ -54,8 +53,8 @@ def _results(
             seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
             engine=_joined(scan.engine for scan in scans) or engine.label,
             device=_joined(scan.device for scan in scans) or engine.where,
-            sequences=len(database),
-            residues=database.residues,
+            sequences=len(database.given),
+            residues=database.given.residues,
             memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
             statistics=statistics,
             evalue=limits.evalue if statistics.available else None,
@@ -94,13 +93,13 @@ def _table(
     table = HspTable(
         shown_scoring(engine.scoring),
         [
-            TableQuery(query.record, each.context, each.record)
+            InContext(query.record, each.context, each.record)
             for query in hit_lists.queries
             for each in query.contexts
         ],
-        _Records(database),
+        _Shown(database),
         found.context,
-        target_numbers(hit_lists.hits)[found.hit],
+        database.order[found.place],
         rank[found.hit],
         np.arange(len(found.hit)) - first[found.hit] + 1,
         units,
@@ -111,12 +110,12 @@ def _table(
     return table, first.tolist()
 
 
-class _Records(dict[int, EncodedRecord]):
-    """Records of a database by their original numbers, each made when it is first needed."""
+class _Shown(dict[int, InContext]):
+    """Sequences of a database by their original numbers, each made when it is first needed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def __missing__(self, number: int) -> EncodedRecord:
-        record = self[number] = self._database[number]
-        return record
+    def __missing__(self, number: int) -> InContext:
+        shown = self[number] = self._database.shown(number)
+        return shown

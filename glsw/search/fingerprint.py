@@ -98,6 +98,7 @@ def differences(left: object, wanted: Fingerprint) -> str:
 
 def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
     if isinstance(sequences, Database):
+        sequences = sequences.given
         if sequences.stamp is not None:
             return f"{len(sequences)} sequences {sequences.stamp:08x}"
         sequences = sequences.records or ()

@@ -32,7 +32,8 @@ class HitPairs:
     counts : ndarray of int64, shape (hits,)
         The contexts of the query of each hit.
     places : ndarray of int64, shape (hits,)
-        The places of the targets among the sorted sequences of the database.
+        The places of the targets among the sorted sequences of the database; of translated ones
+        those of the frames with the best scores.
     """
 
     hit_lists: HitLists
@@ -69,7 +70,7 @@ class HitPairs:
         """
         targets = self.database.lengths[self.places]
         if best_only:
-            cut = self._cuts(self.best, np.arange(len(self.best)))
+            cut = self._cuts(self.best, self.places)
             if cut is not None:
                 targets = np.where(cut[:, 1] > 0, cut[:, 1] - cut[:, 0], targets)
             return np.ones_like(targets), self.contexts.lengths[self.best] + targets
@@ -77,43 +78,54 @@ class HitPairs:
         queries = offsets[self.first + self.counts] - offsets[self.first]
         again = np.ones(len(self.places), bool)
         again[np.unique(self.places, return_index=True)[1]] = False
-        return self.counts, queries + self.counts * np.where(again, 0, targets)
+        frames = len(self.database.frames)
+        return frames * self.counts, frames * (queries + self.counts * np.where(again, 0, targets))
 
-    def pairs(self, chosen: slice, *, best_only: bool) -> tuple[_Int64, _Int64]:
-        """Return the hit and the context of each pair of the first round of some hits."""
-        hits = np.arange(len(self.places))[chosen]
+    def pairs(self, chosen: slice, *, best_only: bool) -> tuple[_Int64, _Int64, _Int64]:
+        """Return the hit, the context and the place of each pair of the first round of some hits.
+
+        Unless it is the best one only, each context meets each frame of the target.
+        """
+        hits, places = np.arange(len(self.places))[chosen], self.places[chosen]
         if best_only:
-            return hits, self.best[chosen]
-        counts = self.counts[chosen]
-        return np.repeat(hits, counts), ranges(self.first[chosen], counts)
+            return hits, self.best[chosen], places
+        counts, frames = self.counts[chosen], len(self.database.frames)
+        of_context = np.repeat(np.arange(len(hits)), counts)
+        contexts = ranges(self.first[chosen], counts)
+        if frames > 1:
+            numbers = self.database.order[places] // frames * frames
+            places = self.database.rank[numbers[:, np.newaxis] + np.arange(frames)]
+            pair = np.repeat(of_context, frames)
+            return hits[pair], np.repeat(contexts, frames), places[of_context].ravel()
+        return hits[of_context], contexts, places[of_context]
 
-    def whole(self, hits: _Int64) -> Targets:
-        """Return the targets of hits, each once."""
-        places = distinct(self.places[hits])
+    def whole(self, places: _Int64) -> Targets:
+        """Return the targets at some places, each once."""
+        places = distinct(places)
         if len(places) < len(self.database):
             return Targets(self.database.select(places.tolist()), places)
         return Targets(self.database.sequences, places)
 
-    def batch(self, hits: _Int64, contexts: _Int64, targets: Targets) -> Batch:
-        """Return the pairs of contexts and whole targets of hits."""
+    def batch(self, contexts: _Int64, places: _Int64, targets: Targets) -> Batch:
+        """Return the pairs of contexts and whole targets."""
         return Batch.indexed(
             self.contexts,
             targets.sequences,
             contexts.astype(np.int32),
-            np.searchsorted(targets.places, self.places[hits]).astype(np.int32),
+            np.searchsorted(targets.places, places).astype(np.int32),
         )
 
-    def cut(self, hits: _Int64, contexts: _Int64) -> tuple[Batch, _Int64] | None:
+    def cut(self, contexts: _Int64, places: _Int64) -> tuple[Batch, _Int64] | None:
         """Return the pairs of contexts and the columns of targets that have the best alignments.
 
         None if the scan has found such columns of no target. The other array has the first column
         of each pair.
         """
-        bounds = self._cuts(contexts, hits)
+        bounds = self._cuts(contexts, places)
         if bounds is None:
             return None
         cut = bounds[:, 1] > 0
-        database, places = self.database, self.places[hits]
+        database = self.database
         whole, index = np.unique(places[~cut], return_inverse=True)
         pieces = zip(places[cut].tolist(), bounds[cut].tolist(), strict=True)
         targets = Sequences.of(
@@ -122,7 +134,7 @@ class HitPairs:
                 *(database.codes(k, slice(start, stop)) for k, (start, stop) in pieces),
             ]
         )
-        of_pair = np.empty(len(hits), np.int32)
+        of_pair = np.empty(len(places), np.int32)
         of_pair[~cut], of_pair[cut] = index, len(whole) + np.arange(int(cut.sum()))
         batch = Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
         return batch, bounds[:, 0]
@@ -140,14 +152,14 @@ class HitPairs:
                     known[context, target] = windows
         return known
 
-    def _cuts(self, contexts: _Int64, hits: _Int64) -> _Int64 | None:
+    def _cuts(self, contexts: _Int64, places: _Int64) -> _Int64 | None:
         """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""
         if self.hit_lists.own is not None:  # other matrices than those of the scan
             return None
         known = [each.places for scans in self.hit_lists.scans for each in scans]
         if not any(known):
             return None
-        numbers = target_numbers(self.hit_lists.hits[hits]).tolist()
+        numbers = self.database.order[places].tolist()
         found = zip(contexts.tolist(), numbers, strict=True)
         nothing = 0, 0
         return np.array(

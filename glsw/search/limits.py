@@ -47,6 +47,8 @@ class SearchSettings(NamedTuple):
     max_hsps: int | None = 1
     strand: Strand | None = None
     genetic_code: int | None = None
+    target_strand: Strand | None = None
+    target_genetic_code: int | None = None
     statistics: Method = "auto"
     order: Order = "score"
     composition: Composition = 0
@@ -124,14 +126,15 @@ class Limits(NamedTuple):
         hits, it keeps all: a lower score may have a lower E-value.
         """
         ranking = self.ranking._replace(keeps_windows=self.max_hsps != 1)
+        if ranking.top is not None:  # of frames: the best one of each target is among them
+            ranking = ranking._replace(top=ranking.top * len(database.frames))
         if not self.needs_statistics:
             return ranking
         ranking = ranking._replace(top=None)
         if self.evalue is None or ranking.bin_width is not None or not len(queries):
             return ranking
         longest = int(queries.lengths.max())
-        size = len(database), database.residues
-        statistics = for_search(scoring, longest, *size, method=self.statistics)
+        statistics = for_search(scoring, longest, *database.size, method=self.statistics)
         lengths = database.lengths
         least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
         few = self.evalue <= DEFAULT_EVALUE
@@ -164,8 +167,8 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     _check_number("min_score", min_score)
     check_composition(scoring, settings.composition)
     if settings.composition:
-        if settings.genetic_code is not None:
-            raise ValueError("composition is for queries that are proteins, not translated")
+        if (settings.genetic_code, settings.target_genetic_code) != (None, None):
+            raise ValueError("composition is for proteins, not for translated sequences")
         if statistics not in ("auto", "karlin-altschul"):
             raise ValueError(f"composition: published statistics expected, not {statistics!r}")
         if evalue is None:

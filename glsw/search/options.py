@@ -25,6 +25,8 @@ class SearchOptions(TypedDict, total=False):
     max_hsps: int | None
     strand: Strand | None
     genetic_code: int | None
+    target_strand: Strand | None
+    target_genetic_code: int | None
     statistics: Method
     order: Order
     composition: Composition

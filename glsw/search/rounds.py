@@ -19,11 +19,13 @@ from glsw.search.align_pairs import aligned
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.selection import HitLists
+from glsw.sequences.database import Database
 from glsw.sequences.encoded import distinct
 from glsw.statistics import Statistics
 
 _Int64 = npt.NDArray[np.int64]
 _Float64 = npt.NDArray[np.float64]
+_Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,8 @@ class FoundAlignments:
         The number of the hit.
     context : ndarray of int64, shape (N,)
         The number of the context in `HitPairs.contexts`.
+    place : ndarray of int64, shape (N,)
+        The place of the target among the sorted sequences of the database.
     units : ndarray of int, shape (N,)
         The score in integer units of the scoring.
     bits, evalues : ndarray of float64, shape (N,)
@@ -46,6 +50,7 @@ class FoundAlignments:
 
     hit: _Int64
     context: _Int64
+    place: _Int64
     units: npt.NDArray[np.integer]
     bits: _Float64
     evalues: _Float64
@@ -57,6 +62,7 @@ class FoundAlignments:
         return cls(
             np.concatenate([np.empty(0, np.int64), *(each.hit for each in parts)]),
             np.concatenate([np.empty(0, np.int64), *(each.context for each in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(each.place for each in parts)]),
             np.concatenate([np.empty(0, np.int64), *(each.units for each in parts)]),
             np.concatenate([np.empty(0), *(each.bits for each in parts)]),
             np.concatenate([np.empty(0), *(each.evalues for each in parts)]),
@@ -69,32 +75,33 @@ def align_hits(
 ) -> FoundAlignments:
     """Return the alignments of some hits: one each, or as many as the limits allow."""
     best_only = limits.max_hsps == 1
-    hits, contexts = pairs.pairs(chosen, best_only=best_only)
+    hits, contexts, places = pairs.pairs(chosen, best_only=best_only)
     lists, first = pairs.hit_lists, 0
-    if cut := pairs.cut(hits, contexts):
+    if cut := pairs.cut(contexts, places):
         units, runs = aligned(engine, cut[0], ties)
         runs = replace(runs, start=runs.start + np.stack([0 * cut[1], cut[1]], axis=1))
     else:
-        whole = pairs.whole(hits)
-        units, runs = _aligned(engine, lists, pairs.batch(hits, contexts, whole), hits, ties)
+        whole = pairs.whole(places)
+        units, runs = _aligned(engine, lists, pairs.batch(contexts, places, whole), hits, ties)
     if best_only:
         known = lists.bits[chosen], lists.evalues[chosen]
-        return FoundAlignments(hits, contexts, units, *known, runs)
+        return FoundAlignments(hits, contexts, places, units, *known, runs)
     first, stop, _ = chosen.indices(len(lists.hits))
     targets = [_Target.of(pairs, hit) for hit in range(first, stop)]
     if cut:
-        whole = pairs.whole(hits)
+        whole = pairs.whole(places)
         engine.keep_windows(pairs.contexts, whole.sequences, pairs.known_windows(whole))
     while len(hits):
-        for p, (hit, context) in enumerate(zip(hits.tolist(), contexts.tolist(), strict=True)):
-            candidate = _Candidate(context, int(units[p]), runs.coordinates(p))
-            targets[hit - first].candidates[context] = candidate
+        each = zip(hits.tolist(), contexts.tolist(), places.tolist(), strict=True)
+        for p, (hit, context, place) in enumerate(each):
+            candidate = _Candidate(context, place, int(units[p]), runs.coordinates(p))
+            targets[hit - first].candidates[candidate.pair] = candidate
         accepted = ((hit, targets[hit - first].accept(limits)) for hit in distinct(hits).tolist())
-        todo = [(hit, context) for hit, context in accepted if context is not None]
-        hits, contexts = np.array(todo, np.int64).reshape(-1, 2).T
+        todo = [(hit, *pair) for hit, pair in accepted if pair is not None]
+        hits, contexts, places = np.array(todo, np.int64).reshape(-1, 3).T
         if todo:
-            masks = (targets[hit - first].mask(context) for hit, context in todo)
-            batch = pairs.batch(hits, contexts, whole).masked(masks)
+            masks = (targets[hit - first].mask(*pair) for hit, *pair in todo)
+            batch = pairs.batch(contexts, places, whole).masked(masks)
             units, runs = _aligned(engine, lists, batch, hits, ties)
     return _found(targets)
 
@@ -108,18 +115,23 @@ def _aligned(
 
 
 class _Candidate(NamedTuple):
-    """An alignment of a context: its score in integer units, and its coordinates."""
+    """An alignment of a context and the target at a place: its score in integer units, and it."""
 
     context: int
+    place: int
     units: int
     coordinates: _Int64
     bits: float = np.nan
     evalue: float = np.nan
 
+    @property
+    def pair(self) -> _Pair:
+        return self.context, self.place
+
 
 @dataclass(eq=False)
 class _Target:
-    """A target of a query with the alignments found so far.
+    """A target of a query, in all its frames, with the alignments found so far.
 
     Parameters
     ----------
@@ -127,25 +139,24 @@ class _Target:
         Its number.
     lengths : dict of int to int
         The residues of each context of the query.
-    length : int
-        The residues of the target.
+    database : Database
     statistics : Statistics
     bits, evalue : float
         Of the best alignment.
     accepted : list
         The alignments so far, of all contexts.
     candidates : dict
-        By context, the best alignment that shares no pair with those so far.
+        By context and place, the best alignment that shares no pair with those so far.
     """
 
     hit: int
     lengths: dict[int, int]
-    length: int
+    database: Database
     statistics: Statistics
     bits: float
     evalue: float
     accepted: list[_Candidate] = field(default_factory=list)
-    candidates: dict[int, _Candidate] = field(default_factory=dict)
+    candidates: dict[_Pair, _Candidate] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pairs: HitPairs, hit: int) -> _Target:
@@ -157,23 +168,24 @@ class _Target:
         return cls(
             hit,
             {context: int(pairs.contexts.lengths[context]) for context in contexts},
-            int(pairs.database.lengths[pairs.places[hit]]),
+            pairs.database,
             lists.statistics[owner],
             float(lists.bits[hit]),
             float(lists.evalues[hit]),
         )
 
-    def mask(self, context: int) -> Mask:
-        """Return the aligned pairs of the alignments of a context so far."""
-        paths = [each.coordinates for each in self.accepted if each.context == context]
+    def mask(self, context: int, place: int) -> Mask:
+        """Return the aligned pairs of the alignments of a context and a place so far."""
+        pair = context, place
+        paths = [each.coordinates for each in self.accepted if each.pair == pair]
         mask = Mask.nothing(self.lengths[context])
         return mask.with_alignment(_concatenated(paths)) if paths else mask
 
-    def accept(self, limits: Limits) -> int | None:
-        """Accept the best candidate; return its context if there may be another alignment."""
+    def accept(self, limits: Limits) -> _Pair | None:
+        """Accept the best candidate; return its pair if there may be another alignment."""
         while self.candidates:
-            context = min(self.candidates, key=lambda k: (-self.candidates[k].units, k))
-            found = self.candidates.pop(context)
+            pair = min(self.candidates, key=self._rank)
+            found = self.candidates.pop(pair)
             if not self.accepted:
                 found = found._replace(bits=self.bits, evalue=self.evalue)
             elif found.units < limits.ranking.min_score:
@@ -184,14 +196,20 @@ class _Target:
                     continue
             self.accepted.append(found)
             endless = limits.endless and not self.statistics.available
-            return None if endless or len(self.accepted) == limits.max_hsps else context
+            return None if endless or len(self.accepted) == limits.max_hsps else pair
         return None
+
+    def _rank(self, pair: _Pair) -> tuple[int, int, int]:
+        """Return what sorts candidates: the best first, of equal ones as in `best_contexts`."""
+        context, place = pair
+        return -self.candidates[pair].units, int(self.database.order[place]), context
 
     def _with_statistics(self, found: _Candidate) -> _Candidate:
         if not self.statistics.available:
             return found
-        bits = self.statistics.bits(found.units, self.length)
-        evalue = self.statistics.evalue(found.units, self.lengths[found.context], self.length)
+        length = int(self.database.lengths[found.place])
+        bits = self.statistics.bits(found.units, length)
+        evalue = self.statistics.evalue(found.units, self.lengths[found.context], length)
         return found._replace(bits=bits, evalue=evalue)
 
 
@@ -200,6 +218,7 @@ def _found(targets: Sequence[_Target]) -> FoundAlignments:
     return FoundAlignments(
         np.repeat([each.hit for each in targets], [len(each.accepted) for each in targets]),
         np.array([each.context for each in every], np.int64),
+        np.array([each.place for each in every], np.int64),
         np.array([each.units for each in every], np.int64),
         np.array([each.bits for each in every]),
         np.array([each.evalue for each in every]),

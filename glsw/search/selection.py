@@ -133,7 +133,8 @@ def select_hits(
         for each in zip(queries, scans, known, strict=True)
     ]
     counts = np.array([len(each) for each in lists], np.int64)
-    hits, contexts, owners = best_contexts([one for each in lists for one in each], counts)
+    found = [one for each in lists for one in each]
+    hits, contexts, owners = best_contexts(found, counts, len(database.frames))
     more: list[int | None]
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
@@ -192,7 +193,7 @@ def _together(
 
 
 def best_contexts(
-    hits: Sequence[RankedHits], counts: npt.NDArray[np.int64]
+    hits: Sequence[RankedHits], counts: npt.NDArray[np.int64], frames: int = 1
 ) -> tuple[RankedHits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the hits of queries, each target once, the context with its best score, the query.
 
@@ -206,6 +207,8 @@ def best_contexts(
         One per context, of one query after the other.
     counts : ndarray of int64, shape (queries,)
         The contexts of each query.
+    frames : int
+        The frames of each target, which have numbers of their own: its best one counts.
 
     Examples
     --------
@@ -223,10 +226,10 @@ def best_contexts(
     lengths = np.array([len(each) for each in hits], np.int64)
     contexts = np.repeat(ranges(np.zeros_like(counts), counts), lengths)
     queries = np.repeat(np.repeat(np.arange(len(counts)), counts), lengths)
-    if (counts <= 1).all():
+    if frames == 1 and (counts <= 1).all():
         return joined, contexts, queries
     order = np.lexsort((contexts, joined, queries))
-    keys = queries[order] << 32 | target_numbers(joined[order])
+    keys = queries[order] << 32 | target_numbers(joined[order]) // frames
     _, first = np.unique(keys, return_index=True)
     chosen = order[np.sort(first)]
     return joined[chosen], contexts[chosen], queries[chosen]
@@ -265,7 +268,7 @@ class _Statistics:
 
     def _made(self, query: Query, histogram: ScoreHistogram | None) -> Statistics:
         longest = max(len(each.codes) for each in query.contexts)
-        size = len(self._database), self._database.residues
+        size = self._database.size
         method = self._limits.statistics
         try:
             return for_search(self._scoring, longest, *size, histogram=histogram, method=method)
@@ -293,6 +296,8 @@ class _Statistics:
     def _worst(self, hits: RankedHits, length: int, statistics: Statistics) -> float:
         """Return an E-value that the best hits by E-value do not exceed."""
         top = self._limits.ranking.top
+        if top is not None:
+            top *= len(self._database.frames)
         if top is None or len(hits) < top:
             return np.inf
         few = hits[:top]

@@ -24,6 +24,7 @@ from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.lines import located
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
+from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
@@ -122,6 +123,29 @@ class Database:
         database.__dict__.update(sequences=Sequences(residues, offsets))
         database._unknown, database.substituted = unknown, found
         return database
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The number of sequences, and of residues, that E-values are computed with."""
+        return len(self), self.residues
+
+    @property
+    def given(self) -> Database:
+        """The database as its user knows it: itself, unless it is translated."""
+        return self
+
+    @property
+    def frames(self) -> tuple[int, ...]:
+        """The reading frames of each sequence that is given: 0, not translated.
+
+        Sequence ``number`` is one of ``given[number // len(frames)]``.
+        """
+        return (0,)
+
+    def shown(self, number: int) -> InContext:
+        """Return a sequence by its original number, as results show it."""
+        record = self[number]
+        return InContext(record, Context(len(record.codes)), record)
 
     def read_ahead(self) -> None:
         """Begin to read lengths and numbers of the sequences in a thread: a search follows."""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import product
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
-from glsw.sequences.nucleic import complement_of, is_rna, reversed_strand
+from glsw.sequences.nucleic import is_rna, reversed_strand
 from glsw.sequences.records import Codes, EncodedRecord, ProfileRecord, Record
 from glsw.sequences.seg import Seg, check_seg
+from glsw.sequences.translation import (
+    FRAMES,
+    codon_table,
+    codons_at,
+    frame_of,
+    lower_case_codons,
+)
 
 Strand = Literal["both", "plus", "minus"]
 STRANDS: tuple[Strand, ...] = get_args(Strand)
-FRAMES = (1, 2, 3)
 
 _SHORTEST_DUST = 4  # letters that the library asks for
 
@@ -31,19 +35,19 @@ class MaskedError(ValueError):
 
 @dataclass(frozen=True)
 class Context:
-    """How what was searched was made of the query as given.
+    """How what was searched was made of the query as given; or of the target, if it is translated.
 
     Parameters
     ----------
     length : int
-        Letters of the query as given.
+        Letters of the sequence as given.
     strand : {1, -1}
         -1 for the reverse complement.
     frame : int
-        0 if the query was not translated; 1, 2, 3 for the frames of the plus strand, which begin
+        0 if it was not translated; 1, 2, 3 for the frames of the plus strand, which begin
         at its first, second and third letter, -1, -2, -3 for those of the minus strand.
     rna : bool
-        Whether the query as given has U and no T, and so its reverse complement.
+        Whether the sequence as given has U and no T, and so its reverse complement.
 
     Examples
     --------
@@ -59,7 +63,7 @@ class Context:
     rna: bool = field(default=False, compare=False)
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and last letter of the query as given, counted from 1.
+        """Return the first and last letter of the sequence as given, counted from 1.
 
         ``start`` and ``end`` are half-open, counted from 0 in what was searched; on the minus
         strand the first letter stands behind the last.
@@ -70,6 +74,19 @@ class Context:
         if self.strand < 0:
             return self.length - start, self.length - end + 1
         return start + 1, end
+
+    @property
+    def step(self) -> int:
+        """Difference of the places of neighbouring residues: 1 or -1, translated 3 or -3."""
+        return self.strand * (3 if self.frame else 1)
+
+
+class InContext(NamedTuple):
+    """A sequence as given, and a context of it as alignments show it."""
+
+    given: Record
+    context: Context
+    record: EncodedRecord
 
 
 class PreparedQuery(NamedTuple):
@@ -137,7 +154,7 @@ class QueryPreparation:
         if self.strand not in (*STRANDS, None):
             raise ValueError(f"strand {self.strand!r}: {', '.join(STRANDS)} expected")
         if self.genetic_code is not None:
-            _codons(self.genetic_code, self.alphabet)
+            codon_table(self.genetic_code, self.alphabet)
         elif self.strand in ("both", "minus") and not self.alphabet.nucleotides:
             raise ValueError(
                 f"strand {self.strand!r}: the {self.alphabet.name} alphabet has no complements, "
@@ -243,21 +260,20 @@ class QueryPreparation:
 
     def _frames(self, record: Record) -> Iterator[tuple[Context, str]]:
         assert self.genetic_code is not None
-        table = _codons(self.genetic_code, self.alphabet)
+        table = codon_table(self.genetic_code, self.alphabet)
         unknown = None if self.unknown is None else DNA.wildcard
         try:
-            given = DNA.encode(record.letters, name=record.id, unknown=unknown)
+            codes = DNA.encode(record.letters, name=record.id, unknown=unknown)
         except UnknownLetterError as error:
             raise UnknownLetterError(error.args[0], "a query to translate is DNA") from None
+        codons, lower = codons_at(codes, table), None
+        if self.lower_case_mask:
+            lower = lower_case_codons(record.letters)
         for sign in self.signs:
-            codes = given if sign > 0 else _COMPLEMENT[given[::-1]]
-            lower = np.frombuffer(record.letters.encode("ascii", "replace"), np.uint8)[::sign] >= 97
             for frame in FRAMES:
-                stop = frame - 1 + max(0, len(codes) - frame + 1) // 3 * 3
-                codons = codes[frame - 1 : stop].reshape(-1, 3)
-                letters = table[tuple(codons.T)]
-                if self.lower_case_mask:
-                    letters[lower[frame - 1 : stop].reshape(-1, 3).any(axis=1)] |= 0x20
+                letters = frame_of(codons, sign * frame, 0, len(codes))
+                if lower is not None:
+                    letters = letters | frame_of(lower, sign * frame, 0, len(codes)) * np.uint8(32)
                 text = letters.tobytes().decode("ascii")
                 yield Context(len(codes), sign, sign * frame), self.soft_masked(text)
 
@@ -313,44 +329,3 @@ def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], .
         enough = len(letters) >= _SHORTEST_DUST
         return DustMasker(letters.upper().replace("U", "T")).intervals if enough else ()
     return TantanMasker(letters.upper(), protein=True).intervals if letters else ()
-
-
-_COMPLEMENT = DNA.encode(complement_of(DNA.decode(range(len(DNA)))))
-"""For each code of DNA that of the complement."""
-
-
-@lru_cache(maxsize=32, typed=True)
-def _codons(genetic_code: int, alphabet: Alphabet) -> Codes:
-    """Return the letter (ASCII) of an alphabet for each codon of codes of DNA, all of IUPAC.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the genetic code does not exist, or the alphabet is not one of proteins.
-    """
-    from Bio import BiopythonWarning
-    from Bio.Data import CodonTable
-    from Bio.Seq import translate
-
-    if isinstance(genetic_code, bool) or not isinstance(genetic_code, int):
-        raise TypeError(f"genetic_code must be a number, not {type(genetic_code).__name__}")
-    known = sorted(CodonTable.unambiguous_dna_by_id)
-    if genetic_code not in known:
-        raise ValueError(f"genetic code {genetic_code}: there are {', '.join(map(str, known))}")
-    if not alphabet.amino_acids:
-        raise ValueError(
-            f"translated queries need a scoring of proteins, not of the {alphabet.name} alphabet"
-        )
-    with warnings.catch_warnings():  # of codons that are stops and amino acids: these are taken
-        warnings.simplefilter("ignore", BiopythonWarning)
-        words = "".join("".join(codon) for codon in product(DNA.letters, repeat=3))
-        letters: str = translate(words, table=genetic_code)  # type: ignore[no-untyped-call]
-    for letter in sorted(set(letters) - set(alphabet.letters)):
-        if alphabet.wildcard is None:
-            raise ValueError(
-                f"translated queries need the letters * and X, the {alphabet.name} alphabet "
-                f"({alphabet.letters}) lacks one"
-            )
-        letters = letters.replace(letter, alphabet.wildcard)
-    codons = np.frombuffer(letters.encode("ascii"), np.uint8)
-    return codons.reshape((len(DNA),) * 3)

@@ -601,7 +601,7 @@ BAD = {
     ),
     "DNA translated into DNA": (
         "search dna.fasta dna.fasta --dna --translated",
-        "translated queries need a scoring of proteins, not of the DNA alphabet",
+        "translation needs a scoring of proteins, not of the DNA alphabet",
     ),
     "unknown genetic code": (
         "search dna.fasta db.fasta --translated --genetic-code 8",

@@ -19,6 +19,7 @@ from glsw.output.html.overview import overview
 from glsw.output.html.text import element, escaped, name_of
 from glsw.output.pairwise import hsp_lines
 from glsw.results import Hit, Hsp, SearchResult
+from glsw.results.text import frames_of
 
 _HERE = Path(__file__).parent
 _LIST = (
@@ -150,7 +151,7 @@ def _table(hits: list[Hit], length: int, anchor: str, link: str) -> Iterator[str
     """Yield the list of hits; columns of the class ``more`` are left out on narrow screens."""
     bits, evalues = (any(getattr(hit, key) is not None for hit in hits) for key in _KNOWN)
     stranded = is_nucleic(hits[0].alignment.scoring.alphabet)
-    framed = any(hsp.context.frame for hit in hits for hsp in hit.hsps)
+    framed = any(frames_of(hsp) for hit in hits for hsp in hit.hsps)
     heads = [
         ("#", ""),
         ("target", "name"),
@@ -186,11 +187,11 @@ def _table(hits: list[Hit], length: int, anchor: str, link: str) -> Iterator[str
             (f"{100 * found.identity:.1f} %", found.identity),
             (f"{covered:.0f} %", covered),
             (f"{first}–{last}", place),
-            (f"{start}–{end}", start),
+            (f"{start}–{end}", min(start, end)),
         ]
         if stranded or framed:
             cells.append((_direction(hsp), None))
-        cells += [(len(found.target.codes), len(found.target.codes)), (len(hit.hsps),) * 2]
+        cells += [(hsp.of_target.length,) * 2, (len(hit.hsps),) * 2]
         yield "<tr>"
         for (text, value), (_, kind) in zip(cells, heads, strict=True):
             sorted_by = "" if value is None else f' data-v="{value}"'
@@ -225,9 +226,7 @@ def _covered(hit: Hit) -> int:
 
 
 def _direction(hsp: Hsp) -> str:
-    if hsp.context.frame:
-        return f"{hsp.context.frame:+}"
-    return "plus" if hsp.context.strand > 0 else "minus"
+    return frames_of(hsp) or ("plus" if hsp.context.strand > 0 else "minus")
 
 
 def _alignments(hit: Hit, anchor: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +21,21 @@ from glsw.sequences.encoded import Sequences
 from glsw.traceback import trace
 
 _MAX_SCORES_KEPT = 2**25
+
+
+class _Kept(NamedTuple):
+    """What is known of some queries and targets.
+
+    Parameters
+    ----------
+    scores : dict
+        By query and target: those of the windows, without masks.
+    masked : dict
+        By query, target and window: a digest of its last mask, and the score with it.
+    """
+
+    scores: dict[tuple[int, int], WindowScores]
+    masked: dict[tuple[int, int, int], tuple[bytes, int]]
 
 
 class Windowed(Engine):
@@ -42,9 +59,8 @@ class Windowed(Engine):
         self.capabilities = aligner.capabilities
         super().__init__(aligner.scoring, aligner._device)
         self._scanner, self._aligner = scanner, aligner
-        self._kept: WeakKeyDictionary[
-            Sequences, WeakKeyDictionary[Sequences, dict[tuple[int, int], WindowScores]]
-        ] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _Kept]]
+        self._kept = WeakKeyDictionary()
         self._count = 0
 
     def best(
@@ -82,12 +98,12 @@ class Windowed(Engine):
     def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
         """Return the scores of the windows of each pair, masks considered."""
         pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
-        known = self._known(batch.queries, batch.targets)
+        known = self._known(batch.queries, batch.targets).scores
         missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
         if missing and self._count > _MAX_SCORES_KEPT:
             self._kept.clear()
             self._count, missing = 0, list(dict.fromkeys(pairs))
-            known = self._known(batch.queries, batch.targets)
+            known = self._known(batch.queries, batch.targets).scores
         by_target: dict[int, list[int]] = {}
         for q, t in missing:
             by_target.setdefault(t, []).append(q)
@@ -110,13 +126,13 @@ class Windowed(Engine):
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
     ) -> None:
         """Keep scores that a scan has found, see `Engine.keep_windows`."""
-        self._known(queries, targets).update(found)
+        self._known(queries, targets).scores.update(found)
         self._count += sum(len(each.score) for each in found.values())
 
-    def _known(self, queries: Sequences, targets: Sequences) -> dict[tuple[int, int], WindowScores]:
-        """Return the scores that are kept of these sequences, by query and target."""
+    def _known(self, queries: Sequences, targets: Sequences) -> _Kept:
+        """Return the scores that are kept of these sequences."""
         by_targets = self._kept.setdefault(queries, WeakKeyDictionary())
-        return by_targets.setdefault(targets, {})
+        return by_targets.setdefault(targets, _Kept({}, {}))
 
     def _scanned(
         self, queries: Sequences, targets: Sequences, progress: Progress
@@ -135,27 +151,36 @@ class Windowed(Engine):
     def _with_masks(
         self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
     ) -> list[WindowScores]:
-        """Return the scores with those windows computed again that masks touch."""
-        touched: list[tuple[int, int]] = []
+        """Return the scores with those windows computed again whose masks are new."""
+        known = self._known(batch.queries, batch.targets).masked
+        touched: list[tuple[int, int, bytes]] = []
         parts, pieces = [], []
+        pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
         for p, (each, mask) in enumerate(zip(windows, masks, strict=True)):
             windows[p] = each._replace(score=each.score.copy())
             columns = np.sort(mask.columns)
             first, end = np.searchsorted(columns, [each.start, each.stop])
             for w in np.flatnonzero(end > first).tolist():
                 bound = slice(int(each.start[w]), int(each.stop[w]))
-                touched.append((p, w))
+                part = mask.part(slice(None), bound)
+                digest = blake2b(part.offsets.tobytes() + part.columns.tobytes()).digest()
+                before, score = known.get((*pairs[p], w), (b"", 0))
+                if before == digest:
+                    windows[p].score[w] = score
+                    continue
+                touched.append((p, w, digest))
                 pieces.append(batch.targets[int(batch.target_index[p])][bound])
-                parts.append(mask.part(slice(None), bound))
+                parts.append(part)
         if touched:
-            owners = np.array([p for p, _ in touched])
+            owners = np.array([p for p, *_ in touched])
             every = np.arange(len(touched), dtype=np.int32)
             again = Batch.indexed(
                 batch.queries, Sequences.of(pieces), batch.query_index[owners], every
             ).masked(parts)
             scores = self._aligner.best(again, False, ignore).score
-            for (p, w), score in zip(touched, scores.tolist(), strict=True):
+            for (p, w, digest), score in zip(touched, scores.tolist(), strict=True):
                 windows[p].score[w] = score
+                known[(*pairs[p], w)] = digest, score
         return windows
 
 

@@ -99,9 +99,15 @@ def iterate(
         sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
         considered. For proteins; not with ``composition``.
     **options
+<<<<<<< HEAD
         Of `glsw.search`. ``top`` and ``evalue`` limit the list of hits, not the members.
         ``composition`` 1 and 2 scale the profiles of later rounds for the composition of each
         target. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
+=======
+        Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
+        members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
+        of each target. No ``skip`` and no translation; of DNA ``strand`` is "plus" or "minus".
+>>>>>>> 7512858 (Search: tests and pages of translated targets)
 
     Returns
     -------
@@ -185,8 +191,9 @@ def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str,
         raise ValueError(f"iterations {iterations}: at least 1 expected")
     if not 0 < inclusion <= _MAX_EVALUE:
         raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
-    if options.get("genetic_code") is not None or options.get("skip"):
-        raise ValueError("an iterated search translates no query and skips none")
+    codes = (options.get(name) for name in ("genetic_code", "target_genetic_code"))
+    if any(code is not None for code in codes) or options.get("skip"):
+        raise ValueError("an iterated search translates nothing and skips no query")
     if not local:
         raise ValueError("an iterated search needs E-values, which local alignments have")
     if options.get("statistics") == "none":

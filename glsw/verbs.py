@@ -317,8 +317,10 @@ def search(
     """Rank the sequences of a database by their best alignment with a query.
 
     DNA is searched with both strands of a query. With ``genetic_code``, proteins are searched
-    with the translations of a DNA query in the frames +1, +2, +3, -1, -2, -3. The best
-    alignment of any strand or frame counts, the first one of equal ones.
+    with the translations of a DNA query in the frames +1, +2, +3, -1, -2, -3, as by blastx; with
+    ``target_genetic_code`` a protein searches the translations of DNA targets, as by tblastn; with
+    both translations meet translations, as by tblastx. The best alignment of any strand or frame
+    counts, the first one of equal ones.
 
     Parameters
     ----------
@@ -344,6 +346,12 @@ def search(
     genetic_code : int, optional
         NCBI's number of the genetic code to translate queries by, 1 for the standard code;
         with a scoring of proteins.
+    target_strand : {"both", "plus", "minus"}, optional
+        The strands of translated targets: "both" unless given.
+    target_genetic_code : int, optional
+        As ``genetic_code``, for the targets. They are translated in memory, which takes two bytes
+        per nucleotide. `Hit.target` is the DNA, `Hsp.target_context` the frame, and E-values are
+        computed with a third of the nucleotides.
     statistics : {"auto", "karlin-altschul", "fit", "none"}
         The method of bit scores and E-values, see `glsw.statistics.for_search`.
     order : {"score", "evalue"}

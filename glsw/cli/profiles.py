@@ -84,9 +84,10 @@ def check_iterations(arguments: argparse.Namespace) -> None:
         return
     if arguments.iterations < 1:
         raise ValueError("--iterations 0: at least 1 expected")
-    for word in ("shard", "translated"):
+    for word in ("shard", "translated", "translated_target"):
         if getattr(arguments, word):
-            raise ValueError(f"--iterations and --{word} exclude one another")
+            option = word.replace("_", "-")
+            raise ValueError(f"--iterations and --{option} exclude one another")
 
 
 def iterated(

@@ -228,7 +228,9 @@ def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> P
 
 
 def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
-    """Return how the options prepare queries."""
+    """Return how the options prepare queries; the errors are also those of targets."""
+    if (code := _genetic_code(arguments, "target")) is not None:
+        QueryPreparation(scoring.alphabet, arguments.target_strand, code)
     return QueryPreparation(scoring.alphabet, arguments.strand, _genetic_code(arguments))
 
 

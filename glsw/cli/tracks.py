@@ -58,6 +58,7 @@ def check_tracks(arguments: argparse.Namespace) -> bool:
         ("profile", arguments.profile),
         ("iterations", arguments.iterations is not None),
         ("translated", arguments.translated),
+        ("translated-target", arguments.translated_target),
         ("composition", arguments.composition),
         ("lower-case-mask", arguments.lower_case_mask),
         ("mask-low-complexity", arguments.mask_low_complexity),

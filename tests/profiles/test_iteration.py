@@ -134,7 +134,8 @@ def test_errors() -> None:
         ({"iterations": 0}, "at least 1"),
         ({"inclusion": 0.0}, "more than 0"),
         ({"mode": "global"}, "local alignments"),
-        ({"genetic_code": 1}, "translates no query"),
+        ({"genetic_code": 1}, "translates nothing"),
+        ({"target_genetic_code": 1}, "translates nothing"),
         ({"statistics": "none"}, "statistics are 'none'"),
         ({"scoring": glsw.Scoring.nucleotide()}, "one strand"),
     ):
@@ -159,7 +160,8 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main([*words, "--output", f"{tmp_path}/out", "--top", "0"]) == 0
     assert (tmp_path / "out").read_text() == printed.out
     capsys.readouterr()
-    for wrong in ("--shard 1/2", "--translated", "--iterations 0", "--mode global"):
+    translated = "--translated", "--translated-target"
+    for wrong in ("--shard 1/2", *translated, "--iterations 0", "--mode global"):
         assert main([*words, *wrong.split()]) == 2
         assert capsys.readouterr().err.splitlines()[-1].startswith("glsw: ")
     assert main([*words[:3], "--inclusion", "1"]) == 2

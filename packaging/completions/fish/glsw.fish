@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -83,6 +83,9 @@ complete -c glsw -n '_shtab_glsw_using search' -l weight -x -d 'what the scores 
 complete -c glsw -n '_shtab_glsw_using search' -l strand -xka "both plus minus" -d 'strands of the query (both, plus of proteins)'
 complete -c glsw -n '_shtab_glsw_using search' -l translated -d 'search proteins with a DNA query, translated in three frames of each strand'
 complete -c glsw -n '_shtab_glsw_using search' -l genetic-code -x -d 'NCBI'"'"'s number of the code to translate by, with --translated (1)'
+complete -c glsw -n '_shtab_glsw_using search' -l translated-target -d 'search DNA with a protein, as tblastn: the targets are translated in three frames of each strand; with --translated the query is too, as in tblastx'
+complete -c glsw -n '_shtab_glsw_using search' -l target-strand -xka "both plus minus" -d 'strands of the targets, with --translated-target (both)'
+complete -c glsw -n '_shtab_glsw_using search' -l target-genetic-code -x -d 'NCBI'"'"'s number of the code to translate the targets by, with --translated-target (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using search' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
 complete -c glsw -n '_shtab_glsw_using search' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'

@@ -245,6 +245,7 @@ class InputEncoder:
         if not self._looks:
             return list(sides.values())
         return checked(self._given, self._aligner, translated=translated, **sides)
+
     def _translated(
         self, source: Targets, strand: Strand | None, genetic_code: int
     ) -> TranslatedDatabase:

@@ -99,15 +99,9 @@ def iterate(
         sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
         considered. For proteins; not with ``composition``.
     **options
-<<<<<<< HEAD
         Of `glsw.search`. ``top`` and ``evalue`` limit the list of hits, not the members.
         ``composition`` 1 and 2 scale the profiles of later rounds for the composition of each
-        target. No ``skip`` and ``genetic_code``; of DNA ``strand`` is "plus" or "minus".
-=======
-        Of `glsw.search`. ``evalue`` is 10 unless given; ``top`` cuts the list of hits, not the
-        members. ``composition`` 1 and 2 scale the profiles of later rounds for the composition
-        of each target. No ``skip`` and no translation; of DNA ``strand`` is "plus" or "minus".
->>>>>>> 7512858 (Search: tests and pages of translated targets)
+        target. No ``skip`` and no translation; of DNA ``strand`` is "plus" or "minus".
 
     Returns
     -------

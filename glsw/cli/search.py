@@ -195,6 +195,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
     choose_format(arguments)
     check_iterations(arguments)
+    for side in ("", "target"):
+        _genetic_code(arguments, side)  # raises errors of options
     if arguments.shard:
         from glsw.cli.shards import scan
 

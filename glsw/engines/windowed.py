@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -152,6 +151,8 @@ class Windowed(Engine):
         self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
     ) -> list[WindowScores]:
         """Return the scores with those windows computed again whose masks are new."""
+        from hashlib import blake2b  # only for masks
+
         known = self._known(batch.queries, batch.targets).masked
         touched: list[tuple[int, int, bytes]] = []
         parts, pieces = [], []

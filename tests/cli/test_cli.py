@@ -828,10 +828,13 @@ def test_a_database_is_searched_like_its_file(
         ("align dna.fasta query.fasta", f"{PROTEINS.replace(TRANSLATED, '')}\n"),
         (
             "search query.fasta genes",
-            "genes has DNA, but the query is scored as protein: give --dna",
+            "genes has DNA, but the query is scored as protein: give --translated-target",
         ),
         ("search dna.fasta genes --protein", "genes has DNA, but the query is scored as protein"),
-        ("search dna.fasta genes --translated", "as protein: --translated is for proteins\n"),
+        (
+            "search dna.fasta genes --translated",
+            "as protein: --translated is for proteins, with --translated-target it is for DNA\n",
+        ),
         ("search db db.fasta", "db is a database of makedb: the query comes first"),
         ("align query.fasta db", "db: not FASTA or FASTQ"),
         ("search query.fasta db --output db", "--output db: it is an input"),

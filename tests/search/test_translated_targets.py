@@ -229,11 +229,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
         ({"scoring": Scoring.nucleotide()}, "translation needs a scoring of proteins"),
         ({"composition": 1}, "not for translated sequences"),
         ({"target_genetic_code": 7}, "genetic code 7: there are 1, 2, 3"),
-        ({"target_genetic_code": None, "target_strand": "plus"}, "is for target_genetic_code"),
         ({"target_strand": "up"}, "strand 'up': both, plus, minus expected"),
     ):
         with pytest.raises(ValueError, match=message):
             glsw.search(protein, [dna], **{"target_genetic_code": 1, **options})
+    with pytest.raises(ValueError, match="target_strand 'plus' is for target_genetic_code"):
+        glsw.search(protein, [protein], target_strand="plus")
+    with pytest.raises(ValueError, match="like protein: target_genetic_code=1 translates the ta"):
+        glsw.search(protein, [dna])
+    with pytest.raises(ValueError, match="is translated for proteins: genetic_code=1 translates"):
+        glsw.search(dna, [dna], target_genetic_code=1)
     with pytest.raises(ValueError, match="is not in the DNA alphabet"):
         glsw.search(protein, ["MPEPTIDE"], target_genetic_code=1)
     fasta = tmp_path / "a.fasta"
@@ -334,6 +339,11 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
         ("q.fasta dna.fasta --target-strand plus", "is for --translated-target, which is not"),
         ("q.fasta dna.fasta --target-genetic-code 4", "is for --translated-target, which is not"),
         ("q.fasta dna.fasta --translated-target --iterations 2", "exclude one another"),
+        (
+            "q.fasta dna.fasta",
+            "has DNA, but the query is scored as protein: give --translated-target",
+        ),
+        ("dna.fasta dna.fasta --translated-target", "dna.fasta has DNA: give --translated too"),
         ("q.fasta dna.fasta --translated-target --dna", "translation needs a scoring of proteins"),
     ):
         assert main(["search", *words.split()]) == 2
@@ -346,7 +356,7 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(not shutil.which("tblastn"), reason="no tblastn here")
 def test_tblastn_finds_nothing_else(tmp_path: Path) -> None:
     """Of its alignments none is missing or has a higher score; E-values have the same digits."""
-    queries, targets = work(11, targets=60, between="ACGT")
+    queries, targets = work(11, targets=60)
     targets = [each for each in targets[:60] if len(each) >= 60]
     for name, records in (("q.fasta", queries), ("t.fasta", targets)):
         text = "".join(f">{each.id}\n{each.letters}\n" for each in records)

@@ -93,8 +93,11 @@ def _texts(source: Any) -> Iterator[str | bytes | bytearray]:
     elif isinstance(source, os.PathLike):
         if not os.path.isfile(source):
             raise _KnownError
-        for part in blocks(source):
-            yield part.letters[:LETTERS_TO_TELL].tobytes()
+        try:
+            for part in blocks(source, whole=False):
+                yield part.letters[:LETTERS_TO_TELL].tobytes()
+        except (OSError, ValueError):  # that of whoever reads it
+            raise _KnownError from None
     elif hasattr(source, "as_py"):  # of Arrow
         yield from _texts(source.as_py())
     elif is_single(source):  # codes, or of Biopython

@@ -61,7 +61,10 @@ class Block(NamedTuple):
 
 
 def blocks(
-    path: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None
+    path: str | os.PathLike[str],
+    *,
+    progress: Callable[[int], object] | None = None,
+    whole: bool = True,
 ) -> Iterator[Block]:
     r"""Yield the records of a FASTA or FASTQ file, plain or gzip, many at a time.
 
@@ -71,6 +74,9 @@ def blocks(
         The file; ``"-"`` is standard input.
     progress : callable, optional
         Called with the number of bytes just read from the file, before decompression.
+    whole : bool
+        Whether all of a FASTA record is in one block, however long; for a look at its first
+        letters it may be in several, each of which begins a record.
 
     Raises
     ------
@@ -102,7 +108,7 @@ def blocks(
             if stream.peek(2).startswith(_GZIP):
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
             number = 0
-            for text in _texts(stream, file, empty):
+            for text in _texts(stream, file, empty, whole):
                 block, stranger = _cut(text, number)
                 yield block
                 number += len(block.titles)
@@ -137,15 +143,17 @@ def _standard_input() -> io.BufferedReader:
     return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
 
 
-def _texts(stream: io.BufferedReader, file: str, empty: bool) -> Iterator[bytes]:
-    """Yield whole records of a stream as FASTA, many at a time, lines ended by a line feed."""
+def _texts(
+    stream: io.BufferedReader, file: str, empty: bool, whole: bool = True
+) -> Iterator[bytes]:
+    """Yield records of a stream as FASTA, many at a time, lines ended by a line feed."""
     if stream.peek(3).startswith(_BYTE_ORDER_MARK):
         stream.read(3)
     while blank := len(ahead := stream.peek(1)) - len(ahead.lstrip()):
         stream.read(blank)
     start = stream.peek(20)[:20]
     if start.startswith(b">"):
-        yield from _fasta(stream)
+        yield from _fasta(stream) if whole else _fasta_in_parts(stream)
     elif start.startswith(b"@"):
         yield from _fastq(stream, file)
     elif start.startswith(_DATABASE):
@@ -172,6 +180,17 @@ def _fasta(stream: io.BufferedReader) -> Iterator[bytes]:
         else:
             parts.append(text)
     yield b"".join([*parts, b"\n"])
+
+
+def _fasta_in_parts(stream: io.BufferedReader) -> Iterator[bytes]:
+    rest = b""
+    while text := stream.read(_BLOCK):
+        text = (rest + text).replace(b"\r", b"\n")
+        end = text.rfind(b"\n") + 1 or len(text)
+        part, rest = text[:end], text[end:]
+        yield b"".join([b"" if part.startswith(b">") else b">\n", part, b"\n"])
+    if rest:
+        yield b">\n" + rest + b"\n"
 
 
 def _fastq(stream: io.BufferedReader, file: str) -> Iterator[bytes]:

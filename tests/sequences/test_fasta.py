@@ -9,6 +9,7 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
 from hypothesis import example, given
 from hypothesis import strategies as st
+from subtests import with_subtests
 
 from glsw.sequences import fasta
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
@@ -248,3 +249,19 @@ def test_blank_lines_are_skipped_many_at_once() -> None:
     stream = Counted(io.BytesIO(text), 1 << 17)  # type: ignore[arg-type]
     assert b"".join(fasta._texts(stream, "t.fasta", False)) == b">t\nPAWHEAE\n\n"
     assert len(reads) < 100
+
+
+@with_subtests("end", ["\n", "\r\n", ""])
+def test_a_look_at_a_file_does_not_read_long_records(end, tmp_path, monkeypatch):
+    monkeypatch.setattr(fasta, "_BLOCK", 16)
+    path = tmp_path / "long.fasta"
+    path.write_bytes(end.join([">a long title", "ACGT" * 9, ">b", "GG"]).encode() + b"\n")
+    if not end:
+        path.write_bytes(b">a\n" + b"ACGT" * 9 + b"GG")
+    parts = list(blocks(path, whole=False))
+    assert b"".join(part.letters.tobytes() for part in parts) == b"ACGT" * 9 + b"GG"
+    assert len(parts) > 2
+    path.write_bytes(b">a\n" + b"ACGT" * 10**6)
+    read = []
+    next(blocks(path, whole=False, progress=read.append))
+    assert 0 < sum(read) < 10**6

@@ -43,7 +43,8 @@ class Aligner(ProfileQueries):
     ----------
     scoring : Scoring, optional
         Substitution matrix and gap costs; ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs
-        11/1, unless given.
+        11/1, unless given: then nucleic acid is an error of each method. `glsw.score` and the
+        other functions take ``Scoring.nucleotide()`` for it, see ``docs/INPUTS.md``.
     mode : {"local", "global", "semiglobal"}, optional
         "local", the default: the alignment begins and ends anywhere in both sequences. "global":
         it contains all letters of both. "semiglobal": likewise, but gaps at both ends of both

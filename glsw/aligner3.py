@@ -41,7 +41,9 @@ class Aligner3(PoolUser):
     Parameters
     ----------
     scoring : Scoring3, optional
-        The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given.
+        The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given: then nucleic
+        acid is an error of each method. `glsw.align3` and others take that of
+        ``Scoring.nucleotide()`` for it.
     mode : {"local", "global", "semiglobal"}, optional
         That of the scoring unless given, which is local unless set, see `Scoring3.in_mode`.
     engine : str

@@ -1,4 +1,9 @@
-"""The verbs score, score_pairs, align, search and others, without an aligner to keep."""
+"""The verbs score, score_pairs, align, search and others, without an aligner to keep.
+
+If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic acid, with a
+`KindWarning`, and `glsw.Scoring.blast()` for proteins; one with the other is a ValueError. The page
+of this rule is ``docs/INPUTS.md``.
+"""
 
 from __future__ import annotations
 
@@ -389,9 +394,10 @@ def search(
     Raises
     ------
     OSError, TypeError, ValueError
-        If a file cannot be read, a sequence has letters outside the alphabet, all letters of
-        the only query are masked, the database has another alphabet or is not masked, there is
-        no such genetic code, or there are no statistics for the requested E-values.
+        If a file cannot be read, a sequence has letters outside the alphabet, no scoring is given
+        and some are nucleic acid and others proteins, all letters of the only query are masked, the
+        database has another alphabet or is not masked, there is no such genetic code, or there are
+        no statistics for the requested E-values.
     DeviceError
         If a part of the database has failed on two devices, or on four workers of a cluster; if no
         worker of a cluster has the device, the version of glsw and the database.

@@ -254,24 +254,27 @@ class Cpu(Engine):
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
-        """Return the best alignment of each pair; None if a table is too large."""
+        """Return the best alignment of each pair; None if all tables are too large."""
         if self._cuts(batch, True):
             check_ties(ties)
             self.check(batch)
             return self._windowed.paths(batch, ties=ties, progress=progress)
-        if not self.traces(batch):
+        cells = batch.query_lengths * batch.target_lengths
+        if not self._traces(batch, int(cells.min()) if len(cells) else 0):
             return None
         check_ties(ties)
         self.check(batch)
         assert self._single
-        pairs = np.flatnonzero(batch.query_lengths * batch.target_lengths)
+        pairs = np.flatnonzero(cells)
         with self._pool() as pool:
             paths = self._single.paths(pool, batch, pairs, self.threads, progress or ignore)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
     def traces(self, batch: Batch) -> bool:
         """Tell whether `paths` finds the alignments of these pairs."""
-        cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
+        return self._traces(batch, int((batch.query_lengths * batch.target_lengths).max(initial=0)))
+
+    def _traces(self, batch: Batch, cells: int) -> bool:
         fits = cells <= self._largest_table
         return fits and self._single is not None and self._single.takes(batch)
 

@@ -370,8 +370,12 @@ def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
     engine = Cpu(case.scoring)
     batch = case.batch
     expected = [alignment for _, alignment in traced(engine, batch, "conventional")]
+    cells = batch.query_lengths * batch.target_lengths
     monkeypatch.setattr(module, "MAX_TABLE", 300)
-    assert engine.paths(batch) is None
+    monkeypatch.setattr(cpu_pairs, "MAX_TABLE", 300)
+    assert engine.paths(batch.select(np.flatnonzero(cells > 300))) is None
+    assert engine.paths(batch)  # one large table among others made all of them slow
+    assert {*(cells > 300).tolist()} == {True, False}
     judge(engine, case)
     router = Auto(case.scoring, device, scanner=Cpu)
     for some in (engine, router):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
-from glsw.search.ranking import Ranking
+from glsw.search.ranking import Floors, Ranking
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct
 from glsw.sequences.query import Strand
@@ -28,6 +28,7 @@ DEFAULT_EVALUE = 10.0
 DEFAULT_TOP = 500
 """The most hits unless their number or an E-value is given."""
 _MAX_EVALUES_TOGETHER = 2**20
+_LENGTHS_ALIKE = 1.25  # of queries that share a least score
 
 
 Order = Literal["score", "evalue"]
@@ -135,10 +136,8 @@ class Limits(NamedTuple):
             return ranking
         longest = int(queries.lengths.max())
         statistics = for_search(scoring, longest, *database.size, method=self.statistics)
-        lengths = database.lengths
-        least = least_score(statistics, self.evalue, queries.lengths, lengths, scoring)
-        few = self.evalue <= DEFAULT_EVALUE
-        return ranking._replace(min_score=max(ranking.min_score, least), keeps_few=few)
+        floors = least_scores(statistics, self.evalue, queries.lengths, database.lengths, scoring)
+        return ranking._replace(floors=floors, keeps_few=self.evalue <= DEFAULT_EVALUE)
 
     def missing_statistics(self, query: Record, reason: str) -> None:
         """Raise ValueError if the query is the only one, else warn."""
@@ -256,10 +255,12 @@ def least_score(
     queries: npt.NDArray[np.int64],
     targets: npt.NDArray[np.int64],
     scoring: Scoring,
+    known: int = 1,
 ) -> int:
     """Return the least score that has this E-value for any of the lengths.
 
-    It is the minimum of `Statistics.cutoff`, found for all lengths together.
+    It is the minimum of `Statistics.cutoff`, found for all lengths together; it is ``known`` to be
+    at least so high.
 
     Examples
     --------
@@ -282,5 +283,39 @@ def least_score(
         scores = np.array([score])
         return any(bool((statistics.evalue(scores, row, others) <= limit).any()) for row in rows)
 
-    highest = scoring.bound(int(some[-1]), int(others[-1]))
-    return 1 + bisect_left(range(1, highest + 1), True, key=enough)
+    highest, step = scoring.bound(int(some[-1]), int(others[-1])), 1
+    while known > 1 and known + step < highest and not enough(known + step):
+        known, step = known + step + 1, 2 * step
+    if known > 1:
+        highest = min(highest, known + step)
+    return known + bisect_left(range(known, highest + 1), True, key=enough)
+
+
+def least_scores(
+    statistics: Statistics,
+    evalue: float,
+    queries: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    scoring: Scoring,
+) -> Floors:
+    """Return `least_score` of queries by their lengths, not above it where there are many of these.
+
+    Examples
+    --------
+    >>> scoring = Scoring.blast()
+    >>> statistics = for_search(scoring, 218, 4403, 1354446)
+    >>> targets = np.array([100, 201, 350])
+    >>> least_scores(statistics, 0.027, np.array([218, 50, 400, 50]), targets, scoring)
+    Floors(lengths=array([ 50, 218, 400]), scores=array([62, 68, 71]))
+    """
+    lengths = distinct(queries[queries > 0])
+    if statistics.grows_with_query:
+        steps = np.floor(np.log(np.maximum(1, lengths)) / math.log(_LENGTHS_ALIKE))
+        lengths = lengths[np.unique(steps, return_index=True)[1]]
+    scores: list[int] = []
+    targets = distinct(targets)
+    for length in lengths.tolist():
+        known = scores[-1] if scores and statistics.grows_with_query else 1
+        some = np.array([length])
+        scores.append(least_score(statistics, evalue, some, targets, scoring, known))
+    return Floors(lengths, np.array(scores, np.int64))

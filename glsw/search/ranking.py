@@ -18,6 +18,27 @@ _LARGEST_SCORE = 2**31 - 1
 _SCORE_SHIFT = 32
 
 
+class Floors(NamedTuple):
+    """The least scores of queries that are kept: each is that of the next shorter length.
+
+    Parameters
+    ----------
+    lengths, scores : ndarray of int64
+        Both ascend; no query is shorter than the first length.
+    """
+
+    lengths: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.int64]
+
+    def of(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the least scores of queries of some lengths, 1 of empty ones.
+
+        >>> Floors(np.array([10, 20]), np.array([40, 45])).of(np.array([0, 10, 19, 99])).tolist()
+        [1, 40, 40, 45]
+        """
+        return np.append(1, self.scores)[np.searchsorted(self.lengths, lengths, "right")]
+
+
 class Ranking(NamedTuple):
     """Which hits are kept: those of at least a score, and of these the best.
 
@@ -34,6 +55,8 @@ class Ranking(NamedTuple):
     bin_width : int, optional
         If statistics need the scores of all sequences: integer units per bin of their
         `ScoreHistogram`.
+    floors : Floors, optional
+        The least scores of queries by their lengths, if they are higher.
     keeps_few : bool
         Whether few scores of unrelated sequences are expected to be that high.
     keeps_windows : bool
@@ -50,6 +73,7 @@ class Ranking(NamedTuple):
     top: int | None
     min_score: float
     bin_width: int | None = None
+    floors: Floors | None = None
     keeps_few: bool = False
     keeps_windows: bool = False
 
@@ -59,13 +83,23 @@ class Ranking(NamedTuple):
         return np.sort(hits_of(scores[chosen], targets[chosen]))[: self.top]
 
     def best_of_each(
-        self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]
+        self,
+        scores: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
     ) -> list[RankedHits]:
-        """Return the hits of each query to keep, given scores, shape (queries, targets)."""
+        """Return the hits of each query to keep, given scores, shape (queries, targets).
+
+        ``lengths``, shape (queries,), are those of the queries.
+        """
+        least = np.full(len(scores), self.min_score)
+        if self.floors:
+            least = np.maximum(least, self.floors.of(lengths))
         if len(targets) > _BLOCK_SIZE:
-            return [self.best(row, targets) for row in scores]
+            rankings = (self._replace(min_score=score) for score in least.tolist())
+            return [each.best(row, targets) for each, row in zip(rankings, scores, strict=True)]
         hits = np.sort(hits_of(scores, targets), axis=1)
-        counts = (scores >= self.min_score).sum(axis=1).tolist()
+        counts = (scores >= least[:, np.newaxis]).sum(axis=1).tolist()
         return [row[:count][: self.top] for row, count in zip(hits, counts, strict=True)]
 
     def merged(self, *hits: RankedHits) -> RankedHits:

@@ -159,7 +159,7 @@ def scan(
         for part in parts:
             scores, places = next(scores_of_tasks)
             cut = None if places is None else part.numbers[places.targets].tolist()
-            best_of_each = ranking.best_of_each(scores, part.numbers)
+            best_of_each = ranking.best_of_each(scores, part.numbers, some.lengths)
             for q, (row, best) in enumerate(zip(scores, best_of_each, strict=True)):
                 hits[q] = ranking.merged(hits[q], best) if len(hits[q]) else best
                 if (histogram := histograms[q]) is not None:

@@ -32,6 +32,11 @@ class Statistics(ABC):
     def name(self) -> str:
         """The method and its parameters, as shown in outputs."""
 
+    @property
+    def grows_with_query(self) -> bool:
+        """Whether no E-value is lower for a longer query."""
+        return False
+
     @overload
     def bits(self, score: float, target_length: int) -> float: ...
 

@@ -50,6 +50,11 @@ class KarlinAltschul(Statistics):
         """Matrix, gap costs in BLAST's convention, and constants."""
         return f"Karlin-Altschul, NCBI's {self.constants}"
 
+    @property
+    def grows_with_query(self) -> bool:
+        """Whether no E-value is lower for a longer query: for proteins, by the start positions."""
+        return self.constants.spread is not None
+
     def search_space(self, query_length: int) -> int:
         """Return the effective search space, as BLAST prints it."""
         return search_space(self.constants, query_length, self.sequences, self.residues)

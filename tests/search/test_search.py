@@ -24,10 +24,12 @@ from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
 from glsw.search import database_search, tasks, workers
 from glsw.search import scan as scans
-from glsw.search.ranking import Ranking, target_numbers
+from glsw.search.limits import least_scores
+from glsw.search.ranking import Floors, Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
+from glsw.statistics import for_search
 
 
 def records(count: int, longest: int, seed: int = 0) -> list[Record]:
@@ -106,8 +108,32 @@ def test_the_best_are_kept(scores, top, least, size, random):
 def test_the_best_of_each_query(top: int | None, count: int) -> None:
     scores = np.random.default_rng(3).integers(0, 9, (5, count)).astype(np.int32)
     numbers, ranking = np.arange(count)[::-1] + 5, Ranking(top, 4)
-    found = [each.tolist() for each in ranking.best_of_each(scores, numbers)]
-    assert found == [ranking.best(row, numbers).tolist() for row in scores]
+    lengths, least = np.array([9, 10, 19, 20, 99]), [4, 4, 4, 6, 6]
+    floors = Floors(np.array([9, 20]), np.array([3, 6]))
+    for some, each_least in ((None, [4] * 5), (floors, least)):
+        of_each = ranking._replace(floors=some).best_of_each(scores, numbers, lengths)
+        rankings = [Ranking(top, score) for score in each_least]
+        assert [each.tolist() for each in of_each] == [
+            each.best(row, numbers).tolist() for each, row in zip(rankings, scores, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("scoring", [Scoring.blast(), Scoring.nucleotide()])
+@given(
+    st.lists(st.integers(1, 5000), min_size=1, max_size=12),
+    st.lists(st.integers(1, 5000), min_size=1, max_size=12),
+    st.sampled_from([1e-9, 0.02, 10.0, 1000.0]),
+)
+def test_no_query_misses_a_hit_for_the_length_of_another(scoring, queries, targets, evalue):
+    """The least scores of queries are the best that is known of all target lengths, or lower."""
+    statistics = for_search(scoring, 300, 400, 150_000)
+    floors = least_scores(statistics, evalue, np.array(queries), np.array(targets), scoring)
+    for m, floor in zip(queries, floors.of(np.array(queries)).tolist(), strict=True):
+        exact = int(statistics.cutoff(evalue, m, np.array(targets)).min())
+        if exact <= scoring.bound(m, max(targets)):
+            assert floor <= exact
+            if m in floors.lengths:
+                assert floor == exact
 
 
 @pytest.mark.parametrize("top", [1, 3, 700, None])

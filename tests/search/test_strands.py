@@ -508,10 +508,15 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
         ranking = limits.scan_ranking(scoring, queries, database)
         statistics = for_search(scoring, 60, len(database), database.residues)
         targets = np.unique(database.sequences.lengths)[1:]
-        cutoffs = [statistics.cutoff(evalue, each, targets).min() for each in queries.lengths]
-        assert (ranking.top, ranking.min_score) == (None, min(cutoffs))
-    assert limits.scan_ranking(scoring, Sequences.of([]), database).min_score == 1
-    assert limits.scan_ranking(scoring, queries, Database.of([], PROTEIN)).min_score == 1
+        for floor, length in zip(
+            ranking.floors.of(queries.lengths).tolist(), queries.lengths.tolist(), strict=True
+        ):
+            exact = statistics.cutoff(evalue, length, targets).min()
+            assert exact - 2 <= floor <= exact
+        assert ranking.top is None
+    assert limits.scan_ranking(scoring, Sequences.of([]), database).floors is None
+    nothing = limits.scan_ranking(scoring, queries, Database.of([], PROTEIN))
+    assert nothing.floors.of(queries.lengths).max() == 1
     counting = limits_for(NO_CONSTANTS, SearchSettings(5, 7, 1))
     assert counting.scan_ranking(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
     plain = limits_for(scoring, SearchSettings(5, 7, None))

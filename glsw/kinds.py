@@ -42,8 +42,10 @@ def seen(source: Any) -> tuple[Kind, Any]:
 
     Examples
     --------
-    >>> seen(["ACGT", b"GATTACA"])[0], seen(iter(["MKV", "HEAG"])), seen((0, 1, 2))[0]
-    (Kind(nucleic=True, letters=11), (Kind(nucleic=False, letters=7), ['MKV', 'HEAG']), Kind())
+    >>> seen(["ACGT", b"GATTACA"])[0], seen(iter(["MKV", "HEAG"]))
+    (Kind(nucleic=True, letters=11), (Kind(nucleic=False, letters=7), ['MKV', 'HEAG']))
+    >>> seen((0, 1, 2))[0]
+    Kind(nucleic=None, letters=None)
     """
     if type(source) is str:
         return kind_of((source,)), source

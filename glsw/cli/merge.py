@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     paths = of_search.query, of_search.target
     check_output(arguments.output, *paths)
     check_summary(arguments, *paths)
-    given = read_inputs(of_search, search.preparation)
+    given = read_inputs(of_search, search.preparation, check=False)
     to = destination(arguments)
     command = shards.as_one_process(words, arguments.output, form)
     with (

@@ -77,8 +77,12 @@ def read_inputs(
     preparation: Callable[[argparse.Namespace, Scoring], QueryPreparation],
     *,
     one_each: bool = False,
+    check: bool = True,
 ) -> Inputs:
-    """Read the sequences of two files, and choose their scoring."""
+    """Read the sequences of two files, and choose their scoring.
+
+    Whether these fit it need not be checked for a search that was made before.
+    """
     scoring_of(arguments)  # raises errors of options
     two_tracks = check_tracks(arguments)
     scoring: Scoring | None = None
@@ -101,9 +105,9 @@ def read_inputs(
         only(arguments.target, targets)
     sides = (arguments.query, queries), (arguments.target, targets)
     if scoring:
-        note = check_kinds(arguments, scoring, *sides)
+        note = check_kinds(arguments, scoring, *sides) if check else ""
     else:
-        scoring, note = scoring_for(arguments, *sides)
+        scoring, note = scoring_for(arguments, *sides, check=check)
     read = preparation(arguments, scoring)
     width = read.query_alphabet.width
     each_residue = residues(targets, scoring) * (getattr(arguments, "iterations", None) or 1)

@@ -126,16 +126,19 @@ def add_costs(
     add_unknown(group)
 
 
-def scoring_for(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> tuple[Scoring, str]:
+def scoring_for(
+    arguments: argparse.Namespace, *sides: tuple[str, Targets], check: bool = True
+) -> tuple[Scoring, str]:
     """Return the scoring of the options and a note for the summary.
 
     If the options ask for no scoring, it is DNA if all sides, of the query first, each with its
-    path, are nucleic acid, which the note says. An error says what to do if they are not alike.
+    path, are nucleic acid, which the note says. An error says what to do if they are not alike,
+    unless that is not to be checked.
     """
     asked = asked_for(arguments)
     nucleic = not asked and judge({path: seen(side)[0] for path, side in sides}).nucleic
     scoring = scoring_of(arguments, bool(nucleic))
-    note = check_kinds(arguments, scoring, *sides)
+    note = check_kinds(arguments, scoring, *sides) if check else ""
     return scoring, "; DNA scoring, as the query is nucleic acid" if nucleic else note
 
 
@@ -148,7 +151,9 @@ def check_kinds(
     against --protein, nor against a matrix that all of them are scored by, nor if they are few;
     then the note for the summary says so.
     """
-    translated = getattr(arguments, "translated", None)  # None: the command has no such option
+    translated = getattr(arguments, "translated", None)  # None: there is no such option
+    if getattr(arguments, "iterations", None) is not None:
+        translated = None
     for path, side in sides[1:]:
         if isinstance(side, Database):
             if side.alphabet.amino_acids and scoring.alphabet.nucleotides:

@@ -43,7 +43,9 @@ COMMANDS = (
     "dotplot {} {} --side 20 --output o.npz --max-alignments 0",
 )
 AS_DNA = "; DNA scoring, as the query is nucleic acid\n"
-HAS_DNA = ".fa has DNA, but the query is scored as protein: give --protein if it has proteins\n"
+HAS_DNA = ".fa has DNA, but the query is scored as protein: give "
+OFFER = "--translated-target to search DNA with proteins, or "
+OWN = "--protein if it has proteins\n"
 FEW = "short.fa has fewer than 10 letters, too few to tell DNA from protein: scored as protein\n"
 LOOKS = "dna.fa looks like DNA, but is scored as protein\n"
 TABLE = (
@@ -110,6 +112,11 @@ def test_what_is_refused(
     done = run(f"{command.format(f'{query}.fa', f'{target}.fa')} {options}")
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"glsw: {message}")
+    assert done.err.endswith(("--protein if it is a protein\n", OWN))
+    offers = command.startswith("search")
+    assert (
+        OFFER in done.err or "--translated to search proteins with DNA, or" in done.err
+    ) == offers
 
 
 @with_subtests(
@@ -123,9 +130,14 @@ def test_what_is_refused(
         ("short.fa protein.db", FEW),
         ("dna.fa dna.db", AS_DNA),
         ("short.fa dna.db", AS_DNA),
-        ("protein.fa dna.db", "dna.db has DNA, but the query is scored as protein: give --dna"),
+        ("protein.fa dna.db", "dna.db has DNA, but the query is scored as protein: give --tran"),
         ("dna.fa protein.db", "protein.db has proteins, but the query is scored as DNA: give --tr"),
-        ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}"),
+        ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}{OWN}"),
+        (
+            "dna.fa dna.db --translated-target",
+            "dna.fa has DNA: give --translated too, to translate",
+        ),
+        ("protein.fa protein.db --translated-target", "protein.db has proteins: --translated-ta"),
         ("dna.fa dna.fa --iterations 2 --strand plus", AS_DNA),
     ],
 )
@@ -147,7 +159,7 @@ def test_a_profile_does_not_search_dna(files: Path, run: Callable[..., SimpleNam
     words = "search family.fa {} --profile --engine reference --statistics none"
     assert run(words.format("protein.fa")).status == 0
     done = run(words.format("dna.fa"))
-    assert (done.status, done.err) == (2, f"glsw: dna{HAS_DNA}")
+    assert (done.status, done.err) == (2, f"glsw: dna{HAS_DNA}{OFFER}{OWN}")
     done = run(words.format("dna.fa --protein"))
     assert (done.status, done.err.endswith(LOOKS)) == (0, True)
 
@@ -157,7 +169,7 @@ def test_targets_of_standard_input_are_looked_at(files: Path) -> None:
     started = process(words, files, stdin=subprocess.PIPE)
     out, err = started.communicate((files / "dna.fa").read_bytes())
     assert (started.returncode, out) == (2, b"")
-    assert err.decode() == f"glsw: -{HAS_DNA.removeprefix('.fa')}"
+    assert err.decode() == f"glsw: -{HAS_DNA.removeprefix('.fa')}{OFFER}{OWN}"
 
 
 @with_subtests(

@@ -162,7 +162,7 @@ def chosen(
         return options, list(sides.values())
     kinds, sources = _kinds(sides, translated)
     verdict = _verdict(kinds, sides, translated, offers)
-    if any(isinstance(each, Profile) for source in sources for each in _flat(source)):
+    if any(isinstance(each, Profile) for source in sources for each in _flat(source)[:1]):
         return options, sources
     for name in verdict.short:
         warn(
@@ -273,7 +273,8 @@ def _named(name: str, source: Any) -> str:
     return f"{name} {os.fspath(source)}" if isinstance(source, os.PathLike) else name
 
 
-def _flat(source: Any) -> Iterable[Any]:
+def _flat(source: Any) -> Sequence[Any]:
+    """Return the items of a list or tuple, or else the one that it is."""
     return source if isinstance(source, list | tuple) else [source]
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
+from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.results import Hits, HspTable, SearchResult
 from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
+from glsw.search.ranking import scores_of, target_numbers
 from glsw.search.rounds import FoundAlignments, align_hits
 from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
@@ -23,6 +26,10 @@ from glsw.statistics.composition import rounded
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
+
+
+class DifferentScoreError(DeviceError):
+    """A hit has another score than its best alignment: the scan or the alignment is wrong."""
 
 
 def search_results(
@@ -88,6 +95,7 @@ def _table(
     hits = np.arange(len(hit_lists.hits))
     rank = hits - np.repeat(hit_lists.offsets[:-1], np.diff(hit_lists.offsets)) + 1
     first = np.searchsorted(found.hit, np.arange(len(hits) + 1))
+    _check_scores(hit_lists, found.units[first[:-1]], database)
     own = hit_lists.own
     units = found.units if own is None else rounded(found.units / own.scale)
     table = HspTable(
@@ -108,6 +116,18 @@ def _table(
         found.runs,
     )
     return table, first.tolist()
+
+
+def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database: Database) -> None:
+    """Raise DifferentScoreError if a hit has another score than its best alignment."""
+    expected = scores_of(hit_lists.hits)
+    for hit in np.flatnonzero(units != expected)[:1].tolist():
+        query = hit_lists.queries[int(np.searchsorted(hit_lists.offsets, hit, "right")) - 1]
+        target = database.shown(int(target_numbers(hit_lists.hits)[hit])).record
+        raise DifferentScoreError(
+            f"query {query.record.id}, target {target.id}: the scan found the score "
+            f"{expected[hit]} in integer units, their best alignment has {units[hit]}"
+        )
 
 
 class _Shown(dict[int, InContext]):

@@ -89,7 +89,7 @@ def differences(left: object, wanted: Fingerprint) -> str:
     'top was 10, is 20'
     """
     if not isinstance(left, dict):
-        return "its journal is damaged"
+        return "it has no fingerprint"
     names = [name for name in {**wanted, **left} if left.get(name) != wanted.get(name)]
     return ", ".join(
         f"{name} was {left.get(name, 'none')}, is {wanted.get(name, 'none')}" for name in names

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.search.fingerprint import json_object
 from glsw.search.part_file import check_regular
@@ -116,10 +117,12 @@ def hits_block(found: Sequence[ScanResult]) -> bytes:
     return packed(_HITS, every.astype(_NUMBERS).tobytes())
 
 
-def results_of(data: bytes, ranking: Ranking, database: Database) -> Iterator[ScanResult]:
+def results_of(
+    data: bytes, ranking: Ranking, database: Database, targets: slice
+) -> Iterator[ScanResult]:
     """Yield the results of the contexts of a block that `hits_block` made.
 
-    ValueError or IndexError if they cannot be results with this database.
+    ValueError or IndexError if they cannot be those of these sorted sequences of the database.
     """
     numbers = np.frombuffer(data, _NUMBERS).astype(np.int64)
     count = int(numbers[0])
@@ -128,21 +131,38 @@ def results_of(data: bytes, ranking: Ranking, database: Database) -> Iterator[Sc
     _check(len(sizes) == 3 * count and min(sizes, default=0) >= 0 and bounds[-1] == len(numbers))
     parts = iter([numbers[start:stop] for start, stop in pairwise(bounds)])
     for hits, cells, places in zip(parts, parts, parts, strict=True):
-        _check((hits >= 0).all() and (target_numbers(hits) < len(database)).all())
-        _check((scores_of(hits) > 0).all())
+        _check((hits >= 0).all() and (np.diff(hits) > 0).all())
+        _check_targets(found := target_numbers(hits), database, targets)
+        _check((scores_of(hits) >= max(1, ranking.min_score)).all())
+        _check(ranking.top is None or len(hits) <= ranking.top)
         if (histogram := ranking.histogram()) is not None:
             filled, counts = np.split(cells, 2)
-            _check((cells >= 0).all() and (counts <= len(database)).all())
+            _check((filled >= 0).all() and (np.diff(filled) > 0).all() and (counts > 0).all())
             histogram.counts.ravel()[filled] = counts
-        found = {number: (start, stop) for number, start, stop in places.reshape(-1, 3).tolist()}
-        for number, (start, stop) in found.items():
-            _check(number >= 0 and 0 <= start < stop <= database.lengths[database.rank[number]])
-        yield ScanResult(hits, 0.0, histogram=histogram, places=found or None)
+            _check(histogram.has_lengths(database.lengths[targets]))
+        else:
+            _check(not len(cells))
+        found, starts, stops = places.reshape(-1, 3).T
+        _check_targets(found, database, targets)
+        _check((starts >= 0).all() and (starts < stops).all())
+        _check((stops <= database.lengths[database.rank[found]]).all())
+        known = dict(
+            zip(found.tolist(), zip(starts.tolist(), stops.tolist(), strict=True), strict=True)
+        )
+        yield ScanResult(hits, 0.0, histogram=histogram, places=known or None)
+
+
+def _check_targets(numbers: npt.NDArray[np.int64], database: Database, targets: slice) -> None:
+    """Check that these are different sequences, all of a part of the database."""
+    _check((numbers >= 0).all() and (numbers < len(database)).all())
+    places = np.sort(database.rank[numbers])
+    _check((places >= targets.start).all() and (places < targets.stop).all())
+    _check((np.diff(places) > 0).all())
 
 
 def _check(fits: bool | np.bool_) -> None:
     if not fits:
-        raise ValueError("no results of this database")
+        raise ValueError("no results of this part of the database")
 
 
 class ShardFile:
@@ -182,7 +202,7 @@ class ShardFile:
                     self.contexts += int.from_bytes(data[:8], "little")
                 else:
                     self.summary = _object(path, data, self.size)
-                    if {name: type(value) for name, value in self.summary.items()} != _SUMMARY:
+                    if not _is_summary(self.summary):
                         raise _damaged(path, self.size)
                     break
                 self.size = end
@@ -200,19 +220,26 @@ class ShardFile:
                 return self.contexts == stop - first
         return False
 
-    def results(self, ranking: Ranking, database: Database) -> Iterator[ScanResult]:
+    def results(self, ranking: Ranking, database: Database, targets: slice) -> Iterator[ScanResult]:
         """Yield the results of the contexts, whose blocks are read one by one.
 
-        ShardError if they cannot be results with the database.
+        ShardError if they cannot be those of these sorted sequences of the database.
         """
         at = 0
         for mark, data, end in blocks(self.path):
             if mark == _HITS:
                 try:
-                    yield from results_of(data, ranking, database)
+                    yield from results_of(data, ranking, database, targets)
                 except (ValueError, IndexError):
                     raise _damaged(self.path, at) from None
             at = end
+
+
+def _is_summary(found: Mapping[str, Any]) -> bool:
+    """Whether a last block says what `last_block` does, by numbers that are possible."""
+    if {name: type(value) for name, value in found.items()} != _SUMMARY:
+        return False
+    return bool(0 <= found["seconds"] < np.inf and 0 <= found["memory"] < 2**63)
 
 
 def _object(path: Path, data: bytes, at: int) -> dict[str, Any]:

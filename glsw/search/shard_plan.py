@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from itertools import count as numbers_from
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from glsw.sequences.encoded import Sequences
 
 MAX_SHARDS = 2**16
 """The most shards of a search."""
+_Int64 = npt.NDArray[np.int64]
 _NEARLY_EVEN = 1.1  # the largest shard compared with the mean
 
 
@@ -63,41 +65,70 @@ def plan(contexts: Sequences, database: Database, count: int) -> list[Shard]:
     if not 1 <= count <= MAX_SHARDS:
         raise ValueError(f"{count} shards: 1 to {MAX_SHARDS} expected")
     whole = len(contexts.residues) * database.residues
-    chosen: list[Shard] = []
-    least = 0
+    offsets = contexts.offsets, database.offsets
+    chosen, least = None, 0
     for parts in sorted({count // k for k in range(1, count + 1)}, reverse=True):
-        made = _grid(contexts.offsets, database.offsets, count, parts)
-        most = max(each.cells(contexts, database) for each in made)
-        if not chosen or most * _NEARLY_EVEN < least:
-            chosen, least = made, most
+        grid = _Grid.of(*offsets, count, parts)
+        most = grid.most(*offsets)
+        if chosen is None or most * _NEARLY_EVEN < least:
+            chosen, least = grid, most
         if least * count <= _NEARLY_EVEN * whole:
             break
-    return chosen
+    assert chosen
+    return list(chosen.shards())
 
 
-def _grid(
-    contexts: npt.NDArray[np.int64], targets: npt.NDArray[np.int64], count: int, parts: int
-) -> list[Shard]:
-    """Cut sequences of these offsets: the targets into parts, the contexts into groups for each."""
-    groups = [count * (k + 1) // parts - count * k // parts for k in range(parts)]
-    made: list[Shard] = []
-    for size, part in zip(groups, _even_slices(targets, groups), strict=True):
-        for group in _even_slices(contexts, [1] * size):
-            made.append(Shard(len(made) + 1, group, part))
-    return made
+class _Grid(NamedTuple):
+    """Targets cut into parts, and contexts into groups for each part, by their numbers.
 
-
-def _even_slices(offsets: npt.NDArray[np.int64], weights: Sequence[int]) -> list[slice]:
-    """Return slices of sequences whose residues are about in proportion to the weights.
-
-    >>> _even_slices(np.array([0, 5, 9, 12, 14]), [1, 1])
-    [slice(0, 2, None), slice(2, 4, None)]
+    Parameters
+    ----------
+    sizes : ndarray of int64, shape (parts,)
+        How many groups each part has.
+    targets : ndarray of int64, shape (parts + 1,)
+        Bounds of the parts.
+    contexts : dict of int to ndarray of int64, shape (size + 1,)
+        Bounds of so many groups.
     """
-    sums = np.cumsum(weights[:-1]).tolist()
-    total, all_weights = int(offsets[-1]), sum(weights)
-    wanted = np.array([total * each // all_weights for each in sums], np.int64)
+
+    sizes: _Int64
+    targets: _Int64
+    contexts: dict[int, _Int64]
+
+    @classmethod
+    def of(cls, contexts: _Int64, targets: _Int64, count: int, parts: int) -> _Grid:
+        """Cut sequences of these offsets."""
+        sizes = np.diff(count * np.arange(parts + 1) // parts)
+        groups = {
+            size: _even_bounds(contexts, np.ones(size, np.int64)) for size in set(sizes.tolist())
+        }
+        return cls(sizes, _even_bounds(targets, sizes), groups)
+
+    def most(self, contexts: _Int64, targets: _Int64) -> int:
+        """Return the cells of the largest shard."""
+        columns = np.diff(targets[self.targets])
+        return max(
+            int(np.diff(contexts[bounds]).max()) * int(columns[self.sizes == size].max())
+            for size, bounds in self.contexts.items()
+        )
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield the shards."""
+        numbers = numbers_from(1)
+        for size, part in zip(self.sizes.tolist(), pairwise(self.targets.tolist()), strict=True):
+            for group in pairwise(self.contexts[size].tolist()):
+                yield Shard(next(numbers), slice(*group), slice(*part))
+
+
+def _even_bounds(offsets: _Int64, weights: _Int64) -> _Int64:
+    """Return bounds of slices of sequences whose residues are about in proportion to the weights.
+
+    >>> _even_bounds(np.array([0, 5, 9, 12, 14]), np.array([1, 1])).tolist()
+    [0, 2, 4]
+    """
+    total, sums = int(offsets[-1]), np.cumsum(weights).tolist()
+    wanted = np.array([total * each // sums[-1] for each in sums[:-1]], np.int64)
     after = np.searchsorted(offsets, wanted)
     before = np.maximum(after - 1, 0)
     nearer = np.where(wanted - offsets[before] < offsets[after] - wanted, before, after)
-    bounds = [0, *nearer.tolist(), len(offsets) - 1]
-    return [slice(start, stop) for start, stop in pairwise(bounds)]
+    return np.concatenate([[0], nearer, [len(offsets) - 1]])

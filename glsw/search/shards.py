@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw.engines.base import Progress, ignore
 from glsw.results import SearchResult
+from glsw.search.assemble import DifferentScoreError
 from glsw.search.database_search import PreparedSearch
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
 from glsw.search.parallel_scan import Merge, scan_database
@@ -251,7 +252,8 @@ def merge(search: PreparedSearch, folder: str | os.PathLike[str]) -> Iterator[Se
     Raises
     ------
     ShardError
-        At once if shards are missing, damaged, or of another search.
+        At once if shards are missing, damaged, or of another search; later if a hit cannot be one,
+        or has another score than its alignment.
     OSError
         If a file cannot be read.
     """
@@ -266,7 +268,19 @@ def merge(search: PreparedSearch, folder: str | os.PathLike[str]) -> Iterator[Se
         raise ShardError(f"{folder}: {listed} damaged ({files[bad[0].number - 1].damage})")
     for shard, file in zip(shards, files, strict=True):
         _check_header(file, _header(identity, shard))
-    return chain.from_iterable(search.results(_merged(search, shards, files)))
+    return _merged_results(search, shards, files, folder)
+
+
+def _merged_results(
+    search: PreparedSearch,
+    shards: Sequence[Shard],
+    files: Sequence[ShardFile],
+    folder: str | os.PathLike[str],
+) -> Iterator[SearchResult]:
+    try:
+        yield from chain.from_iterable(search.results(_merged(search, shards, files)))
+    except DifferentScoreError as error:
+        raise ShardError(f"{folder}: hits that are wrong: {error}") from None
 
 
 def _merged(
@@ -281,7 +295,8 @@ def _merged(
     for context in range(len(search.contexts)):
         while waiting and waiting[0][0].contexts.start <= context:
             shard, file = waiting.popleft()
-            active.append((shard, file, file.results(ranking, search.database)))
+            found = file.results(ranking, search.database, shard.targets)
+            active.append((shard, file, found))
         active = [each for each in active if context < each[0].contexts.stop]
         merged, seconds = Merge(), 0.0
         for shard, file, results in active:
@@ -310,7 +325,10 @@ def _check_header(file: ShardFile, header: Mapping[str, Any]) -> None:
     if differing := differences(file.header.get("fingerprint"), header["fingerprint"]):
         raise ShardError(f"{file.path} is of another search: {differing}")
     if file.header != header:
-        raise ShardError(f"{file.path} is shard {file.header.get('shard')}")
+        number = file.header.get("shard")
+        known = isinstance(number, int) and 0 < number <= MAX_SHARDS and number != header["shard"]
+        what = f"is shard {number}" if known else "has another part of the search"
+        raise ShardError(f"{file.path} {what}")
 
 
 def _is_complete(path: Path, header: Mapping[str, Any]) -> bool:

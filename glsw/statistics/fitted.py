@@ -98,6 +98,11 @@ class ScoreHistogram:
         at = _bins_of(lengths).astype(np.int64) * _SCORE_BINS + cells
         self.counts += np.bincount(at, minlength=self.counts.size).reshape(self.counts.shape)
 
+    def has_lengths(self, lengths: npt.NDArray[np.int64]) -> bool:
+        """Return whether sequences of these lengths were counted."""
+        wanted = np.bincount(_bins_of(lengths), minlength=_LENGTH_BINS)
+        return np.array_equal(self.counts.sum(axis=1), wanted)
+
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         if self.width != other.width:
             raise ValueError(f"histograms of widths {self.width} and {other.width} cannot be added")

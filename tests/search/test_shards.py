@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
 from glsw.results import SearchResult
-from glsw.search import shards
+from glsw.search import shard_plan, shards
 from glsw.search.limits import SearchSettings
 from glsw.search.shard_file import ShardFile, blocks, packed
 from glsw.search.shards import ShardError, merge, plan, scan_shard
@@ -161,6 +162,21 @@ def instead(mark: bytes, text: bytes) -> Callable[[bytes, bytes], bytes]:
     return lambda found, data: text if found == mark else data
 
 
+def added_to_hits(*numbers: int) -> Callable[[bytes, bytes], bytes]:
+    """Return what adds to the hits of the first context, the best first."""
+
+    def change(found: bytes, data: bytes) -> bytes:
+        if found != b"hits":
+            return data
+        made = np.frombuffer(data, "<i8").copy()
+        assert made[1] >= len(numbers)
+        made[10 : 10 + len(numbers)] += numbers
+        return made.tobytes()
+
+    return change
+
+
+SUMMARY = {"seconds": 1.0, "engine": "x", "device": "y", "memory": 0}
 FORGED = {
     **{f"header {text[:20]!r}": instead(b"glsh", text) for text in NO_OBJECTS},
     "contexts of text": instead(b"glsh", b'{"contexts": ["a", "b"]}'),
@@ -184,6 +200,19 @@ FORGED = {
     "hit -2^62": forged(b"hits", (10, -(2**62))),
     "target 4": forged(b"hits", (10, (2**31 - 1 - 17) << 32 | 4)),
     "score 0": forged(b"hits", (10, (2**31 - 1) << 32)),
+    "a better score": added_to_hits(-1 << 32),
+    "a lower score": added_to_hits(0, 1 << 32),
+    "not sorted": added_to_hits(4 << 32),
+    "a target twice": added_to_hits(0, -1),
+    **{
+        f"{name} {value}": instead(b"done", json.dumps({**SUMMARY, name: value}).encode())
+        for name, value in (
+            ("seconds", float("nan")),
+            ("seconds", -1.0),
+            ("memory", -1),
+            ("memory", 10**400),
+        )
+    },
 }
 
 
@@ -196,6 +225,26 @@ def test_forged_shards_are_refused(forge: Callable[[bytes, bytes], bytes], tmp_p
         path.write_bytes(b"".join(made))
         with pytest.raises(ShardError):
             list(merge(search, tmp_path))
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_hits_and_scores_of_other_parts_are_refused(fitted: bool, tmp_path: Path) -> None:
+    targets = [Record(f"t{k}", "", "MKVLAW" * (1 + k // 40)) for k in range(80)]
+    settings = SearchSettings(statistics="fit" if fitted else "auto", evalue=10)
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare(QUERIES[:1], targets, settings)
+        one, other = (scan_shard(search, number, 2, tmp_path).path for number in (1, 2))
+        found = {each.mark: each.data for each in blocks(other)}
+        kept = [each for each in blocks(one) if each.mark != b"hits"]
+        kept[1:1] = [kept[0]._replace(mark=b"hits", data=found[b"hits"])]
+        one.write_bytes(b"".join(packed(each.mark, each.data) for each in kept))
+        with pytest.raises(ShardError, match=r"0001-of-0002\.shard: damaged at byte"):
+            list(merge(search, tmp_path))
+
+
+def test_a_plan_of_many_shards_is_made_at_once() -> None:
+    made = plan(sequences([150, 90, 200]), database([300, 200, 100]), shard_plan.MAX_SHARDS)
+    assert len(made) == shard_plan.MAX_SHARDS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from glsw.batch import Batch
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
-from glsw.pair_collections import Scores
+from glsw.pair_collections import Scores, checked_most
 from glsw.paths import Ends
 from glsw.profile_queries import ProfileQueries
 from glsw.profiles.profile import Profile
@@ -287,10 +287,7 @@ class Aligner(ProfileQueries):
         >>> [found.score for found in aligner.alignments("GGATCCATC", "ATCC", max_alignments=3)]
         [8, 6, 2]
         """
-        if max_alignments is not None and max_alignments < 1:
-            raise ValueError(
-                f"max_alignments {max_alignments}: at least 1, or None for all, expected"
-            )
+        max_alignments = checked_most(max_alignments)
         if not self.scoring.local:
             if max_alignments not in (None, 1):
                 raise ValueError(

@@ -16,7 +16,7 @@ from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
-from glsw.pair_collections import Scores
+from glsw.pair_collections import Scores, checked_most
 from glsw.paths import Ends, Paths
 from glsw.results3 import alignment_of, alignments_of
 from glsw.scoring.gaps import Mode
@@ -360,10 +360,7 @@ class Aligner3(PoolUser):
         8 [2 0 1] [6 4 5]
         8 [6 0 1] [10  4  5]
         """
-        if max_alignments is not None and max_alignments < 1:
-            raise ValueError(
-                f"max_alignments {max_alignments}: at least 1, or None for all, expected"
-            )
+        max_alignments = checked_most(max_alignments)
         if not self.scoring.local and max_alignments not in (None, 1):
             raise ValueError(
                 f"max_alignments {max_alignments}: there is one global or semi-global alignment "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
+
+
+def checked_most(max_alignments: int | None) -> int | None:
+    """Return a number of alignments as `itertools.islice` takes it; ValueError if it is none."""
+    if max_alignments is None:
+        return None
+    if max_alignments < 1 or max_alignments != int(max_alignments):
+        raise ValueError(f"max_alignments {max_alignments}: at least 1, or None for all, expected")
+    return min(int(max_alignments), sys.maxsize)
 
 
 class PairCollections(PoolUser):

@@ -20,7 +20,7 @@ from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
-from glsw.sequences.database_writer import same_file
+from glsw.sequences.database_writer import beside, same_file
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check_output(output: str, *inputs: str, option: str = "--output") -> None:
         raise ValueError(f"{option} {output}: it is a folder")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} {output}: no permission to write")
-    for written in (output, f"{os.path.realpath(output)}.part"):
+    for written in (output, beside(os.path.realpath(output), ".part")):
         if any(same_file(written, other) for other in inputs):
             name = "it" if written == output else f"{written}, where results are written first,"
             raise ValueError(f"{option} {output}: {name} is an input, and would be overwritten")

@@ -58,7 +58,11 @@ def words_of(notes: Mapping[str, Any]) -> list[str]:
         If no command line did.
     """
     words = notes.get("words")
-    if not isinstance(words, list) or words[:1] != ["search"]:
+    if (
+        not isinstance(words, list)
+        or words[:1] != ["search"]
+        or {"-h", "--help"} & {*map(str, words)}
+    ):
         raise ValueError("no glsw search made these shards: merge them with glsw.search.shards")
     return [str(word) for word in words]
 

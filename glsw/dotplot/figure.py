@@ -13,6 +13,7 @@ import numpy as np
 
 from glsw.dotplot.axis import Axis
 from glsw.dotplot.colours import COLOURS, NAMES, Scale
+from glsw.sequences.visible import in_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +114,7 @@ def _label(axes: Axes, axis: Axis, which: str) -> None:
         starts = axis.starts.tolist()
         ends = [*starts[1:], axis.tiles]
         middles = [(a + b) / 2 for a, b in zip(starts, ends, strict=True)]
-        shown = middles[:: _step(axis)], [_plain(name) for name in _names(axis)]
+        shown = middles[:: _step(axis)], [in_figure(name) for name in _names(axis)]
         set_ticks(*shown, **({"rotation": 90} if which == "x" else {}))
         draw = axes.axvline if which == "x" else axes.axhline
         linewidth = min(0.5, 50 / len(segments))  # many borders must not hide the map
@@ -133,7 +134,7 @@ def _label(axes: Axes, axis: Axis, which: str) -> None:
     )
     texts = [f"{tick / unit:g}{letter if tick else ''}" for tick in ticks]
     set_ticks([axis.tile(0, tick) for tick in ticks], texts)
-    getattr(axes, f"set_{which}label")(_plain(segment.name), fontsize=9)
+    getattr(axes, f"set_{which}label")(in_figure(segment.name), fontsize=9)
 
 
 def _bars(figure: Figure, axes: Axes, plot: DotPlot, scale: Scale) -> None:
@@ -166,12 +167,3 @@ def _bars(figure: Figure, axes: Axes, plot: DotPlot, scale: Scale) -> None:
 def _undated(suffix: str) -> dict[str, None]:
     """Return metadata without a date, so that equal pictures are equal files."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
-
-
-def _plain(name: str) -> str:
-    r"""Return a name without formulas.
-
-    >>> _plain("a$b$")
-    'a\\$b\\$'
-    """
-    return name.replace("$", r"\$")

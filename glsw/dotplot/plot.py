@@ -19,6 +19,7 @@ from glsw.engines.score_map import UNCAPPED, Value
 from glsw.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.collections import ManySequences
+from glsw.sequences.database_writer import beside
 from glsw.sequences.query import Strand
 from glsw.verbs import AlignerOptions
 
@@ -151,17 +152,21 @@ class DotPlot:
         check_path(path)
         path = Path(path)
         # The file appears, or replaces the old one, when all is written.
-        part = path.with_name(f"{path.stem}.{secrets.token_hex(4)}.part{path.suffix}")
+        ending = f".{secrets.token_hex(4)}.part{path.suffix}"
+        part = Path(beside(path.with_suffix(""), ending))
         try:
             self._write(part)
             part.replace(path)
+        except OSError as error:
+            error.filename = str(path)
+            raise
         finally:
             part.unlink(missing_ok=True)
 
     def _write(self, path: Path) -> None:
         suffix = path.suffix.lower()
         if suffix == ".html":
-            path.write_text(self.html(), encoding="utf-8")
+            path.write_text(self.html(), encoding="utf-8", errors="backslashreplace")
         elif suffix == ".npz":
             with path.open("wb") as stream:
                 np.savez_compressed(stream, **self._arrays())

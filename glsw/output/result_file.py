@@ -4,7 +4,8 @@ Results are written to ``FILE.part``, which takes the name ``FILE`` when it is c
 an old ``FILE`` remains as it is. Beside it ``FILE.part.journal`` says how far whole results reach:
 a line of JSON with the fingerprint of the run, and further lines of three numbers, the results so
 far, their bytes and the CRC-32 of these bytes. Both are only appended to, the results first, so
-that after a kill at any moment the last line that fits the results tells where to go on.
+that after a kill at any moment the last line that fits the results tells where to go on. Of names
+that would be too long the last letters are a digest, always the same one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import NamedTuple, TextIO
 
 from glsw.search.fingerprint import Fingerprint, differences, json_object
 from glsw.search.part_file import PartFile, check_regular, open_regular
+from glsw.sequences.database_writer import beside
 
 _BUFFER = 1 << 18
 _SECONDS_BETWEEN_SYNCS = 10.0  # a disk may take 0.1 s for one
@@ -111,8 +113,8 @@ class ResultFile:
         patience: float = 0.0,
     ) -> None:
         self._path = Path(os.path.realpath(path) if os.path.islink(path) else path)
-        self.part = Path(f"{self._path}.part")
-        self._journal_path = Path(f"{self.part}.journal")
+        self.part = Path(beside(self._path, ".part"))
+        self._journal_path = Path(beside(self._path, ".part.journal"))
         self._fingerprint, self._patience = fingerprint, patience
         self._made: Fingerprint | None = None
         self._journal: io.FileIO | None = None
@@ -189,7 +191,7 @@ class ResultFile:
             json.dumps(dict(fingerprint)),
             *[" ".join(map(str, self._point))][: self._point.results],
         ]
-        new = Path(f"{self._journal_path}.new")
+        new = Path(beside(self._path, ".part.journal.new"))
         new.unlink(missing_ok=True)
         with new.open("x", encoding="ascii") as file:
             file.writelines(f"{line}\n" for line in lines)

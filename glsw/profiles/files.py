@@ -14,6 +14,7 @@ from glsw.profiles.alignment import rows_of
 from glsw.profiles.gaps import Gaps
 from glsw.profiles.letters import Parts
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.lines import naming
 
 _Reader: TypeAlias = Callable[[str, str, "Scoring | None", Gaps], Parts]
 _READERS: tuple[tuple[str, _Reader], ...] = (
@@ -35,7 +36,8 @@ FORMATS = (
 def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> Parts | Any:
     """Return the profile of a file, or the alignment in it; errors as `glsw.Profile.read`."""
     try:
-        content = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        with naming(path):
+            content = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a profile: it is not text") from None
     begin = content.lstrip()

@@ -114,8 +114,8 @@ class EndGaps(NamedTuple):
             for number in cost:
                 if not 0 <= number <= MAX_UNITS:
                     raise ValueError(
-                        f"{name} must cost between 0 and {MAX_UNITS / scale:g}, "
-                        f"got {number / scale:g}"
+                        f"{name} must cost between 0 and {MAX_UNITS / scale:.15g}, "
+                        f"got {number / scale:.15g}"
                     )
         for name, right, inside in (
             ("right_insertion", self.right_insertion, insertion),
@@ -143,7 +143,9 @@ def check_gap(cost: GapCost, scale: int, kind: str = "gap") -> None:
     opening, extension = (number / scale for number in cost)
     for name, number in ((f"{kind}_open", opening), (f"{kind}_extend", extension)):
         if not 0 <= number <= MAX_UNITS / scale:
-            raise ValueError(f"{name} must be between 0 and {MAX_UNITS / scale:g}, got {number:g}")
+            raise ValueError(
+                f"{name} must be between 0 and {MAX_UNITS / scale:.15g}, got {number:.15g}"
+            )
     if opening < extension:
         raise ValueError(
             f"{kind}_open {opening:g} must not be less than {kind}_extend {extension:g}"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from Bio.Data.IUPACData import ambiguous_dna_values
 
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.sequences.lines import naming
 
 MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
@@ -76,7 +77,8 @@ def alphabet_of(letters: str | tuple[str, ...], name: str) -> Alphabet:
 def read_matrix(path: Path) -> tuple[list[list[float]], tuple[str, ...]]:
     """Return the rows and letters of a file in NCBI's format."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with naming(path):
+            text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a matrix: it is not text") from None
     lines = [

@@ -123,7 +123,7 @@ def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database:
     expected = scores_of(hit_lists.hits)
     for hit in np.flatnonzero(units != expected)[:1].tolist():
         query = hit_lists.queries[int(np.searchsorted(hit_lists.offsets, hit, "right")) - 1]
-        target = database.shown(int(target_numbers(hit_lists.hits)[hit])).record
+        target = database.shown(int(target_numbers(hit_lists.hits)[hit])).given
         raise DifferentScoreError(
             f"query {query.record.id}, target {target.id}: the scan found the score "
             f"{expected[hit]} in integer units, their best alignment has {units[hit]}"

@@ -21,7 +21,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import Block, blocks
-from glsw.sequences.lines import located
+from glsw.sequences.lines import located, naming
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.query import Context, InContext
@@ -383,8 +383,6 @@ def makedb(
     Takes room for the residues twice in the folder of ``out``, and 50 bytes of memory a sequence.
     The ``.part`` file that a killed process (SIGKILL) leaves there is no database.
     """
-    import tempfile
-
     files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     inputs = paths = [os.fspath(path) for path in files]
     read, out, width = blocks, os.fspath(out), 1
@@ -418,8 +416,8 @@ def makedb(
         records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
         located([FilePath(path) for path in paths]),
-        writer.naming(out),
-        tempfile.TemporaryFile(dir=os.path.dirname(out)) as spool,
+        naming(out),
+        writer.spool_of(out) as spool,
         writer.appearing(out) as file,
     ):
         writer.write(file, records, alphabet, unknown, spool)

@@ -78,6 +78,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Codes
 from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
@@ -389,5 +390,5 @@ def is_database(path: Path) -> bool:
     """
     if not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
+    with naming(path), open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC

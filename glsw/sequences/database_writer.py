@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import mmap
 import os
@@ -31,7 +30,7 @@ from glsw.sequences.records import Records, codes_of
 from glsw.sequences.sections import BlockChecksums
 from glsw.sequences.titles import joined_offsets, offsets_of
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_LONGEST_NAME = 255  # bytes, on Linux, macOS and Windows
 
 
 class NoDatabaseError(ValueError):
@@ -77,14 +76,35 @@ def same_file(path: str, other: str) -> bool:
     return stat.S_ISREG(status.st_mode) and os.path.samestat(status, found)
 
 
-@contextlib.contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Add the path to errors that come from writing only: no room on the disk."""
+def beside(path: str | os.PathLike[str], ending: str) -> str:
+    """Return a path for a file that becomes another one: its name, and an ending.
+
+    Where that is longer than systems allow, a digest stands for the last letters.
+
+    >>> beside("run/hits.tsv", ".part")
+    'run/hits.tsv.part'
+    >>> beside("run/" + "x" * 255, ".part")[-30:]
+    'xxxxxxxx-d22609da3ae3956c.part'
+    """
+    from hashlib import sha256
+
+    folder, name = os.path.split(os.fspath(path))
+    whole = os.fsencode(name)
+    if len(whole) + len(ending) > _LONGEST_NAME:
+        digest = f"-{sha256(whole).hexdigest()[:16]}"
+        kept = whole[: _LONGEST_NAME - len(ending) - len(digest)]
+        name = kept.decode("utf-8", "ignore") + digest
+    return os.path.join(folder, name + ending)
+
+
+def spool_of(path: str) -> IO[bytes]:
+    """Return a temporary file in the folder of another one, which errors name."""
+    import tempfile
+
     try:
-        yield
+        return tempfile.TemporaryFile(dir=os.path.dirname(path))
     except OSError as error:
-        if error.filename is None and error.errno in _NO_ROOM:
-            error.filename = path
+        error.filename = path
         raise
 
 
@@ -93,7 +113,7 @@ def appearing(path: str) -> Iterator[IO[bytes]]:
     """Give a file that takes its name when it is complete and on the disk, or vanishes."""
     import secrets
 
-    part = f"{path}.{secrets.token_hex(4)}.part"
+    part = beside(path, f".{secrets.token_hex(4)}.part")
     try:
         with open(part, "xb") as file:
             yield file

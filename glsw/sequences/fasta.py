@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.fastq import records
+from glsw.sequences.lines import naming
 from glsw.sequences.titles import WHITE, Titles, joined_offsets, offsets_of
 
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
@@ -101,6 +102,7 @@ def blocks(
         raise TypeError(f"a path must be str, got {type(path).__name__}")
     file = "standard input" if path == "-" else path
     with contextlib.ExitStack() as stack:
+        stack.enter_context(naming(file))
         source = _standard_input() if path == "-" else stack.enter_context(open(path, "rb"))
         stream: io.BufferedReader = io.BufferedReader(_Counted(source, progress), 1 << 17)
         try:

@@ -1,4 +1,4 @@
-"""Where in a file a letter is that no alphabet has: errors name the file and the line."""
+"""Errors name the file, those of a letter that no alphabet has also the line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ from itertools import chain
 from glsw.sequences.alphabet import UnknownLetterError
 
 _GZIP = b"\x1f\x8b"
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Add the path to errors of the system that name no file, as those of reading and writing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextmanager

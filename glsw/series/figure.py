@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from glsw.sequences.visible import in_figure
 from glsw.series import sax
 from glsw.series.motifs import Comparison, Motif
 from glsw.series.table import decimals, score_text
@@ -108,7 +109,7 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
             for before, here in zip(motif.seconds[k - 1], motif.seconds[k], strict=True):
                 ends = [heights[k - 1] - half, height + half]
                 axes.plot([before, here], ends, color="0.35", linewidth=0.9, linestyle=":")
-    axes.set_yticks(heights, [_plain(name) for name in motif.channels])
+    axes.set_yticks(heights, [in_figure(name) for name in motif.channels])
     for label, colour in zip(axes.get_yticklabels(), _COLOURS, strict=False):
         label.set(color=colour, fontweight="bold")
     axes.tick_params(axis="y", length=0)
@@ -117,7 +118,7 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
 
 
 def _map(figure: Figure, axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
-    names = [_plain(name) for name in comparison.words.recording.channels]
+    names = [in_figure(name) for name in comparison.words.recording.channels]
     highest = max(np.nanmax(comparison.similarity), 1)
     image = axes.imshow(
         comparison.similarity, cmap="cividis", interpolation="nearest", vmin=0, vmax=highest
@@ -148,12 +149,3 @@ def _frames(axes: Axes, chosen: list[int]) -> None:
                 axes.add_patch(
                     Rectangle((b - 0.5, a - 0.5), 1, 1, fill=False, edgecolor="#D55E00", lw=1.5)
                 )
-
-
-def _plain(name: str) -> str:
-    r"""Return a name without formulas.
-
-    >>> _plain("a$b$")
-    'a\\$b\\$'
-    """
-    return name.replace("$", r"\$")

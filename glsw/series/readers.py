@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glsw.sequences.lines import naming
 from glsw.sequences.numerals import is_number
 from glsw.series import snirf
 from glsw.series.recording import Recording, excerpt
@@ -73,7 +74,7 @@ def read(
         is one line that begins with the path, of tables with the number of the line.
     """
     source = Path(path)
-    with source.open("rb") as stream:
+    with naming(source), source.open("rb") as stream:
         start = stream.read(len(_HDF5))
     if rate is not None and not 0 < rate < np.inf:
         raise ValueError(f"rate must be a positive number of samples per second, got {rate}")
@@ -105,7 +106,7 @@ class _Columns(NamedTuple):
 def _read_table(path: Path, rate: float | None) -> Recording:
     period = None if rate is None else 1 / rate
     values, times = array("d"), array("d")
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+    with naming(path), path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         rows = _rows(path, stream)
         columns, stated = _read_header(path, rows)
         if columns.time is not None and rate is not None:

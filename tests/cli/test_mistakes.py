@@ -1,5 +1,7 @@
 """What the program says of mistakes: words that are wrong, swapped, or missing."""
 
+import os
+
 import pytest
 
 import glsw
@@ -36,6 +38,58 @@ def test_a_bad_letter_has_a_line(tmp_path, capsys):
     words = ["search", str(query), str(target), "--engine", "reference", "--protein"]
     assert main(words) == 2
     assert capsys.readouterr().err.startswith(f"glsw: {target}:4: b: letter '-' at position 3 is")
+
+
+UNREADABLE = "/proc/self/mem"
+
+
+@pytest.mark.skipif(not os.path.exists(UNREADABLE), reason="the system has no /proc")
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"search q.fasta {UNREADABLE}",
+        f"search {UNREADABLE} q.fasta",
+        f"search --profile {UNREADABLE} q.fasta",
+        f"align q.fasta {UNREADABLE}",
+        f"align3 q.fasta q.fasta {UNREADABLE}",
+        f"neighbors {UNREADABLE} --cutoff 1",
+        f"makedb {UNREADABLE} out.glsw",
+        f"motifs {UNREADABLE}",
+    ],
+)
+def test_errors_of_reading_name_the_file(words, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.fasta").write_text(">a\nMKVLA\n")
+    engine = [] if words.startswith(("makedb", "motifs")) else ["--engine", "reference"]
+    assert main([*words.split(), *engine]) == 2
+    assert capsys.readouterr().err == f"glsw: {UNREADABLE}: Input/output error\n"
+
+
+@pytest.mark.skipif(not os.path.exists(UNREADABLE), reason="the system has no /proc")
+def test_folders_that_take_no_file_name_the_output(tmp_path, capsys):
+    (tmp_path / "q.fasta").write_text(">a\nMKVLA\n")
+    assert main(["makedb", str(tmp_path / "q.fasta"), "/proc/out.glsw"]) == 2
+    assert capsys.readouterr().err.startswith("glsw: /proc/out.glsw: ")
+
+
+@pytest.mark.parametrize("most", ["1e30", str(2**63)])
+def test_more_alignments_than_there_can_be(most, tmp_path, capsys):
+    query = tmp_path / "q.fasta"
+    query.write_text(">a\nMKVLA\n")
+    words = ["--max-alignments", most, "--engine", "reference"]
+    assert main(["align", *[str(query)] * 2, *words]) == 0
+    assert main(["align3", *[str(query)] * 3, *words]) == 0
+    for given in (0, 2.5):
+        with pytest.raises(ValueError, match=f"max_alignments {given}: at least 1, or None"):
+            list(glsw.alignments("MKV", "MKV", max_alignments=given, engine="reference"))
+
+
+def test_limits_differ_from_what_was_given(tmp_path, capsys):
+    words = [*[str(tmp_path / "q.fasta")] * 2, "--gapopen"]
+    for given in ("1000001", "1000000.5"):
+        assert main(["align", *words, given]) == 2
+        said = f"glsw: gapopen must be between 0 and 1000000, got {given}\n"
+        assert capsys.readouterr().err == said
 
 
 def test_small_numbers():

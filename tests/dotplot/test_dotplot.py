@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -189,6 +190,17 @@ def test_hostile_names_are_text():
     assert page_data(text)["query"][0]["name"] == name
     single = glsw.dotplot(glsw.Record(name, "", SHARED), side=16, scoring=SCORING)
     assert "<script>alert" not in single.html()
+
+
+def test_pictures_with_any_names_are_well_formed(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    strange = ["\x01", "\x1b[2J", "\x7f", "\ufffe", "\ud800", "<&", "$x$"]
+    records = [glsw.Record(f"one{each}two", "", SHARED) for each in strange]
+    for side in (records[0], records):
+        plot = glsw.dotplot(side, side=32, scoring=SCORING)
+        plot.write(tmp_path / "plot.html")
+        plot.write(tmp_path / "plot.svg")
+        ElementTree.parse(tmp_path / "plot.svg")
 
 
 def test_files_of_all_kinds(plot, tmp_path):

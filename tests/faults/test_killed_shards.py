@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shlex
@@ -117,6 +118,15 @@ def test_pipes_in_the_place_of_files(name: str, resume: str, run: Run, files: Pa
     refused(run, shard(search, 1, 2) + resume, message, files)
     if not name.endswith(".part"):
         refused(run, "merge run", message, files)
+
+
+@pytest.mark.parametrize("words", [None, [], ["merge"], ["search", "--help"], ["search", 7, None]])
+def test_forged_command_lines(words: list[object] | None, run: Run, files: Path) -> None:
+    scan(run, SEARCHES["windows"], 2)
+    path = files / "run" / "search.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({**known, "notes": {**known["notes"], "words": words}}))
+    refused(run, "merge run", "", files)
 
 
 def test_a_link_in_the_place_of_an_unfinished_file(run: Run, files: Path) -> None:

@@ -226,6 +226,32 @@ def test_a_journal_waits_until_the_fingerprint_is_worth_its_time(tmp_path: Path)
             assert len(asked) == (patience == 0)
 
 
+@pytest.mark.parametrize("length", [238, 239, 245, 250, 251, 255])
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_long_names_are_written_and_resumed(length: int, letter: str, tmp_path: Path) -> None:
+    name = letter * (length // len(letter.encode()))
+    for results in (0, 1, 2):
+        file = ResultFile(tmp_path / name, lambda: {"search": "this one"})
+        assert file.resume() == results
+        if results == 2:
+            break
+        file.__enter__()
+        file.stream.write(f"result {results}\n")
+        file.mark(results + 1)
+        file.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+        assert len(list(tmp_path.iterdir())) == 2
+    with file:
+        file.stream.write("the last one\n")
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "result 0\nresult 1\nthe last one\n"
+
+
+def test_long_names_of_databases(files: Path) -> None:
+    name = "d" * 255
+    makedb(files / "db.fasta", files / name)
+    assert sorted(os.listdir(files)) == ["db.fasta", name, "queries.fasta"]
+
+
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with ResultFile(tmp_path / "out") as file:

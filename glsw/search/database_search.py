@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,7 +97,7 @@ def _scanned(
     While scans are fast, several groups of queries are yielded together: to align hits interrupts
     the scan.
     """
-    ready: list[ScanResult] = []
+    ready: deque[ScanResult] = deque()
     of_each: list[list[ScanResult]] = []
     start, hits, began = 0, 0, time.perf_counter()
     per_letter = 0.0  # seconds that the last scan took
@@ -117,7 +118,7 @@ def _scanned(
                 raise
             per_letter = ready[-1].seconds / max(1, letters)
             ready += islice(scans, ready[-1].following)
-        own, ready = ready[: len(query.contexts)], ready[len(query.contexts) :]
+        own = [ready.popleft() for _ in query.contexts]
         hits += sum(len(scan.hits) for scan in own)
         of_each.append(own)
     if of_each:

@@ -321,7 +321,8 @@ class Engine(AnyEngine):
         for queries, part in tasks:
             found = np.zeros((len(queries), len(part)), np.int32)
             for q, query in enumerate(queries):
-                found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
+                if len(query) or not self.scoring.local:
+                    found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
             yield found
 
     def passing(

@@ -478,3 +478,16 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
     assert shown(aligner.search(QUERIES, database)) == expected
     assert shown(aligner.search(QUERIES, database)) == expected
     assert ready == [len(database.sequences.residues)]
+
+
+def test_empty_queries_are_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[int] = []
+    scores = Reference.scores
+    monkeypatch.setattr(
+        Reference, "scores", lambda *words, **options: scored.append(1) or scores(*words, **options)
+    )
+    queries = [Record(f"q{k}", "", "HEAG" * (k == 500)) for k in range(1000)]
+    with Aligner(engine="reference") as aligner:
+        found = list(aligner.search(queries, ["HEAG", "HEA"]))
+    assert [len(each) for each in found] == [2 * (k == 500) for k in range(1000)]
+    assert len(scored) == 1

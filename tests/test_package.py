@@ -150,9 +150,9 @@ def test_source_archive_holds_shaders(checkout: Path, tmp_path: Path) -> None:
     assert packed >= shaders | {"glsw/py.typed", "README.md", "LICENSE"}
 
 
-def load_imports() -> ModuleType:
-    """Return docs/imports.py, which reads the imports of glsw."""
-    spec = importlib.util.spec_from_file_location("imports", ROOT / "docs" / "imports.py")
+def load(name: str) -> ModuleType:
+    """Return a module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -160,7 +160,7 @@ def load_imports() -> ModuleType:
     return module
 
 
-IMPORTS = load_imports()
+IMPORTS = load("imports")
 
 
 @with_subtests("path", IMPORTS.modules())
@@ -174,6 +174,10 @@ def test_imports_go_one_way(path: Path) -> None:
 
 def test_the_picture_is_that_of_the_imports() -> None:
     assert IMPORTS.main(["--check"]) == 0
+
+
+def test_the_page_of_columns_is_that_of_the_code() -> None:
+    assert load("columns").main(["--check"]) == 0, "run python docs/columns.py"
 
 
 @with_subtests("room", ORDER)

@@ -1,7 +1,8 @@
 """Writers of results by name: each takes one result at a time and writes it in one go.
 
-Coordinates leave the program here: inside they count from 0 and are half-open; written they count
-from 1 and include the last residue, unless a format has its own convention.
+Coordinates leave the program here. In tsv and jsonl they count from 0 and are half-open, as inside.
+In text for people and in BLAST's formats they count from 1 and include the last residue; SAM and
+PAF have their own convention.
 """
 
 from __future__ import annotations

@@ -5,32 +5,37 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from glsw.results import Hit, SearchResult
+from glsw.results.columns import DESCRIPTIONS
 from glsw.sequences.records import Record
 
 _UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
+KEYS: Mapping[str, str] = {
+    "query": "object of `id`, `description` and `length` in letters",
+    "database": "object of its `sequences` and `residues`",
+    "statistics": "where bits and E-values come from, or why there are none",
+    "max_evalue": "the largest E-value that hits may have, null if any",
+    "more_hits": "how many hits there are beyond those listed; null if that is not known, where no "
+    "E-value limits them",
+    "hits": "array of the hits, the best first",
+    "hits[].rank": "1 for the best",
+    "hits[].target": "object as `query`",
+    "hits[].hsps": "array of the alignments of a hit, the best first, with nothing as null",
+    **{f"hits[].hsps[].{name}": text for name, text in DESCRIPTIONS.items() if name not in _OF_HIT},
+    "hits[].hsps[].query_row": "the aligned letters, `-` for gaps, as in the CIGAR",
+    "hits[].hsps[].target_row": "likewise",
+}
+"""The members of an object, and what they are."""
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
-    """Write the object of one query.
+    """Write the object of one query, of `KEYS`.
 
-    Its members are
-
-    - ``query``: an object of ``id``, ``description`` and ``length`` in characters;
-    - ``database``: an object of its ``sequences`` and ``residues``;
-    - ``statistics``: where bits and E-values come from, or null;
-    - ``max_evalue``: the largest E-value that hits may have, or null if any;
-    - ``more_hits``: how many hits there are beyond those listed, null if that is not known: where
-      no E-value limits them;
-    - ``hits``: an array, the best first, of objects of ``rank``, ``target`` (as ``query``) and
-      ``hsps``, an array, the best first, of objects of the other `glsw.results.COLUMNS`, and
-      ``query_row``, ``target_row``: the aligned letters with ``-`` for gaps, as in the CIGAR.
-
-    Bits and E-values are null where they are not known. Control characters are escaped, and all
-    characters outside ASCII if the stream is not UTF-8.
+    Control characters are escaped, and all characters outside ASCII if the stream is not UTF-8.
 
     Examples
     --------

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TextIO
 
 import numpy as np
 
+from glsw.output import sam
 from glsw.output.cigar import compared, reversed_cigar, significance
 from glsw.output.format import named, of_rows, with_more
 from glsw.results import HspTable, SearchResult
+
+COLUMNS = (
+    "name of the query",
+    "letters of the query as given",
+    "start on the query, counted from 0",
+    "end on the query, not included",
+    "strand of the query relative to the target, `+` or `-`",
+    "name of the target",
+    "letters of the target",
+    "start on the target, counted from 0",
+    "end on the target, not included",
+    "equal letters",
+    "columns of the alignment",
+    "mapping quality: 255, not known",
+)
+"""What the twelve columns say."""
+
+_AS_SAM = ("AS:i", "ZE:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i")
+TAGS: Mapping[str, str] = {name: sam.TAGS[name] for name in _AS_SAM} | {
+    "NM:i": "letters that differ or stand opposite a gap",
+    "cg:Z": "CIGAR along the target, with `=` and `X`",
+}
+"""Tags with their types, and what they say."""
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
     r"""Write a line for each high-scoring pair.
 
-    The twelve columns are name, length, start and end of the query as given, its strand, name,
-    length, start and end of the target, equal letters, letters of the alignment with gaps, and 255,
-    mapping quality not known. Here starts count from 0 and ends are not included, as PAF has it.
-
-    Tags: ``AS``, ``NM``, ``ZE``, ``ZB``, ``ZF``, ``ZG`` and ``ZN`` as in `glsw.output.sam`, and
-    ``cg``, the CIGAR along the target. Of what was translated places and length are in nucleotides,
-    columns 10 and 11 and the CIGAR in amino acids, each worth three of its letters.
+    `COLUMNS` are followed by `TAGS`. Of what was translated places and length are in
+    nucleotides, columns 10 and 11 and the CIGAR in amino acids, each worth three of its letters.
 
     Examples
     --------

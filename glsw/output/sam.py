@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple, TextIO
 
@@ -16,6 +16,19 @@ from glsw.results import HspTable, SearchResult
 from glsw.sequences.records import Record
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
+
+TAGS: Mapping[str, str] = {
+    "AS:i": "score in integer units: times ten for a matrix with one decimal",
+    "NM:i": "letters that differ or stand opposite a gap, unless the target was translated",
+    "MD:Z": "letters of the target that differ, and how many are equal between, likewise",
+    "ZE:f": "E-value, where there are statistics",
+    "ZB:f": "score in bits, likewise",
+    "ZF:i": "reading frame of the query, where it was translated",
+    "ZS:i": "where its first aligned nucleotide is, counted from 1, likewise",
+    "ZG:i": "reading frame of the target, where it was translated",
+    "ZN:i": "on the first record of a query, the hits within the limits beyond those listed",
+}
+"""Tags with their types, and what they say."""
 
 _NO_NAME = re.compile(r"[^!-?A-~]")  # characters that names of reads must not have
 _NO_TARGET = re.compile(r"""[\\,"'`()\[\]{}<>]|[^!-~]""")  # nor names of targets
@@ -83,11 +96,7 @@ class Writer:
     target is shown as given: places and CIGAR are in its nucleotides, three per pair of residues
     (``M``) and per residue opposite a gap, on its minus strand (0x10) too; SEQ is ``*``.
 
-    Tags: ``AS`` the score in integer units (times ten for a matrix with one decimal), ``NM``
-    letters that differ or stand opposite a gap, ``MD``, ``ZE`` E-value and ``ZB`` bits where known;
-    ``ZF`` the frame and ``ZS`` the place of the first letter in the query, where it was translated;
-    ``ZG`` the frame of the target, which then has no ``NM`` and ``MD``; ``ZN`` on the first record
-    of a query, the hits within the limits that are not listed, if any.
+    The tags are `TAGS`.
     """
 
     def __init__(self, done: int = 0) -> None:

@@ -1,11 +1,12 @@
 """Writers of alignments of three sequences by name, for people, for other programs, for scripts.
 
-As in `glsw.output`, coordinates count from 1 and include the last residue in what is written.
+As in `glsw.output`, coordinates count from 1 and include the last residue in text, from 0 and
+half-open in the format "tsv".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -17,23 +18,26 @@ from glsw.sequences.visible import visible
 if TYPE_CHECKING:
     import Bio.Align
 
-COLUMNS = (
-    "rank",
-    "score",
-    "identity",
-    "identities",
-    "gaps",
-    "columns",
-    *(f"{row}{what}" for row in "abc" for what in ("", "_start", "_end", "_length")),
-    *(f"{row}_row" for row in "abc"),
-)
-"""The first line of the format "tsv".
+_OF_SEQUENCE = {
+    "": "id of the sequence",
+    "_start": "first aligned letter, counted from 0",
+    "_end": "the letter after the last one",
+    "_length": "letters of the sequence",
+}
+DESCRIPTIONS: Mapping[str, str] = {
+    "rank": "of the alignment, 1 for the best",
+    "score": "of the alignment",
+    "identity": "fraction of the columns that have three equal letters, from 0 to 1",
+    "identities": "columns with three equal letters",
+    "gaps": "columns with one gap or two",
+    "columns": "of the alignment",
+    **{f"{row}{what}": text for row in "abc" for what, text in _OF_SEQUENCE.items()},
+    **{f"{row}_row": "its aligned letters, `-` for a gap" for row in "abc"},
+}
+"""What the columns of the format "tsv" say."""
 
-``identity`` is in percent of the ``columns`` of the alignment, ``identities`` counts those with
-three equal letters and ``gaps`` those with one gap or two. ``a``, ``b`` and ``c`` are the ids;
-starts and ends count from 1 and include the last residue, lengths are those of the whole sequences.
-The rows have ``-`` for a gap.
-"""
+COLUMNS = tuple(DESCRIPTIONS)
+"""The first line of the format "tsv"."""
 
 _LINE = 60  # characters of a row in a line of text
 _NAME = 30  # characters of a name in a Clustal file
@@ -168,13 +172,13 @@ def write_tsv(result: Result3, stream: TextIO) -> None:
     values: list[object] = [
         result.rank,
         _score(alignment),
-        f"{100 * identities / columns:.2f}",
+        f"{identities / columns:.4f}",
         identities,
         gaps,
         columns,
     ]
     for record, at in zip(result.records, alignment.coordinates // width, strict=True):
-        values += [record.id, at[0] + 1, at[-1], len(record) // width]
+        values += [record.id, at[0], at[-1], len(record) // width]
     values += _rows(alignment)
     stream.write("\t".join(map(in_a_line, values)) + "\n")
 

@@ -10,13 +10,13 @@ from glsw.results import COLUMNS, HspTable, SearchResult
 from glsw.results.columns import columns_of
 
 HEADER = "\t".join(COLUMNS) + "\n"
-"""The first line: `glsw.results.COLUMNS`, which says what they are."""
+"""The first line: `glsw.results.COLUMNS`, whose `glsw.results.columns.DESCRIPTIONS` say more."""
 
 _TEXTS = ("query", "target", "description")
 _SHOWN: Mapping[str, Callable[[Any], str]] = {
     "bits": "{:.1f}".format,
     "evalue": "{:.3g}".format,
-    "identity": "{:.2f}".format,
+    "identity": "{:.4f}".format,
 }
 
 

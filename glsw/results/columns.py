@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.results.hsp_table import HspTable
 
-COLUMNS = (
-    "query",
-    "rank",
-    "hsp",
-    "target",
-    "score",
-    "bits",
-    "evalue",
-    "identity",
-    "identities",
-    "positives",
-    "gaps",
-    "columns",
-    "strand",
-    "frame",
-    "query_start",
-    "query_end",
-    "query_length",
-    "target_start",
-    "target_end",
-    "target_length",
-    "target_frame",
-    "cigar",
-    "description",
-)
-"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair.
+_Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
-``hsp`` numbers the pairs of a hit from 1, the best. ``bits`` and ``evalue`` may be unknown.
-``identity`` is in percent of the ``columns`` of the alignment; ``positives`` score above 0;
-``gaps`` counts columns. ``strand`` is that of the query, + or -, ``frame`` its reading frame and
-``target_frame`` the target's, 0 if it was not translated. Starts and ends count from 1 and include
-the last residue; they are places on the sequences as given, where on the minus strand the start
-stands behind the end.
-Lengths are those of the whole sequences. ``cigar`` describes the searched query, on the minus
-strand its reverse complement, relative to the target (``=`` equal, ``X`` different,
-``I`` only in the query, ``D`` only in the target). ``description`` is the target's.
-"""
+DESCRIPTIONS: Mapping[str, str] = {
+    "query": "id of the query",
+    "rank": "of the hit, 1 for the best of the query",
+    "hsp": "number of the alignment among those of the hit, 1 for the best",
+    "target": "id of the target",
+    "score": "in units of the matrix",
+    "bits": "score in bits; nothing where there are no statistics",
+    "evalue": "E-value; nothing where there are no statistics",
+    "identity": "fraction of the columns that have equal letters, from 0 to 1",
+    "identities": "columns with equal letters",
+    "positives": "columns with two letters that score above 0",
+    "gaps": "columns with a gap",
+    "columns": "of the alignment",
+    "strand": "of the query, `+` or `-`",
+    "frame": "reading frame of the query, 1 to 3 and -1 to -3; 0 if it was not translated",
+    "query_start": "first aligned letter on the query as given, counted from 0, on both strands",
+    "query_end": "the letter after the last one, so that the difference is a length",
+    "query_length": "letters of the query as given",
+    "target_start": "first aligned letter on the target as given, counted from 0",
+    "target_end": "the letter after the last one",
+    "target_length": "letters of the target as given",
+    "target_frame": "reading frame of the target; 0 if it was not translated",
+    "cigar": "of the searched query, on the minus strand its reverse complement, along the target: "
+    "`=` equal, `X` different, `I` only in the query, `D` only in the target",
+    "description": "of the target",
+}
+"""What the columns say, see `COLUMNS`."""
+
+COLUMNS = tuple(DESCRIPTIONS)
+"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair."""
 
 
 def columns_of(table: HspTable) -> list[list[Any]]:
@@ -64,13 +61,26 @@ def columns_of(table: HspTable) -> list[list[Any]]:
         [targets[k].given.id for k in table.target.tolist()],
         list(map(table.scoring.display, table.units.tolist())),
         *known,
-        (100 * (identities / np.maximum(1, columns))).tolist(),
+        (identities / np.maximum(1, columns)).tolist(),
         *(each.tolist() for each in (identities, table.positives, table.gaps, columns)),
         ["+" if strand > 0 else "-" for strand in of_queries.strands.tolist()],
         of_queries.frames.tolist(),
-        *(each.tolist() for each in (*table.query_places, of_queries.lengths)),
-        *(each.tolist() for each in (*table.target_places, of_targets.lengths)),
+        *_ranges(table.query_places, of_queries.strands < 0),
+        of_queries.lengths.tolist(),
+        *_ranges(table.target_places, of_targets.strands < 0),
+        of_targets.lengths.tolist(),
         of_targets.frames.tolist(),
         table.cigars(),
         [targets[k].given.description for k in table.target.tolist()],
     ]
+
+
+def _ranges(places: _Places, minus: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
+    """Yield starts from 0 and half-open ends of places, which count from 1; some descend.
+
+    >>> [*_ranges((np.array([3, 9]), np.array([5, 7])), np.array([False, True]))]
+    [[2, 6], [5, 9]]
+    """
+    first, last = places
+    yield (np.where(minus, last, first) - 1).tolist()
+    yield np.where(minus, first, last).tolist()

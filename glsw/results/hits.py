@@ -58,12 +58,15 @@ class Hsp:
 
     @property
     def query_place(self) -> tuple[int, int]:
-        """First and last letter of the query as given, counted from 1, see `Context.place`."""
+        """First and last letter of the query as given, as text shows them: counted from 1.
+
+        See `Context.place`.
+        """
         return self.context.place(self.alignment.query_start, self.alignment.query_end)
 
     @property
     def target_place(self) -> tuple[int, int]:
-        """First and last letter of the target as given, counted from 1, see `Context.place`."""
+        """First and last letter of the target as given, as text shows them: counted from 1."""
         found = self.alignment
         return self.of_target.place(found.target_start, found.target_end)
 
@@ -333,7 +336,11 @@ class SearchResult:
         return self.cells / self.seconds / 1e9 if self.seconds else 0.0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield for each high-scoring pair its values by the names of `COLUMNS`."""
+        """Yield for each high-scoring pair its values by the names of `COLUMNS`.
+
+        Starts count from 0 and ends are half-open, on the query as given and on both strands;
+        ``identity`` is a fraction; unknown bits and E-values are None.
+        """
         if not len(self):
             return
         table = self.listed.table.part(self.listed.rows)
@@ -343,7 +350,7 @@ class SearchResult:
     def to_dataframe(self) -> Any:
         """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
 
-        Its columns are `COLUMNS`; unknown bits and E-values are NaN.
+        Its columns are `COLUMNS` as in `rows`; unknown bits and E-values are NaN.
 
         Raises
         ------

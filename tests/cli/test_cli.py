@@ -232,6 +232,21 @@ def test_a_terminal_shows_the_list(
     assert Path("hits").read_text() == piped
 
 
+def test_the_demonstration_fits_a_screen(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The alignments of ten hits each were 742 lines."""
+    (command,) = re.findall(
+        r"^\t\$\(BIN\)/glsw (search .*)$", (ROOT / "Makefile").read_text(), re.M
+    )
+    monkeypatch.chdir(ROOT)
+    done = run(f"{command} --engine cpu")
+    lines = f"{done.out}{done.err}".splitlines()
+    assert done.status == 0
+    assert len(lines) <= 24
+    assert done.out.count("sp|P05093|CP17A_HUMAN") == 2
+
+
 def test_align_prints_one_alignment(run: Callable[..., SimpleNamespace]) -> None:
     done = run("align query.fasta letter.fasta --engine reference --unknown X")
     aligner = glsw.Aligner(engine="reference", unknown="X")
@@ -263,10 +278,10 @@ def repeats(files: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "starts"),
     [
-        ("", ["30"]),
-        ("--max-alignments 2", ["30", "16"]),
-        ("--max-alignments 3 --min-score 20", ["30", "16", "1"]),
-        ("--max-alignments 0 --min-score 20", ["30", "16", "1"]),
+        ("", ["29"]),
+        ("--max-alignments 2", ["29", "15"]),
+        ("--max-alignments 3 --min-score 20", ["29", "15", "0"]),
+        ("--max-alignments 0 --min-score 20", ["29", "15", "0"]),
         ("--max-alignments 0 --min-score 24.5", []),
     ],
 )

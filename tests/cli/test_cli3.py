@@ -138,12 +138,12 @@ def test_rows_are_what_the_library_finds(count: int, run: Callable[..., SimpleNa
         identities = sum(len(set(column)) == 1 for column in columns)
         assert int(row["columns"]) == len(columns) == alignment.shape[1]
         assert int(row["identities"]) == identities
-        assert float(row["identity"]) == pytest.approx(100 * identities / len(columns), abs=0.005)
+        assert float(row["identity"]) == pytest.approx(identities / len(columns), abs=5e-5)
         assert int(row["gaps"]) == sum("-" in column for column in columns)
         for k, (name, word) in enumerate(WORDS.items()):
             start, end = int(row[f"{name}_start"]), int(row[f"{name}_end"])
             assert (row[name], row[f"{name}_row"]) == (name, alignment[k])
-            assert word[start - 1 : end] == alignment[k].replace("-", "")
+            assert word[start:end] == alignment[k].replace("-", "")
             assert int(row[f"{name}_length"]) == len(word)
     summary = SUMMARY.fullmatch(done.err)
     assert summary
@@ -199,7 +199,7 @@ def test_biopython_reads_clustal_and_fasta(names: str, run: Callable[..., Simple
     for found in both:
         for alignment, row in zip(found, table, strict=True):
             for record, name in zip(alignment, "abc", strict=True):
-                place = f"/{row[f'{name}_start']}-{row[f'{name}_end']}"
+                place = f"/{int(row[f'{name}_start']) + 1}-{row[f'{name}_end']}"
                 assert str(record.seq) == row[f"{name}_row"]
                 assert record.id.endswith(place)
                 assert row[name].startswith(record.id.removesuffix(place))
@@ -230,7 +230,7 @@ def test_codons_are_counted(run: Callable[..., SimpleNamespace], files: Path) ->
     words = f"{DNA_FILES} --matrix SCHNEIDER --gapopen 20 --gapextend 3 --format"
     (row,) = rows(run(f"{words} tsv").out)
     assert [row[f"{name}_length"] for name in "abc"] == ["5", "3", "4"]
-    assert (row["a_start"], row["a_end"], row["columns"], row["identities"]) == ("2", "4", "3", "3")
+    assert (row["a_start"], row["a_end"], row["columns"], row["identities"]) == ("1", "4", "3", "3")
     done = run(f"{words} text")
     assert "identities 3/3 (100.0%), gaps 0/3 (0.0%)\n" in done.out
     assert "a 2 GCCAAATTT 4\nb 1 GCCAAATTT 3\nc 1 GCCAAATTT 3\n    *********\n" in done.out

@@ -73,7 +73,7 @@ def test_tsv_reads_back() -> None:
         assert row["target"] == hit.target.id
         assert int(row["rank"]) == hit.rank
         assert int(row["score"]) == hit.score
-        assert float(row["identity"]) == pytest.approx(100 * found.identity, abs=0.005)
+        assert float(row["identity"]) == pytest.approx(found.identity, abs=5e-5)
         assert int(row["identities"]) == found.identities
         assert int(row["positives"]) == found.positives
         assert (int(row["gaps"]), int(row["columns"])) == (found.gaps, found.columns)
@@ -81,7 +81,7 @@ def test_tsv_reads_back() -> None:
             start, end = int(row[f"{side}_start"]), int(row[f"{side}_end"])
             assert int(row[f"{side}_length"]) == len(record)
             shown = found.rows()[0 if side == "query" else 2]
-            assert record.letters[start - 1 : end] == shown.replace("-", "")
+            assert record.letters[start:end] == shown.replace("-", "")
         assert row["cigar"] == found.cigar
         assert row["description"].split() == hit.target.description.split()
 
@@ -161,7 +161,7 @@ def test_table_says_what_is_known() -> None:
         ("1", "1", "+"),
         ("1", "2", "-"),
     ]
-    assert (rows[1]["query_start"], rows[1]["query_end"]) == ("6", "1")
+    assert (rows[1]["query_start"], rows[1]["query_end"]) == ("0", "6")
 
 
 def test_table_names_the_frame() -> None:
@@ -213,9 +213,9 @@ def test_codons_are_counted_not_characters() -> None:
     aligner = Aligner(scoring, engine="reference")
     result = aligner.search(Record("q", "", "ATGGCC"), [Record("t", "", "AAAATGGCC")])
     (row,) = tsv_rows(written("tsv", result))
-    assert [row[name] for name in ("query_start", "query_end", "query_length")] == ["1", "2", "2"]
+    assert [row[name] for name in ("query_start", "query_end", "query_length")] == ["0", "2", "2"]
     assert [row[name] for name in ("target_start", "target_end", "target_length")] == [
-        "2",
+        "1",
         "3",
         "3",
     ]

@@ -139,7 +139,8 @@ def select_hits(
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
         number = np.bincount(owners[few], minlength=len(queries))
-        full = limits.ranking.top if (limits.ranking.top or np.inf) < len(database) else None
+        full = limits.ranking.top
+        full = None if full == len(database.given) else full
         more = [None if each == full else 0 for each in number.tolist()]
         hits, contexts, owners = hits[few], contexts[few], owners[few]
     bits, evalues = np.full((2, len(hits)), np.nan)

@@ -259,6 +259,21 @@ def test_profiles_search_frames() -> None:
     assert result[0].target.id == plain[0].target.id
 
 
+def test_hits_that_are_not_listed() -> None:
+    """A target counts once, whatever its frames."""
+    options: dict = {"engine": "reference", "target_genetic_code": 1}
+    every = glsw.search(PROTEINS[0], TARGETS[:9], **options)
+    assert (every.evalue, every.more) == (10, 0)
+    assert len(every) > 2
+    few = glsw.search(PROTEINS[0], TARGETS[:9], top=2, **options)
+    assert few.more == len(every) - 2
+    options |= {"statistics": "none"}
+    assert glsw.search(PROTEINS[0], TARGETS[:9], top=9, **options).unlisted == ""
+    some = glsw.search(PROTEINS[0], TARGETS[:9], top=2, **options)
+    assert some.more is None
+    assert "the other 7 sequences, not listed, have scores of at most" in some.unlisted
+
+
 # the command line
 
 

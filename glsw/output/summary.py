@@ -199,6 +199,7 @@ def _row(result: SearchResult) -> dict[str, Any]:
     return {
         "length": len(result.query),
         "hits": len(result),
+        "more_hits": result.more,
         "alignments": rows.stop - rows.start,
         "best_score": best and best.score,
         "best_evalue": best and best.evalue,

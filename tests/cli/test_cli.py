@@ -163,7 +163,9 @@ def test_every_format_says_how_many_hits_there_are(
     database = "".join(f">t{k}\nHEAGAWGHEE\n" for k in range(3 + count))
     (files / "many.fasta").write_text(database)
     for name in FORMATS:
-        done = run(f"search query.fasta many.fasta --engine reference --top 3 --format {name}")
+        search = f"search query.fasta many.fasta --engine reference --format {name}"
+        done = run(f"{search} --top 3 --summary run.json")
+        assert json.loads(Path("run.json").read_text())["queries"][0]["more_hits"] == count
         hits, are = ("hit", "is") if count == 1 else ("hits", "are")
         said = f"{count} more {hits} with E-values of at most 10 {are} not listed"
         if name in ("sam", "paf"):
@@ -177,7 +179,7 @@ def test_every_format_says_how_many_hits_there_are(
         else:
             assert said in done.out
         assert f"glsw: 3 of {3 + count} hits with E-values of at most 10 are listed;" in done.err
-        both = run(f"search query.fasta many.fasta --engine reference --format {name}")
+        both = run(search)
         assert "not listed" not in both.out
         assert "ZN:i" not in both.out
 

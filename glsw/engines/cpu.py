@@ -28,7 +28,7 @@ from glsw.engines.base import (
     ignore,
 )
 from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
-from glsw.engines.cpu_pairs import MAX_TABLE
+from glsw.engines.cpu_pairs import MAX_PASSES, MAX_TABLE
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.windowed import Windowed, cuts
@@ -254,13 +254,13 @@ class Cpu(Engine):
     def paths(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
-        """Return the best alignment of each pair; None if all tables are too large."""
+        """Return the best alignment of each pair; None if all pairs are too large."""
         if self._cuts(batch, True):
             check_ties(ties)
             self.check(batch)
             return self._windowed.paths(batch, ties=ties, progress=progress)
         cells = batch.query_lengths * batch.target_lengths
-        if not self._traces(batch, int(cells.min()) if len(cells) else 0):
+        if not self._traces(batch, 1) or (len(cells) and cells.min() > MAX_PASSES):
             return None
         check_ties(ties)
         self.check(batch)

@@ -81,7 +81,9 @@ class LocalPaths:
         self._highest = np.maximum(scoring.matrix.max(axis=1), 0).astype(np.int64)
         self._largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
 
-    def best(self, query: Codes, target: Codes, mask: Mask | None = None) -> Walked | None:
+    def best(
+        self, query: Codes, target: Codes, mask: Mask | None = None, *, most: int = 2**62
+    ) -> Walked | None:
         """Return the best alignment of a pair.
 
         Parameters
@@ -89,19 +91,21 @@ class LocalPaths:
         query, target : ndarray of uint8, shapes (m,), (n,)
             Codes; not empty.
         mask : Mask, optional
+        most : int
+            Cells of a table that may be kept.
 
         Returns
         -------
         tuple or None
-            None if the library has not enough letters for the mask.
+            None if the library has not enough letters for the mask, or the table would be larger.
         """
         if mask is None or not len(mask.columns):
-            return self._best(query, target, np.empty((2, 0), np.int64))
+            return self._best(query, target, np.empty((2, 0), np.int64), most)
         places = np.stack([mask.rows, mask.columns.astype(np.int64)])
         forbidden = _spread(places, _MOST_FORBIDDEN)
         while self._lettering.can_forbid(forbidden):
-            found = self._best(query, target, forbidden)
-            if forbidden.shape == places.shape:
+            found = self._best(query, target, forbidden, most)
+            if found is None or forbidden.shape == places.shape:
                 return found
             used = _common(places, _aligned(found))
             if not used.shape[1]:
@@ -109,8 +113,10 @@ class LocalPaths:
             forbidden = np.concatenate([forbidden, _spread(used, _MOST_AGAIN)], axis=1)
         return None
 
-    def _best(self, query: Codes, target: Codes, forbidden: Places) -> Walked:
-        """Return the best alignment without pairs that are forbidden."""
+    def _best(
+        self, query: Codes, target: Codes, forbidden: Places, most: int = 2**62
+    ) -> Walked | None:
+        """Return the best alignment without pairs that are forbidden, see `best`."""
         texts, region = self._lettering.texts(query, target, forbidden), None
         if len(query) * min(len(target), _USUAL_COLUMNS * len(query)) > _SMALL_TABLE:
             region = self._region(query, target, forbidden, texts)
@@ -118,9 +124,13 @@ class LocalPaths:
             first, stop = 0, len(target)
             if len(query) * len(target) > _SMALLEST_TABLE:
                 first, stop = self._columns(query, texts)
+            if len(query) * (min(stop, len(target)) - first) > most:
+                return None
             (score, i, j), runs = self._path(texts._replace(target=texts.target[first:stop]))
             return (score, i, first + j), runs
         (row, column), (i, j) = region.first, region.end
+        if (i - row) * (j - column) > most:
+            return None
         part = texts._replace(query=texts.query[row:i], target=texts.target[column:j])
         (score, *_), runs = self._path(part, ends_last=True)
         return (score, i, j), runs

@@ -22,6 +22,8 @@ from glsw.traceback import trace
 
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""
+MAX_PASSES = 2**30
+"""Cells of a pair of which such a table is a part, found by passes, a second or two."""
 _LARGEST_SUM = 2**30
 _SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
 _SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
@@ -146,10 +148,10 @@ class SinglePairs:
         return [pool.submit(do, some) for some in np.split(pairs, bounds)]
 
     def _path(self, batch: Batch, p: int) -> Walked:
-        """Return the best alignment of a pair; by rows of NumPy if its mask is too large."""
+        """Return the best alignment of a pair; by rows of NumPy if it or its mask is too large."""
         (query, target), mask = batch.pair(p), batch.mask(p)
-        if len(query) * len(target) <= MAX_TABLE:
-            found = self._local.best(query, target, mask)
+        if len(query) * len(target) <= MAX_PASSES:
+            found = self._local.best(query, target, mask, most=MAX_TABLE)
             if found is not None:
                 return found
         score, i, j = best_end(query, target, self._scoring, mask)

@@ -209,7 +209,7 @@ class Aligner(ProfileQueries):
         return replace(found, score=aligner.scoring.in_matrix_units(found.score))
 
     def align(self, query: OneQuery, target: OneSequence) -> Alignment:
-        """Return the best alignment of two sequences.
+        """Return the best alignment of two sequences, as they are given: of DNA only this strand.
 
         Of several equally good ones it is always the same: it ends where `ties` says; on the way
         back an aligned pair is preferred to a gap in the target, that to a gap in the query, and
@@ -248,6 +248,8 @@ class Aligner(ProfileQueries):
         progress: Progress | None = None,
     ) -> Iterator[Alignment]:
         """Return all local alignments of two sequences that share no aligned pair of residues.
+
+        The sequences are aligned as they are given: of DNA only this strand (`search` has both).
 
         The first is that of `align`, the second the best of those that share no aligned pair with
         the first, the third the best of those that share none with these two, and so on (Waterman

@@ -6,19 +6,28 @@ import argparse
 import time
 from collections.abc import Iterator
 from functools import partial
+from heapq import merge
+from itertools import islice
 
 from glsw.align import Aligner
 from glsw.cli.inputs import FILES, lengths
 from glsw.cli.messages import Bar, tables
-from glsw.cli.options import add_output, add_running, add_several
+from glsw.cli.options import (
+    add_output,
+    add_read_group,
+    add_running,
+    add_several,
+    add_strand,
+    complete_format,
+)
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
 from glsw.output import ALIGNMENT_FORMATS
-from glsw.results import Hit, Hsp, SearchResult
+from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import Context, QueryPreparation
+from glsw.sequences.query import Context, PreparedQuery, QueryPreparation
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
     parser.add_argument("target", metavar="TARGET", help="a file of one sequence")
     add_scoring(parser)
+    add_strand(parser.add_argument_group("strands"))
     add_masks(parser)
     add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
     add_running(parser)
@@ -35,16 +45,18 @@ def add(parser: argparse.ArgumentParser) -> None:
         "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl",
         partial(format_in, formats=ALIGNMENT_FORMATS),
     )
+    add_read_group(output)
     add_summary(output)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Align the sequences of two files; write each alignment when it is computed."""
+    complete_format(arguments)
     compare(arguments, _disjoint, _as_given, one_each=True)
 
 
 def _as_given(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
-    return QueryPreparation(scoring.alphabet, "plus")
+    return QueryPreparation(scoring.alphabet, arguments.strand, unknown=arguments.unknown)
 
 
 def _disjoint(
@@ -52,27 +64,33 @@ def _disjoint(
 ) -> Iterator[SearchResult]:
     """Yield a result per alignment of the pair, or one result without hits if there is none."""
     (query,), (target,) = given.queries, given.targets
-    found = aligner.alignments(
-        query,
-        target,
-        max_alignments=arguments.max_alignments or None,
-        min_score=arguments.min_score,
-        progress=bar.update,
-    )
-    m, n = lengths(aligner, query, target)
     most = arguments.max_alignments if aligner.scoring.local else 1
-    found = tables(found, m * n, most, bar)
-    rank, start = 0, time.perf_counter()
+
+    def alignments(strand: PreparedQuery) -> Iterator[tuple[Alignment, Context]]:
+        of_strand = aligner.alignments(
+            query if strand.context.strand > 0 else strand.record,
+            target,
+            max_alignments=most or None,
+            min_score=arguments.min_score,
+            progress=bar.update,
+        )
+        return ((each, strand.context) for each in of_strand)
+
+    strands = [alignments(each) for each in _as_given(arguments, aligner.scoring).contexts(query)]
+    m, n = lengths(aligner, query, target)
+    best_first = merge(*strands, key=lambda each: -each[0].score)
+    found = tables(islice(best_first, most or None), m * n, most, bar)
+    rank, cells, start = 0, len(strands) * m * n, time.perf_counter()
 
     def result(*hits: Hit) -> SearchResult:
         seconds = time.perf_counter() - start
         engine = aligner.engine
         return SearchResult(
-            query, hits, m * n, seconds, engine.label, engine.where, 1, n, engine.memory_used
+            query, hits, cells, seconds, engine.label, engine.where, 1, n, engine.memory_used
         )
 
-    for rank, alignment in enumerate(found, start=1):
-        yield result(Hit(rank, target, (Hsp(alignment, Context(m)),)))
-        start = time.perf_counter()
+    for rank, (alignment, context) in enumerate(found, start=1):
+        yield result(Hit(rank, target, (Hsp(alignment, context),)))
+        start, cells = time.perf_counter(), m * n
     if not rank:
         yield result()

@@ -10,7 +10,8 @@ from glsw.cli.cluster import add_cluster
 from glsw.cli.messages import add_progress
 from glsw.cli.words import count, devices_of, name, number, size
 from glsw.engines import ENGINES
-from glsw.output import Format
+from glsw.output import Format, format_of
+from glsw.sequences.query import STRANDS
 
 
 def add_several(
@@ -32,6 +33,39 @@ def add_several(
         default=least,
         help=f"alignments of at least this score ({note})",
     )
+
+
+def add_strand(group: argparse._ActionsContainer) -> None:
+    """Add which strands of DNA are compared."""
+    group.add_argument(
+        "--strand", choices=STRANDS, help="strands of the query (both, plus of proteins)"
+    )
+
+
+def add_read_group(group: argparse._ActionsContainer) -> None:
+    """Add the read group of SAM."""
+    group.add_argument(
+        "--read-group",
+        metavar="LINE",
+        type=name,
+        help=r"with --format sam, the read group of all records, such as '@RG\tID:run1\tSM:sample'",
+    )
+
+
+def complete_format(arguments: argparse.Namespace) -> None:
+    """Give the format what other options say of it, if they are given."""
+    given = arguments.format.name
+    for word, formats in (
+        ("link", ("html",)),
+        ("alignments", ("table", "pairwise")),
+        ("read_group", ("sam",)),
+    ):
+        if (value := getattr(arguments, word, None)) is None:
+            continue
+        if given not in formats:
+            option = word.replace("_", "-")
+            raise ValueError(f"--{option} is for --format {' or '.join(formats)}, not {given}")
+        arguments.format = format_of(f"{given} {value}")
 
 
 def add_running(

@@ -12,7 +12,13 @@ from glsw.align import Aligner
 from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES
 from glsw.cli.messages import Bar
-from glsw.cli.options import add_output, add_running
+from glsw.cli.options import (
+    add_output,
+    add_read_group,
+    add_running,
+    add_strand,
+    complete_format,
+)
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.profiles import add_profiles, check_iterations, iterated
 from glsw.cli.scoring import add_masks, add_scoring
@@ -91,7 +97,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         type=count,
         default=1,
-        help="the K best alignments per hit that share no aligned pair of residues, 0 for all (1)",
+        help="the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 "
+        "or more for MAPQ of sam and paf (1)",
     )
     hits.add_argument(
         "--statistics",
@@ -146,6 +153,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="with --format html, link targets to addresses such as "
         "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name",
     )
+    add_read_group(output)
     add_summary(output)
     output.add_argument(
         "--shard",
@@ -158,9 +166,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _add_strands(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("strands and frames")
-    group.add_argument(
-        "--strand", choices=STRANDS, help="strands of the query (both, plus of proteins)"
-    )
+    add_strand(group)
     group.add_argument(
         "--translated",
         action="store_true",
@@ -211,17 +217,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def choose_format(arguments: argparse.Namespace) -> None:
-    """Choose the format of the options if none is given, and give it its link or alignments."""
+    """Choose the format of the options if none is given, and complete it."""
     if arguments.format is None:
         on_terminal = arguments.output == "-" and sys.stdout is not None and sys.stdout.isatty()
         arguments.format = format_of("table" if on_terminal else "pairwise")
-    given = arguments.format.name
-    for word, formats in (("link", ("html",)), ("alignments", ("table", "pairwise"))):
-        if (value := getattr(arguments, word)) is None:
-            continue
-        if given not in formats:
-            raise ValueError(f"--{word} is for --format {' or '.join(formats)}, not {given}")
-        arguments.format = format_of(f"{given} {value}")
+    complete_format(arguments)
 
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:

@@ -87,7 +87,8 @@ def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[
     """
     wanted = {"--shard": None, "--output": None if output == "-" else output}
     if form is not None:
-        wanted |= {"--format": form, "--link": None, "--alignments": None}
+        others = "--link", "--alignments", "--read-group"
+        wanted |= {"--format": form, **dict.fromkeys(others)}
     made = list(_replaced(words, wanted))
     return made if form is None or "--format" in made else [*made, "--format", form]
 

@@ -22,7 +22,7 @@ from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Record, Records
 
 _TSV = Format(tsv.write, tsv.HEADER)
-_SAM = Format(sam.write, sam.header, writer=sam.Writer)
+_SAM = sam.sam_format()
 _TABULAR = {"blast-tab": False, "blast-tab-comments": True}
 _NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
 _WITH_ALIGNMENTS: Mapping[str, Callable[..., None]] = {
@@ -57,8 +57,9 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     text : str
         Such as ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`; its
         numbers in BLAST, 6 and 7, are names too. ``"html"`` may be followed by a link, see
-        `glsw.output.html.page_format`, and the formats of a list, ``"pairwise"`` and ``"table"``,
-        by the number of the hits whose alignments they show, 0 for all.
+        `glsw.output.html.page_format`, ``"sam"`` by a read group, see `glsw.output.sam.sam_format`,
+        and the formats of a list, ``"pairwise"`` and ``"table"``, by the number of the hits whose
+        alignments they show, 0 for all.
     formats : mapping of str to Format
         The formats to choose from.
 
@@ -79,6 +80,9 @@ blast-tab, blast-tab-comments, sam, paf, jsonl, html
     name = _NUMBERS.get(name, name)
     if name not in formats:
         raise ValueError(_unknown("format", name, formats))
+    rest = text.strip()[len(name) :].strip()
+    if name == "sam" and rest.startswith("@"):
+        return sam.sam_format(rest)._replace(name=f"{name} {rest}")
     full = " ".join([name, *columns])
     if not columns:
         return formats[name]._replace(name=full)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,56 @@ def compared(table: HspTable, stranger: str = "N") -> Compared:
             operations.mismatches(np.where(known, target, np.uint8(ord(stranger))))
         )
     return found
+
+
+_NOT_KNOWN, _BEST_QUALITY = 255, 60
+
+
+def mapping_qualities(table: HspTable) -> list[int]:
+    """Return of each row what is -10 log10 of the probability that its place is wrong.
+
+    A query comes from a place with a probability proportional to 2 to the power of the bits of its
+    alignment: scores are log-odds (Frith, Wan and Horton 2010, "Incorporating sequence quality data
+    into alignment improves DNA read mapping", Nucleic Acids Research 38:e100). Those places count
+    that share more than half of the query's letters, of the shorter alignment, with this one, and
+    of places that limits hide one with the most bits it can have. Numbers are rounded, 60 at most;
+    255 if another place would not be listed (``max_hsps`` or ``top`` is 1), if there are no bits,
+    and with ``composition``. A place that shares half with a better one is secondary, and has 0.
+
+    Examples
+    --------
+    >>> from glsw import Aligner, Scoring
+    >>> aligner = Aligner(Scoring.nucleotide(), engine="reference")
+    >>> gene, other = "ATGGCTAGCAAAGGAGAAGAACTT", "ATGGCTAGCAAAGGACAAGAACTT"
+    >>> for targets in ([gene], [gene, other], [gene, gene]):
+    ...     mapping_qualities(aligner.search(gene, targets, max_hsps=2).listed.table)[:1]
+    [60]
+    [14]
+    [3]
+    """
+    qualities = np.full(len(table), _NOT_KNOWN)
+    if table.hidden is None:
+        return qualities.tolist()
+    first, last = np.sort(table.query_places, axis=0)
+    starts = np.flatnonzero((table.rank == 1) & (table.number == 1)).tolist()
+    for start, stop in pairwise([*starts, len(table)]):
+        bits, hidden = table.bits[start:stop], table.hidden[start:stop]
+        if np.isnan(hidden).any():
+            continue
+        begin, end = first[start:stop] - 1, last[start:stop]
+        qualities[start:stop] = 0
+        primary = np.ones(stop - start, bool)
+        while primary.any():
+            k = int(primary.argmax())
+            common = np.minimum(end, end[k]) - np.maximum(begin, begin[k])
+            rivals = 2 * common > np.minimum(end - begin, end[k] - begin[k])
+            primary &= ~rivals
+            rivals[k] = False
+            others = float(np.exp2(np.append(bits[rivals], hidden[k]) - bits[k]).sum())
+            wrong = others / (1 + others)
+            most = wrong <= 10 ** (-_BEST_QUALITY / 10)
+            qualities[start + k] = _BEST_QUALITY if most else round(-10 * math.log10(wrong))
+    return qualities.tolist()
 
 
 def significance(table: HspTable) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TextIO
 import numpy as np
 
 from glsw.output import sam
-from glsw.output.cigar import compared, reversed_cigar, significance
+from glsw.output.cigar import compared, mapping_qualities, reversed_cigar, significance
 from glsw.output.format import named, of_rows, with_more
 from glsw.results import HspTable, SearchResult
 
@@ -24,7 +24,7 @@ COLUMNS = (
     "end on the target, not included",
     "equal letters",
     "columns of the alignment",
-    "mapping quality: 255, not known",
+    "mapping quality, 255 if not known, see `glsw.output.cigar.mapping_qualities`",
 )
 """What the twelve columns say."""
 
@@ -74,7 +74,7 @@ def _lines(table: HspTable) -> list[str]:
         (end * width).tolist(),
         letters.equal,
         letters.columns,
-        [255] * len(table),
+        mapping_qualities(table),
         [f"AS:i:{units}" for units in table.units.tolist()],
         [
             f"NM:i:{count - equal}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from glsw.output.blast import is_nucleic
-from glsw.output.cigar import compared, significance
-from glsw.output.format import in_a_line, of_rows, program, with_more
+from glsw.output.cigar import compared, mapping_qualities, significance
+from glsw.output.format import Format, in_a_line, of_rows, program, with_more
 from glsw.results import HspTable, SearchResult
+from glsw.sequences.query import Context
 from glsw.sequences.records import Record
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
@@ -27,17 +29,53 @@ TAGS: Mapping[str, str] = {
     "ZS:i": "where its first aligned nucleotide is, counted from 1, likewise",
     "ZG:i": "reading frame of the target, where it was translated",
     "ZN:i": "on the first record of a query, the hits within the limits beyond those listed",
+    "RG:Z": "read group, with `--read-group`",
 }
 """Tags with their types, and what they say."""
 
 _NO_NAME = re.compile(r"[^!-?A-~]")  # characters that names of reads must not have
 _NO_TARGET = re.compile(r"""[\\,"'`()\[\]{}<>]|[^!-~]""")  # nor names of targets
 _NO_LETTER = re.compile(r"[^A-Za-z=.]")  # nor sequences
+_NO_QUALITY = re.compile(r"[^!-~]")  # nor qualities
+_READ_GROUP = re.compile(r"@RG(\t[A-Za-z][A-Za-z0-9]:[ -~]+)+")
 _LONGEST = 254  # characters of a name
 
 
-def header(targets: Iterable[tuple[str, int]], command: str) -> str:
-    r"""Return the lines of the format, of each target and of the program.
+def sam_format(read_group: str = "") -> Format:
+    r"""Return the format, in which all records are of a read group if one is given.
+
+    Parameters
+    ----------
+    read_group : str
+        Its line in the header, such as ``"@RG\tID:run1\tSM:sample"``; ``\t`` may be the two
+        characters too.
+
+    Raises
+    ------
+    ValueError
+        If it is no such line.
+
+    Examples
+    --------
+    >>> sam_format("@RG\tSM:sample")
+    Traceback (most recent call last):
+        ...
+    ValueError: read group '@RG\tSM:sample': '@RG\tID:name', perhaps with further fields, expected
+    """
+    line, name = read_group.replace("\\t", "\t"), ""
+    if line:
+        found = re.search(r"\tID:([^\t]+)", line) if _READ_GROUP.fullmatch(line) else None
+        if not found:
+            shown = ascii(read_group).replace("\\\\", "\\")
+            raise ValueError(
+                rf"read group {shown}: '@RG\tID:name', perhaps with further fields, expected"
+            )
+        name = found[1]
+    return Format(write, partial(header, read_group=line), writer=partial(Writer, read_group=name))
+
+
+def header(targets: Iterable[tuple[str, int]], command: str, read_group: str = "") -> str:
+    r"""Return the lines of the format, of each target, of the read group and of the program.
 
     Parameters
     ----------
@@ -45,6 +83,8 @@ def header(targets: Iterable[tuple[str, int]], command: str) -> str:
         Name and letters of each sequence of the database.
     command : str
         The command line, perhaps empty.
+    read_group : str
+        The whole line, perhaps empty.
 
     Raises
     ------
@@ -63,6 +103,8 @@ def header(targets: Iterable[tuple[str, int]], command: str) -> str:
             raise ValueError(f"SAM needs different names, {shown} is that of two targets")
         seen.add(shown)
         lines.append(f"@SQ\tSN:{shown}\tLN:{length}")
+    if read_group:
+        lines.append(read_group)
     name, version = program()
     line = f"@PG\tID:{name}\tPN:{name}\tVN:{version}"
     lines.append(f"{line}\tCL:{in_a_line(command)}" if command else line)
@@ -88,9 +130,11 @@ class Writer:
     The first pair is primary. A further one that shares more than half of its place on the query,
     or of the other's, with one that is not secondary is secondary (0x100); else it is
     supplementary (0x800). On the minus strand (0x10) the reverse complement of the query stands
-    there. SEQ is always the whole query, soft-clipped where not aligned, and MAPQ 255: unknown.
-    Letters that SAM does not have, for example the stop ``*``, are N, in proteins X; characters of
-    names that it does not have are ``_``.
+    there. SEQ is always the whole query, soft-clipped where not aligned, and QUAL its qualities, if
+    it has some (FASTQ), in the same direction; ``*`` for a translated one, and if a character is
+    none of SAM. MAPQ is that of `glsw.output.cigar.mapping_qualities`. Letters that SAM does not
+    have, for example the stop ``*``, are N, in proteins X; characters of names that it does not
+    have are ``_``.
 
     A translated query is the protein of its frame, and never on the minus strand. A translated
     target is shown as given: places and CIGAR are in its nucleotides, three per pair of residues
@@ -99,7 +143,8 @@ class Writer:
     The tags are `TAGS`.
     """
 
-    def __init__(self, done: int = 0) -> None:
+    def __init__(self, done: int = 0, read_group: str = "") -> None:
+        self._group = f"\tRG:Z:{read_group}" if read_group else ""
         self._query: Record | None = None
         self._taken: list[tuple[int, int]] = []
 
@@ -108,7 +153,7 @@ class Writer:
         if result.query is not self._query:
             self._query, self._taken = result.query, []
         if not len(result):
-            stream.write("\t".join(map(str, _unmapped(result.query))) + "\n")
+            stream.write("\t".join(map(str, _unmapped(result.query))) + f"{self._group}\n")
             return
         table, name = result.listed.table, _name(result.query.id)
         stranger = _stranger(table)
@@ -116,11 +161,14 @@ class Writer:
         lines = []
         for row in of_rows(result, _rows):
             if row.query not in letters:
-                shown = table.queries[row.query].record.letters
-                letters[row.query] = re.sub(_NO_LETTER, stranger, shown)
-            shown = "*" if row.of_nucleotides else letters[row.query]
+                shown = table.queries[row.query]
+                found = re.sub(_NO_LETTER, stranger, shown.record.letters)
+                letters[row.query] = f"{found}\t{_quality(shown.given, shown.context)}"
+            sequence = "*\t*" if row.of_nucleotides else letters[row.query]
             flag = self._flag(row)
-            lines.append(f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{shown}\t*\t{row.tags}\n")
+            lines.append(
+                f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{sequence}\t{row.tags}{self._group}\n"
+            )
         stream.write("".join(with_more(lines, result)))
 
     def _flag(self, row: _Row) -> int:
@@ -147,7 +195,16 @@ class _Row(NamedTuple):
 
 def _unmapped(query: Record) -> tuple[object, ...]:
     letters = re.sub(_NO_LETTER, "N", query.letters) or "*"
-    return _name(query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0, letters, "*"
+    quality = _quality(query)
+    return _name(query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0, letters, quality
+
+
+def _quality(query: Record, context: Context | None = None) -> str:
+    """Return the qualities of a query in a context, ``*`` if it has none that SAM can have."""
+    quality = query.quality
+    if not quality or (context and context.frame) or re.search(_NO_QUALITY, quality):
+        return "*"
+    return quality[::-1] if context and context.strand < 0 else quality
 
 
 def _stranger(table: HspTable) -> str:
@@ -191,6 +248,7 @@ def _rows(table: HspTable) -> list[_Row]:
         map(_clip, before.tolist()),
         cigars,
         map(_clip, after.tolist()),
+        mapping_qualities(table),
         strict=True,
     )
     edits = np.array(letters.columns) - np.array(letters.equal)
@@ -203,8 +261,8 @@ def _rows(table: HspTable) -> list[_Row]:
         strict=True,
     )
     return [
-        _Row(*of_query, f"{target}\t{at}\t255\t{clipped}{cigar}{behind}", "".join(tag))
-        for of_query, (target, at, clipped, cigar, behind), tag in zip(
+        _Row(*of_query, f"{target}\t{at}\t{mapq}\t{clipped}{cigar}{behind}", "".join(tag))
+        for of_query, (target, at, clipped, cigar, behind, mapq), tag in zip(
             mapped, places, tags, strict=True
         )
     ]

@@ -61,6 +61,9 @@ class HspTable(AlignedColumns):
         NaN if no statistics are known.
     runs : Runs
         The columns of the alignments, N of them.
+    hidden : ndarray of float64, shape (N,), optional
+        The most bits that an alignment of the query can have that limits of the score or E-value
+        keep from the table, NaN if nothing is known of them.
     """
 
     scoring: Scoring
@@ -74,6 +77,7 @@ class HspTable(AlignedColumns):
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
     runs: Runs
+    hidden: npt.NDArray[np.float64] | None = None
 
     def part(self, rows: slice) -> HspTable:
         """Return a table of these rows."""
@@ -89,6 +93,7 @@ class HspTable(AlignedColumns):
             self.bits[rows],
             self.evalues[rows],
             self.runs.part(rows),
+            None if self.hidden is None else self.hidden[rows],
         )
 
     def alignment(self, row: int) -> Alignment:

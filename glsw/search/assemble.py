@@ -18,7 +18,7 @@ from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.ranking import scores_of, target_numbers
 from glsw.search.rounds import FoundAlignments, align_hits
-from glsw.search.selection import HitLists
+from glsw.search.selection import HitLists, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import grouped
 from glsw.sequences.query import InContext
@@ -114,6 +114,7 @@ def _table(
         found.bits,
         found.evalues,
         found.runs,
+        _hidden_bits(hit_lists, found, database, limits),
     )
     return table, first.tolist()
 
@@ -128,6 +129,26 @@ def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database:
             f"query {query.record.id}, target {target.id}: the scan found the score "
             f"{expected[hit]} in integer units, their best alignment has {units[hit]}"
         )
+
+
+def _hidden_bits(
+    hit_lists: HitLists, found: FoundAlignments, database: Database, limits: Limits
+) -> npt.NDArray[np.float64] | None:
+    """Return the most bits of alignments that are not listed, see `HspTable`; None if unknown."""
+    if 1 in (limits.max_hsps, limits.ranking.top) or hit_lists.own is not None:
+        return None
+    hidden = np.full(len(found.hit), np.nan)
+    owners = np.searchsorted(hit_lists.offsets, found.hit, "right") - 1
+    lengths = database.lengths[found.place]
+    below = np.array([limits.ranking.min_score - 1])
+    for statistics, rows in together(hit_lists.statistics, owners):
+        if statistics.available:
+            hidden[rows] = statistics.bits(below, lengths[rows])
+    if limits.evalue is not None:
+        with np.errstate(divide="ignore"):
+            at_limit = found.bits + np.log2(found.evalues / limits.evalue)
+        hidden = np.maximum(hidden, at_limit)
+    return hidden
 
 
 class _Shown(dict[int, InContext]):

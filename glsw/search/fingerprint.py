@@ -107,8 +107,10 @@ def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
         arrays = titles.text, titles.offsets, sequences.letters, sequences.offsets
         digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
         return f"{len(sequences)} sequences {digest}"
-    each = [part for one in sequences for part in (one.id, one.description, one.letters)]
-    return f"{len(each) // 3} sequences {_digest(*each)}"
+    records = list(sequences)
+    parts = [part for one in records for part in (one.id, one.description, one.letters)]
+    qualities = [one.quality for one in records if one.quality]
+    return f"{len(records)} sequences {_digest(*parts, *qualities)}"
 
 
 def _digest(*parts: object) -> str:

@@ -150,7 +150,7 @@ def select_hits(
         first = np.cumsum([0, *(len(each.contexts) for each in queries)])
         of_query = lengths[first[owners] + contexts] if len(hits) else lengths[:0]
         scores = scores_of(hits)
-        for made, rows in _together(known, owners):
+        for made, rows in together(known, owners):
             if made.available:
                 bits[rows] = made.bits(scores[rows], targets[rows])
                 evalues[rows] = made.evalue(scores[rows], of_query[rows], targets[rows])
@@ -181,7 +181,7 @@ def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.boo
     return np.arange(len(owners)) - np.searchsorted(owners, owners) < top
 
 
-def _together(
+def together(
     statistics: Sequence[Statistics], owners: npt.NDArray[np.int64]
 ) -> Iterator[tuple[Statistics, slice]]:
     """Yield statistics with the hits of neighbouring queries that share them."""

@@ -41,24 +41,29 @@ class Block(NamedTuple):
         The letters of all records, ASCII without white space.
     offsets : ndarray of int64, shape (records + 1,)
         Where the letters of each record begin, and the end of the last.
+    qualities : ndarray of uint8, optional
+        Of FASTQ, the character of each letter; a space for one that is not ASCII.
     """
 
     titles: Titles
     letters: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
+    qualities: npt.NDArray[np.uint8] | None = None
 
     @staticmethod
     def joined(blocks: Sequence[Block]) -> Block:
         """Return one block of the records of several."""
-        titles, letters, offsets = zip(*blocks, strict=True)
-        return Block(Titles.joined(titles), np.concatenate(letters), joined_offsets(offsets))
+        titles, letters, offsets, qualities = zip(*blocks, strict=True)
+        known = None if any(each is None for each in qualities) else np.concatenate(qualities)
+        return Block(Titles.joined(titles), np.concatenate(letters), joined_offsets(offsets), known)
 
     def part(self, chosen: slice) -> Block:
         """Return a slice of the records, of step 1."""
         start, stop, _ = chosen.indices(len(self.titles))
         first, end = self.offsets[[start, stop]].tolist()
         offsets = self.offsets[start : stop + 1] - first
-        return Block(self.titles.part(start, stop), self.letters[first:end], offsets)
+        qualities = None if self.qualities is None else self.qualities[first:end]
+        return Block(self.titles.part(start, stop), self.letters[first:end], offsets, qualities)
 
 
 def blocks(
@@ -110,8 +115,10 @@ def blocks(
             if stream.peek(2).startswith(_GZIP):
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
             number = 0
-            for text in _texts(stream, file, empty, whole):
+            for text, qualities in _texts(stream, file, empty, whole):
                 block, stranger = _cut(text, number)
+                if qualities is not None:
+                    block = block._replace(qualities=_qualities(qualities, block, stranger, file))
                 yield block
                 number += len(block.titles)
                 if stranger:
@@ -147,15 +154,19 @@ def _standard_input() -> io.BufferedReader:
 
 def _texts(
     stream: io.BufferedReader, file: str, empty: bool, whole: bool = True
-) -> Iterator[bytes]:
-    """Yield records of a stream as FASTA, many at a time, lines ended by a line feed."""
+) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield records of a stream as FASTA, many at a time, lines ended by a line feed.
+
+    Of FASTQ the qualities of all letters follow.
+    """
     if stream.peek(3).startswith(_BYTE_ORDER_MARK):
         stream.read(3)
     while blank := len(ahead := stream.peek(1)) - len(ahead.lstrip()):
         stream.read(blank)
     start = stream.peek(20)[:20]
     if start.startswith(b">"):
-        yield from _fasta(stream) if whole else _fasta_in_parts(stream)
+        fasta = _fasta(stream) if whole else _fasta_in_parts(stream)
+        yield from ((text, None) for text in fasta)
     elif start.startswith(b"@"):
         yield from _fastq(stream, file)
     elif start.startswith(_DATABASE):
@@ -195,25 +206,37 @@ def _fasta_in_parts(stream: io.BufferedReader) -> Iterator[bytes]:
         yield b">\n" + rest + b"\n"
 
 
-def _fastq(stream: io.BufferedReader, file: str) -> Iterator[bytes]:
+def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[bytes, bytes]]:
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
     found = records(text)
     reason = None
     try:
         while reason is None:
             lines: list[str] = []
+            qualities: list[str] = []
             try:
-                for title, letters in islice(found, _FASTQ_RECORDS):
+                for title, letters, quality in islice(found, _FASTQ_RECORDS):
                     lines += ">", title, "\n ", letters, "\n"  # no line of letters begins with >
+                    qualities.append(quality)
             except ValueError as error:
                 reason = " ".join(str(error).split()).rstrip(".")
             if lines:
-                yield "".join(lines).encode("utf-8")
+                joined = "".join(qualities)
+                if not joined.isascii():
+                    joined = "".join(each if each.isascii() else " " for each in joined)
+                yield "".join(lines).encode("utf-8"), joined.encode("ascii")
             elif reason is None:
                 return
     finally:
         text.detach()
     raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}")
+
+
+def _qualities(given: bytes, block: Block, stranger: str, file: str) -> npt.NDArray[np.uint8]:
+    """Return the qualities of a block, which ends early if there is a ``stranger``."""
+    if len(given) != len(block.letters) and not stranger:
+        raise ValueError(f"{file}: malformed FASTQ: white space between letters")
+    return np.frombuffer(given, np.uint8)[: len(block.letters)]
 
 
 def _cut(text: bytes, before: int) -> tuple[Block, str]:

@@ -9,8 +9,8 @@ from typing import Any
 _LINES_PER_READ = 1 << 14
 
 
-def records(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    r"""Yield the titles and letters of records, as Biopython's `FastqGeneralIterator`.
+def records(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    r"""Yield titles, letters and qualities of records, as Biopython's `FastqGeneralIterator`.
 
     From the first record that has not four lines, Biopython reads: its readers take 0.1 s to
     import.
@@ -28,7 +28,7 @@ def records(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     Examples
     --------
     >>> list(records(["@a b\n", "ACGT\n", "+\n", "IIII\n", "@c\n", "AC\n", "GT\n", "+\n", "IIII"]))
-    [('a b', 'ACGT'), ('c', 'ACGT')]
+    [('a b', 'ACGT', 'IIII'), ('c', 'ACGT', 'IIII')]
     """
     rest = iter(lines)
     before: list[str] = []  # a record that ends if the next line is a title
@@ -36,18 +36,21 @@ def records(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         at = 0
         while at + 4 <= len(some) and _has_four_lines(*(record := some[at : at + 4])):
             if before:
-                yield before[0][1:].rstrip(), before[1].rstrip()
+                yield _parts(before)
             before = record
             at += 4
         if at < len(some):
             from Bio.SeqIO.QualityIO import FastqGeneralIterator
 
             text: Any = _Text(chain(before, some[at:], rest))
-            for title, letters, _ in FastqGeneralIterator(text):
-                yield title, letters
+            yield from FastqGeneralIterator(text)
             return
     if before:
-        yield before[0][1:].rstrip(), before[1].rstrip()
+        yield _parts(before)
+
+
+def _parts(record: list[str]) -> tuple[str, str, str]:
+    return record[0][1:].rstrip(), record[1].rstrip(), record[3].rstrip()
 
 
 def _has_four_lines(title: str, letters: str, middle: str, quality: str) -> bool:

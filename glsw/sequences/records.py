@@ -9,7 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -43,6 +43,8 @@ class Record:
         The rest of its title, perhaps empty.
     letters : str
         The residues, without white space.
+    quality : str, optional
+        The quality of each letter as a character, as in FASTQ. Records are equal whatever it is.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Record:
     id: str
     description: str
     letters: str
+    quality: str | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.letters)
@@ -176,7 +179,7 @@ class Records:
 
     def __init__(self, block: Block) -> None:
         self.titles: Titles = block.titles
-        self.letters, self.offsets = block.letters, block.offsets
+        self.letters, self.offsets, self.qualities = block.letters, block.offsets, block.qualities
 
     def __len__(self) -> int:
         return len(self.titles)
@@ -184,12 +187,21 @@ class Records:
     def __getitem__(self, k: int) -> Record:
         k = range(len(self))[k]
         start, end = self.offsets[k : k + 2].tolist()
-        return Record(*self.titles[k], self.letters[start:end].tobytes().decode("ascii"))
+        both = (self.letters, self.qualities) if self.qualities is not None else (self.letters,)
+        return Record(
+            *self.titles[k], *(each[start:end].tobytes().decode("ascii") for each in both)
+        )
 
     def __iter__(self) -> Iterator[Record]:
         text, bounds = self.letters.tobytes().decode("ascii"), self.offsets.tolist()
-        for (name, description), start, end in zip(self.titles, bounds, bounds[1:], strict=False):
-            yield Record(name, description, text[start:end])
+        places = zip(self.titles, bounds, bounds[1:], strict=False)
+        if self.qualities is None:
+            for (name, description), start, end in places:
+                yield Record(name, description, text[start:end])
+            return
+        qualities = self.qualities.tobytes().decode("ascii")
+        for (name, description), start, end in places:
+            yield Record(name, description, text[start:end], qualities[start:end])
 
     def pieces(self) -> Iterator[bytes]:
         """Yield all letters in turn, many at a time."""
@@ -432,7 +444,12 @@ def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool =
         name = name if nameless else str(item.id)
         title = "" if item.description == "<unknown description>" else item.description or ""
         first, _, rest = title.partition(" ")
-        return Record(name, rest.strip() if first == item.id else title, _letters(item.seq, name))
+        phred = item.letter_annotations.get("phred_quality")
+        quality = (
+            None if phred is None else "".join(chr(33 + min(max(int(q), 0), 93)) for q in phred)
+        )
+        title = rest.strip() if first == item.id else title
+        return Record(name, title, _letters(item.seq, name), quality)
     return Record(name, "", _letters(item, name))
 
 

@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -92,7 +92,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l seg -xka "yes no query target 
 complete -c glsw -n '_shtab_glsw_using search' -l top -x -d 'list the N best hits, 0 for all (500, but all if --evalue is given)'
 complete -c glsw -n '_shtab_glsw_using search' -l min-score -x -d 'hits of at least this score (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'list hits with at most this E-value, inf for any (10; where there are no E-values, --top alone limits the list)'
-complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'the K best alignments per hit that share no aligned pair of residues, 0 for all (1)'
+complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 or more for MAPQ of sam and paf (1)'
 complete -c glsw -n '_shtab_glsw_using search' -l statistics -xka "auto karlin-altschul fit none" -d 'the method of E-values: published constants, a fit to all scores of a query, or constants if the scoring has some, else a fit (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l order -xka "score evalue" -d 'sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the order of the database (score)'
 complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "0 1 2" -d 'score proteins with matrices for their compositions, as blastp'"'"'s -comp_based_stats: 1 scaled, 2 conditionally adjusted (blastp'"'"'s default), 0 not; profiles, also in rounds, are scaled by both (0)'
@@ -106,6 +106,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l output -xka "(__fish_complete_
 complete -c glsw -n '_shtab_glsw_using search' -l alignments -x -d 'show alignments of the N best hits, 0 for all: below the list of table (none unless given), in pairwise (10)'
 complete -c glsw -n '_shtab_glsw_using search' -l resume -d 'go on with the results that the same search left in FILE.part when it was interrupted or killed; otherwise begin anew'
 complete -c glsw -n '_shtab_glsw_using search' -l link -x -d 'with --format html, link targets to addresses such as https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name'
+complete -c glsw -n '_shtab_glsw_using search' -l read-group -x -d 'with --format sam, the read group of all records, such as '"'"'@RG\tID:run1\tSM:sample'"'"''
 complete -c glsw -n '_shtab_glsw_using search' -l summary -xka "(__fish_complete_path (commandline -ct))" -d 'write versions, database, devices, cells, seconds and hits per query to this file when the results are written'
 complete -c glsw -n '_shtab_glsw_using search' -l shard -x -d 'do only part K of N, from 1 to N, and write its hits to a file in the folder --output; glsw merge makes the results of all parts'
 complete -c glsw -n '_shtab_glsw_using search; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'one or more queries: FASTA or FASTQ, plain or gzip; - is standard input'
@@ -134,6 +135,7 @@ complete -c glsw -n '_shtab_glsw_using align' -l protein -d 'score proteins, wha
 complete -c glsw -n '_shtab_glsw_using align' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
 complete -c glsw -n '_shtab_glsw_using align' -l mode -xka "local global semiglobal" -d 'local: the alignment begins and ends anywhere; global: it contains all letters of both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)'
 complete -c glsw -n '_shtab_glsw_using align' -l ties -xka "conventional any" -d 'which of equally good alignments: the one that ends last, or any (conventional)'
+complete -c glsw -n '_shtab_glsw_using align' -l strand -xka "both plus minus" -d 'strands of the query (both, plus of proteins)'
 complete -c glsw -n '_shtab_glsw_using align' -l lower-case-mask -d 'mask lower-case letters'
 complete -c glsw -n '_shtab_glsw_using align' -l mask-low-complexity -d 'mask regions of low complexity in queries: DUST for DNA, tantan for proteins'
 complete -c glsw -n '_shtab_glsw_using align' -l seg -xka "yes no query target both" -d 'mask segments of low complexity of proteins, found by SEG: of queries (yes or query, as in blastp), of targets, or of both (no)'
@@ -145,6 +147,7 @@ complete -c glsw -n '_shtab_glsw_using align' -l memory -x -d 'limit of device m
 complete -c glsw -n '_shtab_glsw_using align' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using align' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl (pairwise)'
 complete -c glsw -n '_shtab_glsw_using align' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
+complete -c glsw -n '_shtab_glsw_using align' -l read-group -x -d 'with --format sam, the read group of all records, such as '"'"'@RG\tID:run1\tSM:sample'"'"''
 complete -c glsw -n '_shtab_glsw_using align' -l summary -xka "(__fish_complete_path (commandline -ct))" -d 'write versions, database, devices, cells, seconds and hits per query to this file when the results are written'
 complete -c glsw -n '_shtab_glsw_using align; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file of one sequence: FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using align; and test $_shtab_glsw_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'a file of one sequence'

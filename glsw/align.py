@@ -77,6 +77,9 @@ class Aligner(ProfileQueries):
         Which proteins have their segments of low complexity masked likewise, found by SEG with
         blastp's parameters (`glsw.sequences.seg`); "query" is blastp's ``-seg yes``. A `Database`
         has to be masked when it is made.
+    threads : int, optional
+        Threads of engine ``"cpu"``, also where ``"auto"`` uses it; as many as this process has
+        cores, unless given.
 
     Raises
     ------
@@ -128,6 +131,7 @@ class Aligner(ProfileQueries):
         lower_case_mask: bool = False,
         mask_low_complexity: bool = False,
         seg: Masked = "no",
+        threads: int | None = None,
     ) -> None:
         if scoring is not None and not isinstance(scoring, Scoring):
             raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
@@ -138,11 +142,11 @@ class Aligner(ProfileQueries):
         self._inputs = InputEncoder(
             self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg, scoring
         )
-        super().__init__(EngineSpec(engine, self.scoring, None, memory), device)
+        super().__init__(EngineSpec(engine, self.scoring, None, memory, None, threads), device)
         self.engine: Engine = self._pool.engine
         self._options = {
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
-            **{"memory": memory, **self._inputs.settings},
+            **{"memory": memory, "threads": threads, **self._inputs.settings},
         }
 
     def __repr__(self) -> str:

@@ -55,6 +55,7 @@ class AlignerOptions(TypedDict, total=False):
     lower_case_mask: bool
     mask_low_complexity: bool
     seg: Masked
+    threads: int | None
 
 
 def options_apart(verb: str, options: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import os
 import re
 import sys
 import time
@@ -25,6 +26,7 @@ from typing import Any, NoReturn
 from glsw import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
+from glsw.cores import limited
 from glsw.device import egl
 from glsw.sequences.numerals import is_number
 
@@ -95,7 +97,8 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
         with warnings_in_a_line(), interrupts_raised(program=program):
             from glsw.sequences.lines import located
 
-            with located([Path(word) for word in words]):
+            threads = getattr(arguments, "threads", None)
+            with located([Path(word) for word in words]), limited(threads):
                 arguments.run(arguments)
     except Served:
         return 0
@@ -236,6 +239,9 @@ def _open_early(command: str, words: Sequence[str]) -> None:
     without = {*_values_of("--engine", words)} & {*_WITHOUT_DEVICE}
     if without or command not in _OPENING or any(word.startswith(_NOT_EARLY) for word in words):
         return
+    threads = _values_of("--threads", words)
+    if threads and threads[-1].isascii() and threads[-1].isdecimal():
+        os.environ.setdefault("LP_NUM_THREADS", threads[-1])  # which Mesa's llvmpipe reads
     devices = _values_of("--device", words)
     if not devices:
         egl.prepare(every=command == "devices")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from glsw.cli.messages import say
 from glsw.cli.words import name
+from glsw.sequences.fasta import EmptyFileError
 from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
@@ -30,6 +33,15 @@ def add_unknown(group: argparse._ActionsContainer) -> None:
         help="replace letters outside the alphabet by this one; without it they are an error, but "
         "in proteins U counts as C, and O and J as X",
     )
+
+
+def or_nothing(read: Callable[[], list[Record] | Records]) -> list[Record] | Records:
+    """Return the sequences that are read; of an empty file none, which is said in a line."""
+    try:
+        return read()
+    except EmptyFileError as error:
+        say(f"{error}: there is nothing to compare")
+        return []
 
 
 def check_standard_input(*paths: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from glsw.cli.cluster import executor_of
-from glsw.cli.inputs import FILES, check_standard_input, residues
+from glsw.cli.inputs import FILES, check_standard_input, or_nothing, residues
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination
@@ -146,7 +146,10 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
 
 
 def _read(path: str) -> _Records:
-    return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
+    def read() -> _Records:
+        return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
+
+    return or_nothing(read)
 
 
 def _lengths(side: _Records, scoring: Scoring) -> Iterator[int]:

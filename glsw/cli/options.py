@@ -8,7 +8,7 @@ from typing import Any
 
 from glsw.cli.cluster import add_cluster
 from glsw.cli.messages import add_progress
-from glsw.cli.words import count, devices_of, name, number, size
+from glsw.cli.words import count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.sequences.query import STRANDS
@@ -68,6 +68,16 @@ def complete_format(arguments: argparse.Namespace) -> None:
         arguments.format = format_of(f"{given} {value}")
 
 
+def add_threads(group: argparse._ActionsContainer, note: str = "") -> None:
+    """Add the number of threads."""
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=positive,
+        help=f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)",
+    )
+
+
 def add_running(
     parser: argparse.ArgumentParser,
     *,
@@ -96,6 +106,7 @@ def add_running(
         type=size,
         help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
+    add_threads(group, "; of each worker of a cluster" if cluster else "")
     if cluster:
         add_cluster(group)
     add_progress(group)

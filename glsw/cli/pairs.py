@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from glsw.align import Aligner
-from glsw.cli.inputs import Targets, check_standard_input, only, residues
+from glsw.cli.inputs import Targets, check_standard_input, only, or_nothing, residues
 from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.profiles import read_profile
@@ -54,7 +54,8 @@ def compare(
         progress_bar(arguments, sum(given.cells[done:])) as bar,
         summary_of(arguments, aligner, queries, targets, paths=paths, resumed=done) as summary,
     ):
-        results = counted(summary, task(aligner, given, arguments, bar))
+        found = task(aligner, given, arguments, bar) if queries else ()
+        results = counted(summary, found)
         write(results, arguments.format, to, bar, targets, note=given.note, done=done)
 
 
@@ -97,7 +98,7 @@ def read_inputs(
     elif getattr(arguments, "profile", False):
         scoring, queries = read_profile(arguments)
     else:
-        queries = as_records(Path(arguments.query), what="query")
+        queries = _queries(arguments.query, one_each)
     targets = _targets(arguments.target, one_each)
     check_targets(arguments.target, targets, two_tracks)
     if one_each:
@@ -130,6 +131,7 @@ def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
         lower_case_mask=arguments.lower_case_mask,
         mask_low_complexity=arguments.mask_low_complexity,
         seg=seg_of(arguments),
+        threads=arguments.threads,
     )
 
 
@@ -164,4 +166,13 @@ def _destination(
 def _targets(path: str, one_each: bool) -> Targets:
     if one_each:
         return as_records(Path(path), what="target")
-    return Database.open(path) if is_database(path) else read_all(path)
+    if is_database(path):
+        return Database.open(path)
+    return or_nothing(lambda: read_all(path))
+
+
+def _queries(path: str, one_each: bool) -> list[Record]:
+    def read() -> list[Record]:
+        return as_records(Path(path), what="query")
+
+    return read() if one_each else list(or_nothing(read))

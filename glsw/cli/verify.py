@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from glsw.cli.options import add_threads
 from glsw.cli.stream import PlainStream
 from glsw.sequences.database import Database
 
@@ -12,6 +13,7 @@ from glsw.sequences.database import Database
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     parser.add_argument("database", metavar="DB", help="a database of makedb")
+    add_threads(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -57,6 +57,14 @@ def count(text: str) -> int:
     return value
 
 
+def positive(text: str) -> int:
+    """Return a whole number of 1 or more."""
+    value = count(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text}: a whole number of 1 or more expected")
+    return value
+
+
 def size(text: str) -> int:
     """Return a number of bytes; K, M, G and T are powers of 1024."""
     digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")

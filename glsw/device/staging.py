@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +11,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.cores import cores
 from glsw.device.context import gl_function
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Staging:
     def __init__(self, device: Device, block: int = _BLOCK) -> None:
         self._device, self._block = device, block
         self._blocks: deque[_Block] = deque([_Block(*mapped(device, block, WRITING))])
-        threads = max(1, min(_MOST_THREADS, (os.cpu_count() or 1) // 2))
+        threads = max(1, min(_MOST_THREADS, cores() // 2))
         self._threads = ThreadPoolExecutor(threads, "glsw-upload")
         self._parts = threads
 

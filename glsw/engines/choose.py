@@ -86,6 +86,8 @@ class Auto(ScanningRouter):
     scanner : type of Engine
         The engine for queries with many targets, unless ``scores_by`` is given; ``lanes`` unless
         given.
+    threads : int, optional
+        Of engine ``cpu``.
     proves : bool
         Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
     faulty : iterable of str
@@ -114,6 +116,7 @@ class Auto(ScanningRouter):
         memory: int | None = None,
         scores_by: type[Engine] | None = None,
         scanner: type[Engine] | None = None,
+        threads: int | None = None,
         proves: bool = False,
         faulty: Iterable[str] = (),
         **options: Any,
@@ -123,7 +126,8 @@ class Auto(ScanningRouter):
         self._compute = self.device.info.version >= COMPUTE
         self.capabilities = replace(self.capabilities, masks=self._compute)
         self._engines: dict[type[Engine], Engine] = {}
-        self._options: dict[type[Engine], dict[str, Any]] = {}
+        self.threads = threads
+        self._options: dict[type[Engine], dict[str, Any]] = {Cpu: {"threads": threads}}
         self._turns: dict[type[Engine], int] = {}  # which variant of each
         self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
         self.proves, self.faulty = proves, set(faulty)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.batch import Batch
+from glsw.cores import check_threads, cores
 from glsw.device.device import Device
 from glsw.engines import cpu_pairs, opal
 from glsw.engines.base import (
@@ -96,9 +96,8 @@ class Cpu(Engine):
         self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
     ) -> None:
         super().__init__(scoring)
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads {threads}: at least 1 expected")
-        self.threads = _cores() if threads is None else threads
+        check_threads(threads)
+        self.threads = cores() if threads is None else threads
         self.cuts_targets = True
         self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
@@ -350,13 +349,6 @@ def takes(scoring: Scoring) -> bool:
     """Return whether the libraries can compute a scoring."""
     able = scoring.local or cpu_pairs.takes(scoring)
     return Cpu.capabilities.takes(scoring) and opal.takes(scoring) and able
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @cache

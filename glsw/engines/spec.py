@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glsw.cores import check_threads
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
 from glsw.device.info import COMPUTE
@@ -56,6 +57,8 @@ class EngineSpec(NamedTuple):
     polling : bool or None
         With a `Scoring3`: whether tiles wait for one another, see
         `glsw.engines.three.subtable.Subtable`.
+    threads : int or None
+        Of engine ``cpu``, also where ``auto`` uses it.
     """
 
     name: str
@@ -63,6 +66,7 @@ class EngineSpec(NamedTuple):
     device: int | str | Device | None = None
     memory: int | None = None
     polling: bool | None = None
+    threads: int | None = None
 
     @property
     def requires(self) -> tuple[int, int] | None:
@@ -79,6 +83,7 @@ class EngineSpec(NamedTuple):
                 raise ValueError(f"engine {self.name!r} takes no memory limit")
             if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
+        check_threads(self.threads)
         if self.polling is not None and not capabilities.requires:
             raise ValueError(f"engine {self.name!r} has no tiles that could wait (polling)")
         return capabilities.requires
@@ -104,9 +109,11 @@ class EngineSpec(NamedTuple):
         if kind is Auto and self.device is None and self.memory is None:
             assert isinstance(self.scoring, Scoring)
             if cpu.takes(self.scoring):
-                return _auto(self.scoring, quiet)
+                return _auto(self.scoring, self.threads, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
         given = {"memory": self.memory, "polling": self.polling}
+        if kind in (Auto, cpu.Cpu):
+            given["threads"] = self.threads
         options: dict[str, Any] = {key: given[key] for key in given if given[key] is not None}
         with device or nullcontext():
             if isinstance(self.scoring, Scoring):
@@ -116,7 +123,7 @@ class EngineSpec(NamedTuple):
             return engine3_of(kind, self.scoring, device, proves=True, **options)
 
 
-def _auto(scoring: Scoring, quiet: bool) -> Engine:
+def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
     """Return engine ``auto`` on the first device; without a GPU, ``cpu`` scores its searches.
 
     Without OpenGL it is ``cpu`` itself, which traces back on the host.
@@ -129,7 +136,7 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
             raise
         if not quiet:
             warnings.warn(f"engine 'cpu' is used: {error}", RuntimeWarning, stacklevel=3)
-        return cpu.Cpu(scoring)
+        return cpu.Cpu(scoring, threads=threads)
     info = device.info
     if info.software and not quiet:
         use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
@@ -139,4 +146,5 @@ def _auto(scoring: Scoring, quiet: bool) -> Engine:
     slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
     with_cpu = slower and installed and info.version >= COMPUTE
     with device:
-        return Auto(scoring, device, scanner=cpu.Cpu if with_cpu else None, proves=True)
+        scanner = cpu.Cpu if with_cpu else None
+        return Auto(scoring, device, scanner=scanner, threads=threads, proves=True)

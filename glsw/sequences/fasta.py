@@ -31,6 +31,10 @@ _FASTQ_RECORDS = 1 << 12  # cut at once
 _LINE_FEED = 10
 
 
+class EmptyFileError(ValueError):
+    """A file of sequences has none, not even the beginning of one."""
+
+
 class Block(NamedTuple):
     """Consecutive records of a file.
 
@@ -175,7 +179,8 @@ def _texts(
         begin = start.splitlines()[0].decode("latin-1")
         raise ValueError(f"{file}: not FASTA or FASTQ, it begins with {begin!a}")
     else:
-        raise ValueError(f"{file}: {'empty file' if empty else 'no sequences, only blank lines'}")
+        reason = "empty file" if empty else "no sequences, only blank lines"
+        raise EmptyFileError(f"{file}: {reason}")
 
 
 def _fasta(stream: io.BufferedReader) -> Iterator[bytes]:

@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw.cores import cores
+
 Path: TypeAlias = str | os.PathLike[str]
 
 BLOCK = 1 << 16
@@ -263,7 +265,7 @@ def _in_threads(work: Callable[[int], None], slabs: range) -> None:
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(_MAX_THREADS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(_MAX_THREADS, cores())) as pool:
         for _ in pool.map(work, slabs):
             pass
 

@@ -247,7 +247,8 @@ def test_blank_lines_are_skipped_many_at_once() -> None:
 
     text = b"\r\n\t " * 2**20 + b">t\nPAWHEAE\n"
     stream = Counted(io.BytesIO(text), 1 << 17)  # type: ignore[arg-type]
-    assert b"".join(fasta._texts(stream, "t.fasta", False)) == b">t\nPAWHEAE\n\n"
+    texts, _ = zip(*fasta._texts(stream, "t.fasta", False), strict=True)
+    assert b"".join(texts) == b">t\nPAWHEAE\n\n"
     assert len(reads) < 100
 
 

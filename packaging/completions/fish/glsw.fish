@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search merge align align3 dotplot view neighbors motifs makedb verify devices
-set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --threads --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -99,6 +99,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "0 1 2" -d 's
 complete -c glsw -n '_shtab_glsw_using search' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; numbers such as 0,1 or all to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using search' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using search' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL; of each worker of a cluster (all cores)'
 complete -c glsw -n '_shtab_glsw_using search' -l cluster -x -d 'have the workers of a cluster compute, each with the device of its own: tcp://HOST:PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec'
 complete -c glsw -n '_shtab_glsw_using search' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using search' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; blast-tab, blast-tab-comments: BLAST'"'"'s formats 6 and 7, with columns if named, such as '"'"'blast-tab std qlen'"'"'; sam; paf; jsonl; html: one page for a browser (table on a terminal, else pairwise)'
@@ -118,6 +119,7 @@ complete -c glsw -n '_shtab_glsw_using merge' -l target -xka "(__fish_complete_p
 complete -c glsw -n '_shtab_glsw_using merge' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using merge' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using merge' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using merge' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using merge' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using merge' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'as of glsw search (that of the shards)'
 complete -c glsw -n '_shtab_glsw_using merge' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
@@ -144,6 +146,7 @@ complete -c glsw -n '_shtab_glsw_using align' -l min-score -x -d 'alignments of 
 complete -c glsw -n '_shtab_glsw_using align' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using align' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using align' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using align' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using align' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using align' -l format -xka "pairwise table tsv blast-tab blast-tab-comments sam paf jsonl html" -d 'pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl (pairwise)'
 complete -c glsw -n '_shtab_glsw_using align' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
@@ -169,6 +172,7 @@ complete -c glsw -n '_shtab_glsw_using align3' -l min-score -x -d 'alignments of
 complete -c glsw -n '_shtab_glsw_using align3' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, subtable, plane, reference (subtable)'
 complete -c glsw -n '_shtab_glsw_using align3' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using align3' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using align3' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using align3' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using align3' -l polling -xka "auto on off" -d 'on: all parts of a table are computed at once and wait for one another, which is faster; if the device does not let them go on, there is a warning, and off is used; off: parts that need one another are computed one after the other; auto: on with NVIDIA'"'"'s driver, and AMD'"'"'s once it has proved itself (auto)'
 complete -c glsw -n '_shtab_glsw_using align3' -l format -xka "text clustal fasta tsv" -d 'text: three rows, and below them * if all letters are equal, : if any two score above 0, . if some two do; clustal; fasta: rows with gaps; tsv: one line per alignment (text)'
@@ -189,6 +193,7 @@ complete -c glsw -n '_shtab_glsw_using dotplot' -l seg -xka "yes no query target
 complete -c glsw -n '_shtab_glsw_using dotplot' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of the alignments that are drawn (auto)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using dotplot' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l value -xka "through end" -d 'the best score of a local alignment that passes through a tile, or that ends there, which takes half the time (through)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l cap -x -d 'count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 times the best score of the matrix, or what a gap of half a tile costs)'
@@ -215,6 +220,7 @@ complete -c glsw -n '_shtab_glsw_using view' -l seg -xka "yes no query target bo
 complete -c glsw -n '_shtab_glsw_using view' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of the alignments that are drawn (auto)'
 complete -c glsw -n '_shtab_glsw_using view' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'
 complete -c glsw -n '_shtab_glsw_using view' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using view' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using view' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using view' -l value -xka "through end" -d 'the best score of a local alignment that passes through a tile, or that ends there, which takes half the time (through)'
 complete -c glsw -n '_shtab_glsw_using view' -l cap -x -d 'count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 times the best score of the matrix, or what a gap of half a tile costs)'
@@ -244,6 +250,7 @@ complete -c glsw -n '_shtab_glsw_using neighbors' -l seg -xka "yes no query targ
 complete -c glsw -n '_shtab_glsw_using neighbors' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; also numbers such as 0,1, or all, to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using neighbors' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL; of each worker of a cluster (all cores)'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l cluster -x -d 'have the workers of a cluster compute, each with the device of its own: tcp://HOST:PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using neighbors' -l format -xka "tsv mtx" -d 'tsv: names of row and column, and the value; mtx: Matrix Market, by numbers from 1 (tsv)'
@@ -273,6 +280,7 @@ complete -c glsw -n '_shtab_glsw_using motifs' -l min-score -x -d 'of at least t
 complete -c glsw -n '_shtab_glsw_using motifs' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'of triples auto, subtable, plane, reference (subtable), of pairs auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using motifs' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it; for triples also numbers such as 0,1 or all to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using motifs' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
+complete -c glsw -n '_shtab_glsw_using motifs' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL; of each worker of a cluster (all cores)'
 complete -c glsw -n '_shtab_glsw_using motifs' -l cluster -x -d 'have the workers of a cluster compute, each with the device of its own: tcp://HOST:PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec'
 complete -c glsw -n '_shtab_glsw_using motifs' -l no-progress -d 'no progress bar on a terminal'
 complete -c glsw -n '_shtab_glsw_using motifs' -l format -xka "table tsv" -d 'table; tsv: one line of columns per motif (table)'
@@ -292,6 +300,7 @@ complete -c glsw -n '_shtab_glsw_using makedb' -l no-progress -d 'no progress ba
 complete -c glsw -n '_shtab_glsw_using makedb; and test $_shtab_glsw_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a verify -d 'Read a whole database of makedb and compare it with its checksums.'
 complete -c glsw -n '_shtab_glsw_using verify' -s h -l help -d 'show this help message and exit'
+complete -c glsw -n '_shtab_glsw_using verify' -l threads -x -d 'threads of the processor, for engine cpu and software OpenGL (all cores)'
 complete -c glsw -n '_shtab_glsw_using verify; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a database of makedb'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a devices -d 'List the OpenGL devices.'
 complete -c glsw -n '_shtab_glsw_using devices' -s h -l help -d 'show this help message and exit'

@@ -1,0 +1,54 @@
+"""How many threads of the processor this process uses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_limit: int | None = None
+
+
+def cores() -> int:
+    """Return the limit of threads, or else the cores that this process may use."""
+    if _limit is not None:
+        return _limit
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def limited(threads: int | None) -> Iterator[None]:
+    """Limit the threads of this process in a ``with`` block, unless there is None.
+
+    Each piece of work for the processor has at most so many at a time: what engine ``cpu``
+    computes, what is uploaded to a device, the checksums of a database.
+
+    >>> with limited(3):
+    ...     cores()
+    3
+    """
+    global _limit
+    before = _limit
+    _limit = threads if threads is not None else before
+    try:
+        yield
+    finally:
+        _limit = before
+
+
+def check_threads(threads: object) -> None:
+    """Raise TypeError or ValueError unless this is a number of threads, or None.
+
+    >>> check_threads(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: threads 0: at least 1 expected
+    """
+    if threads is None:
+        return
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"threads must be a whole number, not {type(threads).__name__}")
+    if threads < 1:
+        raise ValueError(f"threads {threads}: at least 1 expected")

@@ -1,0 +1,81 @@
+"""Files without any sequence: an empty result, with a line and status 0, as pipelines need it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from program import rows
+
+from glsw.output import FORMATS
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, text in (
+        ("query.fasta", ">q1 first\nHEAGAWGHEE\n"),
+        ("db.fasta", ">t1 far\nPPPPPP\n>t2 near\nPAWHE\n>t3\nMKVLAWHEAG\n"),
+        ("dna.fasta", ">d\nACGTACGTTT\n"),
+        ("empty.fasta", ""),
+        ("blank.fasta", "\n\n"),
+    ):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "empty.gz").write_bytes(gzip.compress(b""))
+    return tmp_path
+
+
+@pytest.mark.parametrize("query", ["empty.fasta", "blank.fasta", "empty.gz", "-"])
+@pytest.mark.parametrize("options", ["", "--top 0 --max-hsps 2", "--iterations 2", "--translated"])
+def test_no_query_is_an_empty_result(
+    query: str,
+    options: str,
+    run: Callable[..., SimpleNamespace],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run("makedb db.fasta proteins.glsw")
+    run("makedb dna.fasta dna.glsw")
+    for target in ("db.fasta", "proteins.glsw", "dna.glsw"):
+        empty = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
+        monkeypatch.setattr(sys, "stdin", empty)
+        words = f"search {query} {target} --engine reference --format tsv {options}"
+        done = run(words)
+        assert (done.status, rows(done.out)) == (0, [])
+        name = "standard input" if query == "-" else query
+        assert re.match(rf"glsw: {name}: (empty file|no sequences, only blank lines): ", done.err)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_sequence_in_all_formats(form: str, run: Callable[..., SimpleNamespace]) -> None:
+    """A query without a database is one without hits, no query no result."""
+    for words, results in (("empty.fasta db.fasta", 0), ("query.fasta empty.fasta", 1)):
+        done = run(f"search {words} --engine reference --format {form}")
+        assert done.status == 0
+        assert done.err.startswith("glsw: empty.fasta: empty file: there is nothing to compare\n")
+        if form == "jsonl":
+            assert [json.loads(line)["hits"] for line in done.out.splitlines()] == [[]] * results
+        if form in ("pairwise", "table"):
+            assert done.out.count("q1") == results
+        if form == "sam":
+            assert done.out.count("q1\t4\t") == results
+
+
+def test_no_sequence_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> None:
+    for words in ("empty.fasta", "empty.fasta db.fasta", "db.fasta blank.fasta"):
+        done = run(f"neighbors {words} --cutoff 10 --engine reference")
+        assert (done.status, rows(done.out)) == (0, [])
+        assert "there is nothing to compare" in done.err
+
+
+def test_no_query_in_shards(run: Callable[..., SimpleNamespace]) -> None:
+    words = "search empty.fasta db.fasta --engine reference --format sam"
+    for k in (1, 2):
+        assert run(f"{words} --shard {k}/2 --output parts").status == 0
+    done = run("merge parts --engine reference")
+    assert (done.status, done.out.count("@SQ")) == (0, 3)

@@ -153,6 +153,14 @@ class ByEvalue(Rule):
         return values <= self.cutoff
 
 
+RULES: dict[Distance, type[Rule]] = {
+    "score": ByScore,
+    "self": BySelf,
+    "identity": ByIdentity,
+    "evalue": ByEvalue,
+}
+
+
 def rule_of(
     engine: Engine,
     queries: Sequences,

@@ -285,3 +285,38 @@ class _Kept:
             chosen[order[rank < self._k]] += 1
         kept = chosen >= sides
         return rows[kept], columns[kept], values[kept]
+
+
+def listed(matrix: csr_array, *, ascending: bool, both: bool, own: bool) -> csr_array:
+    """Return the entries of a square matrix that a list of its pairs has.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (N, N)
+    ascending : bool
+        Whether lower values are better.
+    both : bool
+        Whether a pair is listed in both orders; otherwise the better of its two entries is kept,
+        of equal ones that of the lower row.
+    own : bool
+        Whether the pair of a sequence with itself is.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> found = csr_array([[9, 5, 0], [5, 9, 2], [0, 3, 9]])
+    >>> listed(found, ascending=False, both=False, own=False).toarray()
+    array([[0, 5, 0],
+           [0, 0, 0],
+           [0, 3, 0]])
+    """
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    columns, values = matrix.indices.astype(np.int64), matrix.data
+    kept = np.ones(len(rows), bool) if own else rows != columns
+    if not both:
+        pair = np.stack([np.minimum(rows, columns), np.maximum(rows, columns)])
+        order = np.lexsort((rows, values if ascending else -values, *pair))
+        same = (np.diff(pair[:, order], axis=1) == 0).all(axis=0)
+        kept[order[1:][same]] = False
+    made = values[kept], (rows[kept], columns[kept])
+    return scipy_sparse().csr_array(made, shape=matrix.shape)

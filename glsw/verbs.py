@@ -186,6 +186,10 @@ def neighbors(
 ) -> csr_array:
     """Return the pairs of sequences that are near enough, of all pairs, as a sparse matrix.
 
+    Without ``other`` it is the whole matrix: a pair stands in it in both orders, and each sequence
+    with itself. The command ``glsw neighbors`` lists each pair once; so has
+    ``scipy.sparse.triu(found, 1)`` where the order does not matter.
+
     All pairs are computed, exactly; only those that pass take memory. It needs SciPy, the extra
     ``glsw[sparse]``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,8 +19,8 @@ from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
 from glsw.cli.summary import add_summary, check_summary, summary_of
 from glsw.cli.words import count, number
-from glsw.distances import DISTANCES
-from glsw.near_pairs import scipy_sparse
+from glsw.distances import DISTANCES, RULES
+from glsw.near_pairs import listed, scipy_sparse
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.scoring.scoring import Scoring
 from glsw.search.pool import AnyExecutor
@@ -36,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FASTA2",
         nargs="?",
         help="the columns; without it all sequences of FASTA are compared with each other, and "
-        "every pair is listed in both orders, and each sequence with itself if that passes",
+        "every pair is listed once",
     )
     group = parser.add_argument_group("pairs")
     group.add_argument(
@@ -67,6 +68,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=number,
         help="pairs of at least this score; only these are aligned for their identities",
     )
+    group.add_argument(
+        "--both",
+        action="store_true",
+        help="without FASTA2, list each pair in both orders (once, the better if they differ)",
+    )
+    group.add_argument(
+        "--self",
+        dest="own",
+        action="store_true",
+        help="without FASTA2, list also each sequence with itself, if that passes (no)",
+    )
     add_scoring(parser)
     add_masks(parser)
     add_running(
@@ -83,6 +95,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Compare all pairs, then write those that pass; cheap checks come first."""
     scoring_of(arguments)  # raises errors of options
+    if arguments.other is not None and (arguments.both or arguments.own):
+        option = "--both" if arguments.both else "--self"
+        raise ValueError(f"{option} is for one FASTA; of two, all pairs are listed")
     try:
         scipy_sparse()
     except ModuleNotFoundError as error:
@@ -125,6 +140,12 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
             progress=progress,
             executor=executor,
         )
+        pairs = math.prod(found.shape)
+        if not others:
+            ascending = RULES[arguments.distance].ascending
+            found = listed(found, ascending=ascending, both=arguments.both, own=arguments.own)
+            pairs = (pairs - len(records)) // (1 if arguments.both else 2)
+            pairs += len(records) * arguments.own
         seconds = time.perf_counter() - start
         bar.close()
         names = [_names(side) for side in sides]
@@ -140,7 +161,7 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
             summary.work(done, seconds)
             summary.ran(engine.label, aligner.where, engine.memory_used)
         say(
-            f"{found.nnz} of {found.shape[0] * found.shape[1]} pairs, {done} cells in "
+            f"{found.nnz} of {pairs} pairs, {done} cells in "
             f"{seconds:.2f} s, {gcups(rate)}, engine {engine.label} on {aligner.where}{note}"
         )
 

@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_tsv(run: Callable[..., SimpleNamespace]) -> None:
-    done = run(f"{NEIGHBORS} --cutoff 20")
+    done = run(f"{NEIGHBORS} --cutoff 20 --both --self")
     assert done.out.splitlines() == [
         "query\ttarget\tscore",
         "a\ta\t62",
@@ -38,6 +38,7 @@ def test_tsv(run: Callable[..., SimpleNamespace]) -> None:
         "c\tc\t22",
     ]
     assert done.err.startswith("glsw: 5 of 9 pairs, ")
+    assert run(f"{NEIGHBORS} --cutoff 20").out == "query\ttarget\tscore\nb\tc\t22\n"
     done = run("neighbors words.fasta words.fasta --cutoff 17 --top 1 --engine reference")
     assert [line.split()[:2] for line in done.out.splitlines()[1:]] == [
         *map(list, ("aa", "bb", "cb"))
@@ -48,9 +49,8 @@ def test_tsv(run: Callable[..., SimpleNamespace]) -> None:
 def test_matrix_market(
     run: Callable[..., SimpleNamespace], files: Path, distance: glsw.distances.Distance
 ) -> None:
-    assert (
-        run(f"{NEIGHBORS} --cutoff 1 --distance {distance} --format mtx --output o.mtx").status == 0
-    )
+    words = f"{NEIGHBORS} --cutoff 1 --distance {distance} --format mtx --output o.mtx"
+    assert run(f"{words} --both --self").status == 0
     expected = glsw.neighbors(list(WORDS.values()), cutoff=1, distance=distance, engine="reference")
     found = mmread(files / "o.mtx", spmatrix=False)
     assert found.nnz == expected.nnz > 0
@@ -58,9 +58,48 @@ def test_matrix_market(
     assert sorted(path.name for path in files.iterdir()) == ["dna.fasta", "o.mtx", "words.fasta"]
 
 
+@pytest.mark.parametrize("options", ["", "--top 1", "--top 2 --min-score 20"])
+@pytest.mark.parametrize("distance", ["score", "self", "identity", "evalue"])
+def test_each_pair_once(
+    run: Callable[..., SimpleNamespace], files: Path, distance: str, options: str
+) -> None:
+    """The better of both orders, no sequence with itself, unless these are asked for."""
+    rng = np.random.default_rng(5)
+    families = ["".join(rng.choice(list("ARNDCQEGHILK"), 30)) for _ in range(3)]
+    texts = [
+        f">s{k}\n{families[k % 3][k % 4 : 30 - k]}{families[(k + 1) % 3][:k]}\n" for k in range(9)
+    ]
+    (files / "many.fasta").write_text("".join(texts))
+    cutoff = {"score": 12, "self": 140, "identity": 0.1, "evalue": 1}[distance]
+    words = f"neighbors many.fasta --engine reference --distance {distance} --cutoff {cutoff}"
+
+    def entries(more: str) -> tuple[dict[tuple[str, str], float], str]:
+        done = run(f"{words} {options} {more}")
+        lines = [line.split("\t") for line in done.out.splitlines()[1:]]
+        found = {(query, target): float(value) for query, target, value in lines}
+        assert len(found) == len(lines) > 0
+        return found, done.err
+
+    whole, said = entries("--both --self")
+    assert said.startswith(f"glsw: {len(whole)} of 81 pairs, ")
+    both, said = entries("--both")
+    assert both == {pair: value for pair, value in whole.items() if pair[0] != pair[1]}
+    assert said.startswith(f"glsw: {len(both)} of 72 pairs, ")
+    own, said = entries("--self")
+    once, said = entries("")
+    assert said.startswith(f"glsw: {len(once)} of 36 pairs, ")
+    assert own == once | {pair: value for pair, value in whole.items() if pair[0] == pair[1]}
+    sign = 1 if distance in ("self", "evalue") else -1
+    expected: dict[frozenset[str], tuple[str, str]] = {}
+    for pair in sorted(both, key=lambda pair: (sign * both[pair], pair)):
+        expected.setdefault(frozenset(pair), pair)
+    assert once == {pair: both[pair] for pair in expected.values()}
+    assert len(once) < len(both)
+
+
 def test_dna_is_detected(run: Callable[..., SimpleNamespace]) -> None:
     done = run("neighbors dna.fasta --cutoff 14 --mode semiglobal --engine reference")
-    assert done.out.splitlines()[2] == "x\ty\t14"
+    assert done.out.splitlines()[1:] == ["x\ty\t14"]
     assert done.err.endswith("DNA scoring, as the query is nucleic acid\n")
 
 
@@ -72,6 +111,8 @@ def test_dna_is_detected(run: Callable[..., SimpleNamespace]) -> None:
         (f"{NEIGHBORS} --cutoff 5 --output words.fasta", "it is an input"),
         ("neighbors dna.fasta words.fasta --cutoff 5", "words.fasta has proteins"),
         ("neighbors - - --cutoff 5", "standard input"),
+        ("neighbors words.fasta words.fasta --cutoff 5 --both", "--both is for one FASTA; of two,"),
+        ("neighbors words.fasta words.fasta --cutoff 5 --self", "--self is for one FASTA; of two,"),
     ],
 )
 def test_errors_are_one_line(

@@ -1,1 +1,37 @@
-"""OpenGL devices: contexts, shaders and compiled programs."""
+"""OpenGL devices: contexts, shaders and compiled programs.
+
+The public names of `glsw.device.device` are here too; it is imported when one of them is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from glsw.device.device import (
+        Device,
+        DeviceError,
+        DeviceInfo,
+        DeviceMemoryError,
+        SoftwareRendererWarning,
+        devices,
+        open_device,
+    )
+
+__all__ = [
+    "Device",
+    "DeviceError",
+    "DeviceInfo",
+    "DeviceMemoryError",
+    "SoftwareRendererWarning",
+    "devices",
+    "open_device",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from glsw.device import device
+
+        return getattr(device, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

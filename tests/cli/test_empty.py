@@ -42,6 +42,8 @@ def test_no_query_is_an_empty_result(
     run("makedb db.fasta proteins.glsw")
     run("makedb dna.fasta dna.glsw")
     for target in ("db.fasta", "proteins.glsw", "dna.glsw"):
+        if (target, options) == ("dna.glsw", "--translated"):  # wrong, whatever the query is
+            continue
         empty = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
         monkeypatch.setattr(sys, "stdin", empty)
         words = f"search {query} {target} --engine reference --format tsv {options}"

@@ -258,7 +258,7 @@ class _Statistics:
         else:
             made = self._shared
         limits = self._limits
-        if isinstance(made, Unavailable):
+        if isinstance(made, Unavailable) and len(self._database):
             if limits.requires_statistics or limits.statistics == "fit":
                 limits.missing_statistics(query.record, f"no E-values: {made.reason}")
             elif limits.endless:

@@ -68,6 +68,12 @@ def test_no_sequence_in_all_formats(form: str, run: Callable[..., SimpleNamespac
             assert done.out.count("q1\t4\t") == results
 
 
+@pytest.mark.parametrize("options", ["--statistics fit", "--evalue 1 --statistics fit --seg yes"])
+def test_no_statistics_of_no_sequence(options: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search query.fasta empty.fasta --engine reference --format tsv {options}")
+    assert (done.status, rows(done.out)) == (0, [])
+
+
 def test_no_sequence_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> None:
     for words in ("empty.fasta", "empty.fasta db.fasta", "db.fasta blank.fasta"):
         done = run(f"neighbors {words} --cutoff 10 --engine reference")

@@ -24,6 +24,7 @@ from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import Evalue, Order, SearchSettings, Top, limits_for
 from glsw.search.options import SearchOptions
 from glsw.search.pool import AnyExecutor, Devices, SharedIterator
+from glsw.sequences.nearest import suggesting
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Single, Source, is_single
 from glsw.sequences.seg import Masked
@@ -118,6 +119,7 @@ class Aligner(ProfileQueries):
     '1D3=1I'
     """
 
+    @suggesting
     def __init__(
         self,
         scoring: Scoring | None = None,
@@ -319,6 +321,7 @@ class Aligner(ProfileQueries):
     def search(
         self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> Iterator[SearchResult]: ...
+    @suggesting
     def search(
         self,
         query: Queries,

@@ -23,6 +23,7 @@ from glsw.scoring.gaps import Mode
 from glsw.scoring.three import Scoring3
 from glsw.search.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
 from glsw.search.tasks import in_order, run_tasks
+from glsw.sequences.nearest import suggesting
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -100,6 +101,7 @@ class Aligner3(PoolUser):
     <BLANKLINE>
     """
 
+    @suggesting
     def __init__(
         self,
         scoring: Scoring3 | None = None,

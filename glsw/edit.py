@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
@@ -11,21 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, 
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.all_pairs import score_matrix
 from glsw.batch import Batch
-from glsw.device.device import Device, DeviceError, open_device
-from glsw.device.info import COMPUTE
+from glsw.device.device import Device, DeviceError
 from glsw.edit_workers import by_workers, each_by_workers
 from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.choose import engine_of, proved
-from glsw.engines.spec import EngineSpec
+from glsw.engines.spec import EngineSpec, device_for
 from glsw.scoring.unit_costs import unit_costs
 from glsw.search.pool import AnyExecutor, Devices, EnginePool
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.file_names import check_no_file
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
+from glsw.sequences.nearest import suggesting
 from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def edit_distance(
     ends: Literal[True],
     **options: Unpack[EditOptions],
 ) -> Distances: ...
+@suggesting
 def edit_distance(
     queries: OneText | Source,
     targets: OneText | Source,
@@ -195,6 +196,7 @@ def edit_distance_matrix(
     ends: Literal[True],
     **options: Unpack[EditOptions],
 ) -> Distances: ...
+@suggesting
 def edit_distance_matrix(
     queries: OneText | Source,
     targets: OneText | Source | None = None,
@@ -282,13 +284,14 @@ def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> 
         return None
     assert device is None or isinstance(device, int | str | Device)
     try:
-        opened = device if isinstance(device, Device) else open_device(device, require=COMPUTE)
+        opened = device_for(BitParallel, device=device)
     except DeviceError as error:
         if engine != "auto" or device is not None:
             raise
-        warnings.warn(f"edit distances are computed in Python: {error}", RuntimeWarning, 3)
+        caller.warn(f"edit distances are computed in Python: {error}", RuntimeWarning)
         return None
     scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
+    assert opened is not None
     with opened:
         return proved(BitParallel, scoring, opened)  # None: the host computes
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.batch import Batch
 from glsw.kinds import checked
 from glsw.profiles.profile import Profile
@@ -178,6 +178,12 @@ class InputEncoder:
         A query that is masked as a whole raises an error if it is the only one, or else has no
         contexts. The database is in memory unless it is indexed.
         """
+        if isinstance(query, Database) or (isinstance(query, os.PathLike) and is_database(query)):
+            name = query.path if isinstance(query, Database) else os.fspath(query)
+            raise ValueError(
+                f"{name or 'the query'} is a database of makedb: the query comes first, then the "
+                "database"
+            )
         codes = ("query", settings.genetic_code), ("target", settings.target_genetic_code)
         translated = [side for side, code in codes if code is not None]
         query, database = self._checked(translated, query=query, target=database)
@@ -204,7 +210,7 @@ class InputEncoder:
             except MaskedError as error:
                 if len(records) == 1:
                     raise
-                warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=4)
+                caller.warn(f"{error}; it has no hits", RuntimeWarning)
                 queries.append(Query(record, []))
         return queries
 
@@ -300,7 +306,7 @@ class InputEncoder:
         found: Counter[str] = Counter()
         with located(*sources):
             yield found
-        self._alphabet.warn_of_substitutes(found, stacklevel=6)
+        self._alphabet.warn_of_substitutes(found)
 
 
 def _takes_nucleotides(scoring: Scoring) -> bool:

@@ -21,6 +21,7 @@ from glsw.search.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
 from glsw.search.limits import DEFAULT_TOP, evalue_of
 from glsw.search.options import inclusion_of
 from glsw.sequences.database import Database
+from glsw.sequences.lines import located
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.verbs import AlignerSearchOptions, options_apart
 
@@ -127,7 +128,7 @@ def iterate(
     _check(*limits, of_aligner.get("mode") in (None, "local"), of_search)
     of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)
     aligner, first = Aligner.for_queries(query, **of_aligner)
-    with aligner:
+    with aligner, located(query, database):
         record = aligner.one(first)
         targets = aligner.database(database)
         every = rounds(aligner, record, targets, *limits, gaps=gaps, sums=sums, **of_search)

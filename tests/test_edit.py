@@ -106,7 +106,7 @@ def test_without_compute_shaders_the_host_computes(monkeypatch):
     def refuse(*arguments, **options):
         raise DeviceError("no OpenGL")
 
-    monkeypatch.setattr(glsw.edit, "open_device", refuse)
+    monkeypatch.setattr(glsw.edit, "device_for", refuse)
     with pytest.warns(RuntimeWarning, match="^edit distances are computed in Python: no OpenGL$"):
         assert glsw.edit_distance("ACGT", "AGT") == 1
     for options in ({"engine": "bit_parallel"}, {"device": 0}):

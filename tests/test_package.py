@@ -25,6 +25,7 @@ SHADERS = sorted(
 )
 # Each module may import those before it.
 ORDER = [
+    "caller",
     "cores",
     "sequences",
     "scoring",

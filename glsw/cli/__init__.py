@@ -120,7 +120,9 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line, which has these ``words`` after its name."""
     began = time.time()
-    arguments = _parser("--verbose" in words).parse_args(words)
+    parser = _parser("--verbose" in words)
+    parser.words = words
+    arguments = parser.parse_args(words)
     arguments.words, arguments.began = list(words), began
     return arguments
 
@@ -135,7 +137,7 @@ def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argu
     return parser, commands
 
 
-def _parser(verbose: bool) -> argparse.ArgumentParser:
+def _parser(verbose: bool) -> _Parser:
     """Return the parser; the option --version prints more if it is to be ``verbose``."""
     parser = _Parser(
         prog="glsw",
@@ -187,11 +189,11 @@ class _Parser(argparse.ArgumentParser):
 
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message):
             return did_you_mean(found[1], re.findall(r"[\w-]+", found[2]))
-        names = (word.partition("=")[0] for word in self.words if word.startswith("--"))
+        names = (word.partition("=")[0] for word in self.words if word[1:] and word[0] == "-")
         for name in names:
             hint = did_you_mean(name, self._option_string_actions)
             if hint and name not in self._option_string_actions:
-                return hint if name in message else f"; {name}{hint}"
+                return hint if name in message.split() else f"; {name}{hint}"
         return ""
 
 

@@ -19,6 +19,7 @@ from glsw.dotplot.mapper import Cap, Settings
 from glsw.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
 from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import UnknownLetterError
 from glsw.sequences.query import STRANDS
 from glsw.sequences.records import Records, read_all
 
@@ -168,6 +169,8 @@ def prepared_of(
     tiles, side = getattr(arguments, "tiles", TILES), getattr(arguments, "side", None)
     try:
         return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
+    except UnknownLetterError:
+        raise
     except ValueError as error:
         raise ValueError(_with_flags(str(error), ("strand", "cap"))) from None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glsw import caller
 from glsw.align import Aligner
 from glsw.cli.messages import Bar, say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
@@ -126,7 +126,7 @@ def iterated(
         except MaskedError as error:
             if len(queries) == 1:
                 raise
-            warnings.warn(f"{error}; it has no hits", RuntimeWarning, stacklevel=2)
+            caller.warn(f"{error}; it has no hits", RuntimeWarning)
             bar.expect(-given.cells[k - 1])
             yield _without_hits(aligner, query, database)
             continue

@@ -5,6 +5,7 @@ The public names of `glsw.device.device` are here too; it is imported when one o
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,4 +35,5 @@ def __getattr__(name: str) -> Any:
         from glsw.device import device
 
         return getattr(device, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    text = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(text, name=name, obj=sys.modules[__name__])

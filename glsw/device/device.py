@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import moderngl
 
+from glsw import caller
 from glsw.device.context import Route, gl_function, nothing_opened, routes
 from glsw.device.current import (
     DeviceError,
@@ -368,7 +368,7 @@ def open_device(
         _opened[chosen.info.index] = chosen
     if chosen.info.software and not quiet:
         text = f"{chosen.info.name} is a software renderer and runs on the CPU"
-        warnings.warn(text, SoftwareRendererWarning, stacklevel=2)
+        caller.warn(text, SoftwareRendererWarning)
     return chosen
 
 

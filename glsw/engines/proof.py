@@ -21,6 +21,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.batch import Batch
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
@@ -482,9 +483,8 @@ def proofs_of(device: Device) -> Proofs:
 
 def warn_of(device: Device, fault: UnprovedError, instead: str) -> None:
     """Warn that a device has a fault, and what is used instead."""
-    warnings.warn(
+    caller.warn(
         f"{device.info.name}: {fault}; {instead} is used instead (please report what "
         "`glsw devices --test` prints)",
         DeviceFaultWarning,
-        stacklevel=3,
     )

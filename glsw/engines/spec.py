@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glsw import caller
 from glsw.cores import check_threads
 from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
@@ -39,7 +39,15 @@ def device_for(
         return None
     if isinstance(device, Device):
         return device
-    return open_device(device, require=max(needs), quiet=quiet)
+    opened = open_device(device, require=max(needs), quiet=True)
+    if not quiet and opened.info.software:
+        _warn_of_software(opened)
+    return opened
+
+
+def _warn_of_software(device: Device, advice: str = "") -> None:
+    text = f"{device.info.name} is a software renderer and runs on the CPU{advice}"
+    caller.warn(text, SoftwareRendererWarning, once=device.info.name)
 
 
 class EngineSpec(NamedTuple):
@@ -75,7 +83,8 @@ class EngineSpec(NamedTuple):
         if self.name not in engines:
             hint = did_you_mean(self.name, engines)
             raise ValueError(
-                f"unknown engine {self.name!r}{hint or ';'} there are {', '.join(engines)}"
+                f"unknown engine {self.name!r}{f'{hint} There' if hint else '; there'} are "
+                f"{', '.join(engines)}"
             )
         capabilities: Capabilities = engines[self.name].capabilities
         if self.memory is not None:
@@ -135,13 +144,12 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
         if not installed or forked_after_gl():
             raise
         if not quiet:
-            warnings.warn(f"engine 'cpu' is used: {error}", RuntimeWarning, stacklevel=3)
+            caller.warn(f"engine 'cpu' is used: {error}", RuntimeWarning)
         return cpu.Cpu(scoring, threads=threads)
     info = device.info
     if info.software and not quiet:
         use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
-        text = f"{info.name} is a software renderer and runs on the CPU; engine 'cpu' {use}"
-        warnings.warn(text, SoftwareRendererWarning, stacklevel=3)
+        _warn_of_software(device, f"; engine 'cpu' {use}")
     speeds = device.verdicts.speeds  # if it was tested
     slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
     with_cpu = slower and installed and info.version >= COMPUTE

@@ -321,6 +321,12 @@ class SearchResult:
         """The hits as rows of a table."""
         return self.hits if isinstance(self.hits, Hits) else Hits.of(self.query, self.hits)
 
+    def __repr__(self) -> str:
+        count = len(self.hits)
+        best = f", the best with score {self.hits[0].score}" if count else ""
+        name = text.short_name(self.query)
+        return f"<SearchResult of {name}: {count} hit{'s' * (count != 1)}{best}>"
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 

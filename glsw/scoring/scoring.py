@@ -86,6 +86,12 @@ class Scoring:
                 raise TypeError(f"end_gaps must be EndGaps, got {type(self.end_gaps).__name__}")
             self.end_gaps.check(self.insertion, self.deletion, self.scale)
 
+    def __repr__(self) -> str:
+        costs = dict.fromkeys((self.deletion, self.insertion))
+        gaps = ", ".join("/".join(str(self.display(x)) for x in each) for each in costs)
+        mode = "local" if self.local else "end gaps"
+        return f"<{type(self).__name__} {self.name}, gaps {gaps}, {mode}>"
+
     @classmethod
     def named(cls, name: str = "BLOSUM62", gap_open: float = 12, gap_extend: float = 1) -> Scoring:
         """Return a scoring with one of Biopython's matrices, by name in upper or lower case.

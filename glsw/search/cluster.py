@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from glsw import caller
 from glsw.device.device import DeviceError
 from glsw.device.rank import assign
 from glsw.search.fingerprint import json_object
@@ -103,7 +103,7 @@ def _of_file(path: str) -> str:
     """Return the address in a scheduler file, once it is there; ValueError if it has none."""
     if not Path(path).exists():
         text = f"the scheduler file {path} is not there yet; waiting for it"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
+        caller.warn(text, RuntimeWarning)
     while not Path(path).exists():
         time.sleep(_SECONDS_BETWEEN_TRIES)
     check_regular(path, links=True)
@@ -146,6 +146,6 @@ def _ranks(check: Callable[[], str]) -> Iterator[AnyExecutor | None]:
     if len(said) and len(said) == world.size - 1:
         raise DeviceError(f"no rank of the MPI job can do the work; {said[0]}")
     for text in said:
-        warnings.warn(f"{text}; it is left out", RuntimeWarning, stacklevel=4)
+        caller.warn(f"{text}; it is left out", RuntimeWarning)
     with MPICommExecutor(some, root=0) as executor:
         yield cast("Executor | None", executor)

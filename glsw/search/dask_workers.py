@@ -5,10 +5,10 @@ from __future__ import annotations
 import pickle
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from glsw import caller
 from glsw.device.device import DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.search.remote import WorkerError, remote_call, remote_spec
@@ -143,7 +143,7 @@ class DaskWorkers(Workers):
             if not waits:
                 waits = True
                 text = f"the cluster of {self._address} has no worker; waiting for one"
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                caller.warn(text, RuntimeWarning)
             time.sleep(_SECONDS_BETWEEN_LOOKS)
             self._update()
 

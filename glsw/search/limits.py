@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_left
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -11,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Floors, Ranking
 from glsw.sequences.database import Database
@@ -144,7 +144,7 @@ class Limits(NamedTuple):
         if self.strict:
             raise ValueError(f"query {query.id}: {reason}")
         consequence = "; it has no hits" if self.requires_statistics else ""
-        warnings.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning, stacklevel=2)
+        caller.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning)
 
 
 def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:

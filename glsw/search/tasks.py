@@ -6,13 +6,13 @@ Lost tasks are repeated. The size of a task may depend on its worker, see `Cutte
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from glsw import caller
 from glsw.device.device import DeviceError
 from glsw.search.workers import SECONDS_BETWEEN_LOOKS, Answer, Task, Worker, Workers
 
@@ -178,7 +178,7 @@ def run_tasks(
             text = f"{worker.name}: {text}; {part} of the {whole} is computed again"
             if not workers:
                 workers.revive(worker, engine, isinstance(error, BrokenExecutor))
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            caller.warn(text, RuntimeWarning)
     finally:
         for future, (*_, worker) in running.items():
             future.cancel()

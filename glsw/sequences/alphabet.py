@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.sequences.letters import LARGEST, checked_letters, listing, single_bytes
 from glsw.sequences.nucleic import (
     complement_of,
@@ -275,7 +275,7 @@ alphabet (ACGTRYSWKMBDHVN)
         changed = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
         return [(k, chr(data[k]).upper()) for k in np.flatnonzero(changed).tolist()]
 
-    def warn_of_substitutes(self, substituted: Counter[str], stacklevel: int) -> None:
+    def warn_of_substitutes(self, substituted: Counter[str]) -> None:
         """Warn how many letters count as others, in one RuntimeWarning if there are any."""
         parts = [
             f"{count} letter{'s' * (count != 1)} {letter} as {other}"
@@ -285,7 +285,7 @@ alphabet (ACGTRYSWKMBDHVN)
         if parts:
             first, *others = parts
             first = first.replace(" as ", " scored as ", 1)
-            warnings.warn(", ".join([first, *others]), RuntimeWarning, stacklevel)
+            caller.warn(", ".join([first, *others]), RuntimeWarning)
 
     def decode(self, codes: npt.ArrayLike, *, name: str = "sequence") -> str:
         """Return the letters of ``codes``, integers of shape (length,).

@@ -22,6 +22,7 @@ from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.lines import located, naming
+from glsw.sequences.nearest import suggesting
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.query import Context, InContext
@@ -320,6 +321,7 @@ class Database:
         return super().__reduce_ex__(protocol)
 
 
+@suggesting
 def makedb(
     sources: Path | Iterable[Path],
     out: Path,
@@ -422,7 +424,7 @@ def makedb(
     ):
         writer.write(file, records, alphabet, unknown, spool)
     database = Database.open(out)
-    alphabet.warn_of_substitutes(database.substituted, stacklevel=3)
+    alphabet.warn_of_substitutes(database.substituted)
     return database
 
 

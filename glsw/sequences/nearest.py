@@ -2,7 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+CallT = TypeVar("CallT", bound=Callable[..., Any])
+
+
+def suggesting(call: CallT) -> CallT:
+    """Let a function or method name the nearest parameter if it is called with one it lacks.
+
+    >>> @suggesting
+    ... def search(evalue=1): ...
+    >>> search(evlaue=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: search() has no option 'evlaue', did you mean evalue?
+    """
+
+    @functools.wraps(call)
+    def called(*arguments: Any, **options: Any) -> Any:
+        try:
+            return call(*arguments, **options)
+        except TypeError as error:
+            found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            inside = error.__traceback__ is None or error.__traceback__.tb_next is not None
+            if inside or not found or found[1] not in options:
+                raise
+            import inspect
+
+            name = call.__qualname__.removesuffix(".__init__")
+            hint = did_you_mean(found[1], inspect.signature(call).parameters)
+            raise TypeError(f"{name}() has no option {found[1]!r}{hint}") from None
+
+    return cast("CallT", called)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

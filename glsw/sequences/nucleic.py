@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
+
+from glsw import caller
 
 NUCLEOTIDES = "ACGTURYSWKMBDHVN"
 LETTERS_TO_TELL = 100_000
@@ -18,7 +16,6 @@ PERCENT_COMMON = 75
 """How many of them are A, C, G, T, U or N; of 59,953 proteins none has more than 70 %."""
 FEWEST_LETTERS = 10
 """Fewer letters that look like nucleic acid may be those of a peptide."""
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _COMMON = b"ACGTUNacgtun"
 _BOTH_CASES = NUCLEOTIDES + NUCLEOTIDES.lower()
 _NUCLEOTIDES = _BOTH_CASES.encode("ascii")
@@ -133,10 +130,7 @@ def judge(kinds: Mapping[str, Kind]) -> Verdict:
 
 def warn(text: str) -> None:
     """Warn of the kind of sequences, at the line that called the package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, KindWarning, stacklevel=level)
+    caller.warn(text, KindWarning)
 
 
 def complement_of(letters: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
 
+_SHOWN = 40  # letters in one line
 _PIECE = 1 << 20  # letters that are encoded at once
 
 
@@ -60,6 +61,12 @@ class Record:
 
     def __len__(self) -> int:
         return len(self.letters)
+
+    def __repr__(self) -> str:
+        letters = self.letters
+        shown = letters if len(letters) <= _SHOWN else f"{letters[:_SHOWN]}..."
+        given = f"id={self.id!r}, description={self.description!r}, letters={shown!r}"
+        return f"{type(self).__name__}({given})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):

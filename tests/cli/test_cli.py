@@ -698,7 +698,7 @@ BAD = {
         "are required: --output; --ouptut, did you mean --output?",
     ),
     "mistyped choice": (f"{SEARCH} --mode golbal", ", did you mean global?"),
-    "mistyped engine": (f"{SEARCH} --engine refrence", "'refrence', did you mean reference? there"),
+    "mistyped engine": (f"{SEARCH} --engine refrence", "'refrence', did you mean reference? There"),
     "no database": ("search query.fasta", "required: DB (see glsw search --help)"),
     "no file to index": ("makedb none.fasta out", "none.fasta: No such file or directory"),
     "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),

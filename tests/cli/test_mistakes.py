@@ -1,13 +1,16 @@
 """What the program says of mistakes: words that are wrong, swapped, or missing."""
 
 import os
+import warnings
 
 import pytest
 
 import glsw
 from glsw.cli import main
 from glsw.cli.messages import gcups
+from glsw.sequences.nearest import suggesting
 
+NO_CONSTANTS = glsw.Scoring.named("BENNER22", 1, 1)
 FASTA = ">a\nMKVLA\n>b\nMK-VL\n"
 
 
@@ -122,3 +125,136 @@ def test_representations_fit_a_line():
         assert len(repr(found)) <= 100
         assert "\n" not in repr(found)
     assert repr(hit).startswith(f"<Hit 1: {'t' * 24}, score {hit.score}")
+    result = aligner.search(glsw.Record("q", "", "MKVLA" * 500), [target])
+    assert repr(result) == f"<SearchResult of q: 1 hit, the best with score {result[0].score}>"
+    assert repr(aligner.scoring) == "<Scoring BLOSUM62, gaps 12/1, local>"
+    assert len(repr(result.query)) < 100
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("serch q db", "did you mean search? (see glsw --help)"),
+        ("--verion", "--verion, did you mean --version? (see glsw --help)"),
+        ("search q db --evlaue 1", "--evlaue 1, did you mean --evalue? (see"),
+        ("search q db -evalue 1", "-evalue 1, did you mean --evalue? (see"),
+        ("neighbors q --cutof 1", "required: --cutoff; --cutof, did you mean --cutoff? (see"),
+        ("align q db --read-grup x", "did you mean --read-group? (see"),
+        ("verify --threds 3 db", "did you mean --threads? (see"),
+        (
+            "search q db --engine lames",
+            "unknown engine 'lames', did you mean lanes? There are auto",
+        ),
+    ],
+)
+def test_suggestions_of_commands(words, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("q", "db"):
+        (tmp_path / name).write_text(">a\nMKVLA\n")
+    assert main(words.split()) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_suggestions_of_the_library():
+    sequences = ["MKV"]
+    for call, says in (
+        (lambda: glsw.score("MKV", "MKV", engin="cpu"), "Aligner() has no option 'engin', did you"),
+        (lambda: glsw.neighbors(sequences, cutoff=1, mod="local"), "did you mean mode?"),
+        (
+            lambda: glsw.align3("MKV", "MKV", "MKV", engin="plane"),
+            "Aligner3() has no option 'engin'",
+        ),
+        (lambda: glsw.edit_distance("a", "b", mod="infix"), "edit_distance() has no option 'mod'"),
+        (lambda: glsw.makedb("a", "b", forse=True), "did you mean force?"),
+        (
+            lambda: glsw.Aligner(engine="reference").search("MKV", sequences, evlaue=1),
+            "Aligner.search() has no option 'evlaue', did you mean evalue?",
+        ),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert says in str(caught.value)
+
+
+def test_an_error_inside_is_left_as_it_is():
+    @suggesting
+    def outer(one=1):
+        return inner(othr=one)
+
+    def inner(other=1):
+        return other
+
+    with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'othr'"):
+        outer(one=1)
+    with pytest.raises(TypeError, match=r"outer\(\) has no option 'on', did you mean one\?$"):
+        outer(on=1)
+
+
+def test_swapped_arguments_of_the_library(tmp_path):
+    (tmp_path / "q.fasta").write_text(">a\nMKVLA\n")
+    glsw.makedb(tmp_path / "q.fasta", tmp_path / "db.glsw")
+    database = glsw.Database.open(tmp_path / "db.glsw")
+    for query in (tmp_path / "db.glsw", database):
+        with pytest.raises(
+            ValueError, match=r"db\.glsw is a database of makedb: the query comes f"
+        ):
+            glsw.search(query, "MKVLA", engine="reference")
+
+
+def test_a_bad_letter_has_a_line_in_every_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.fq").write_text(f"@a\n{'ACGT' * 9}\n+\n{'I' * 36}\n@b\nACGTA!T\n+\nIIIIIII\n")
+    (tmp_path / "one.fa").write_text(">a\nACGTACGTACGT\n>")
+    for words in (
+        "search one.fa bad.fq",
+        "neighbors bad.fq --cutoff 1",
+        "makedb bad.fq db.glsw --alphabet dna",
+        "dotplot one.fa bad.fq --output a.png",
+    ):
+        assert main(words.split()) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert said[-1].startswith("glsw: bad.fq:6: b: letter '!' at position 6 is not in"), words
+
+
+# warnings
+
+
+def test_warnings_point_at_the_line_of_the_caller(tmp_path):
+    path = tmp_path / "u.fa"
+    path.write_text(">u\nMKVLU\n")
+    aligner = glsw.Aligner(engine="reference", lower_case_mask=True)
+    several = glsw.search(
+        ["MKVLA"] * 2, ["MKV"], scoring=NO_CONSTANTS, statistics="fit", engine="reference"
+    )
+    for call in (
+        lambda: glsw.score("MKVU", "MKV", engine="reference"),
+        lambda: glsw.align_pairs(["MKVU"], ["MKV"], engine="reference"),
+        lambda: glsw.neighbors(["MKVU"], cutoff=1, engine="reference"),
+        lambda: glsw.makedb(path, tmp_path / "u.glsw"),
+        lambda: aligner.search("MKVU", ["MKV"]),
+        lambda: list(aligner.search(["mkv", "MKV"], ["MKV"])),
+        lambda: next(several),
+        lambda: glsw.iterate("MKVU", ["MKVLAWHEAG"], engine="reference"),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            call()
+        assert caught
+        lines = {(each.filename, each.lineno) for each in caught}
+        assert lines == {(__file__, call.__code__.co_firstlineno)}
+
+
+def test_warnings_of_one_line_and_of_a_software_renderer_come_once(run_under):
+    code = """
+import sys, glsw
+sys.stderr = sys.stdout
+for _ in range(3):
+    glsw.score("MKVU", "MKV", engine="reference")
+for verb in (glsw.score, glsw.align):
+    verb("MKVLAW", "MKVLAW", engine="scan")
+glsw.Aligner()
+glsw.Aligner3()
+glsw.edit_distance("MKVLAW", "MKVLAW")
+"""
+    said = run_under("llvmpipe", code)
+    assert said.count("letter U scored as C") == said.count("software renderer") == 1

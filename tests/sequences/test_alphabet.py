@@ -142,10 +142,10 @@ def test_an_alias_is_the_letter_that_it_stands_for():
 def test_letters_that_count_as_others_are_a_warning():
     text = re.escape("2 letters U scored as C, 1 letter J as X")
     with pytest.warns(RuntimeWarning, match=f"^{text}$"):
-        PROTEIN.warn_of_substitutes(Counter("JUU"), 2)
+        PROTEIN.warn_of_substitutes(Counter("JUU"))
     with pytest.warns(RuntimeWarning, match="^1 letter O scored as X$"):
-        PROTEIN.warn_of_substitutes(Counter("O"), 2)
-    PROTEIN.warn_of_substitutes(Counter(), 2)
+        PROTEIN.warn_of_substitutes(Counter("O"))
+    PROTEIN.warn_of_substitutes(Counter())
 
 
 @pytest.mark.parametrize(

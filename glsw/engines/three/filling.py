@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.device.device import Device
 from glsw.engines.base import Progress
 from glsw.engines.recurrence import Uniform
@@ -179,11 +179,10 @@ class Filling(Compute3):
         if not self._forms.polling:
             raise error
         self._forms.polling = False
-        warnings.warn(
+        caller.warn(
             f"{self.device.info.name}: {error}; they are computed again, one plane of tiles after "
             "another, and so are all from now on (polling off)",
             RuntimeWarning,
-            stacklevel=2,
         )
 
     def _check(self, chunk: Chunk) -> None:

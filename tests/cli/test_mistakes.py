@@ -258,3 +258,21 @@ glsw.edit_distance("MKVLAW", "MKVLAW")
 """
     said = run_under("llvmpipe", code)
     assert said.count("letter U scored as C") == said.count("software renderer") == 1
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "search --help", "makedb --help"])
+def test_help_and_version_are_status_0(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words.split())
+    assert end.value.code == 0
+    said = capsys.readouterr()
+    assert said.out
+    assert not said.err
+
+
+def test_no_hit_is_status_0(tmp_path, capsys):
+    (tmp_path / "q.fa").write_text(">q\nWWWWWWWWWW\n")
+    (tmp_path / "t.fa").write_text(">t\nPPPPPPPPPP\n")
+    words = ["search", *(str(tmp_path / name) for name in ("q.fa", "t.fa")), "--format", "tsv"]
+    assert main([*words, "--engine", "reference"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -380,17 +381,45 @@ def test_tblastn_finds_nothing_else(tmp_path: Path) -> None:
     for name, records in (("q.fasta", queries), ("t.fasta", targets)):
         text = "".join(f">{each.id}\n{each.letters}\n" for each in records)
         (tmp_path / name).write_text(text)
+    assert beside_tblastn(tmp_path, "q.fasta", "t.fasta") > 100
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not shutil.which("tblastn"), reason="no tblastn here")
+def test_tblastn_finds_nothing_else_in_a_genome(data: Path, tmp_path: Path) -> None:
+    """Three proteins of one strain, the genome of another one whole and in pieces."""
+    proteins = islice(glsw.read(data / "proteins" / "ecoli_K12_sprot_4403.fasta.gz"), 9, 4403, 1500)
+    (genome,) = glsw.read(data / "dna" / "ecoli_536_NC_008253.fna.gz")
+    for name, records in (
+        ("q.fasta", proteins),
+        ("whole.fasta", [genome]),
+        (
+            "pieces.fasta",
+            (
+                Record(f"p{k}", "", genome.letters[k : k + 2000 + k % 1999])
+                for k in range(0, len(genome), 7000)
+            ),
+        ),
+    ):
+        text = "".join(f">{each.id}\n{each.letters}\n" for each in records)
+        (tmp_path / name).write_text(text)
+    for targets in ("whole.fasta", "pieces.fasta"):
+        assert beside_tblastn(tmp_path, "q.fasta", targets) > 5
+
+
+def beside_tblastn(folder: Path, queries: str, targets: str) -> int:
+    """Compare all alignments up to E-value 10; return how many are the same."""
     columns = "qseqid sseqid score evalue qstart qend sstart send sframe"
-    options = "-comp_based_stats 0 -seg no -sum_stats false -evalue 10 -max_target_seqs 500"
-    files = ["-query", tmp_path / "q.fasta", "-subject", tmp_path / "t.fasta"]
+    options = "-comp_based_stats 0 -seg no -sum_stats false -evalue 10 -max_target_seqs 5000"
+    files = ["-query", folder / queries, "-subject", folder / targets]
     theirs = subprocess.run(
         ["tblastn", *files, *options.split(), "-outfmt", f"6 {columns}"],
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    out = tmp_path / "ours"
-    words = f"search {tmp_path}/q.fasta {tmp_path}/t.fasta --translated-target --engine cpu"
+    out = folder / "ours"
+    words = f"search {folder / queries} {folder / targets} --translated-target --engine cpu"
     words += f" --evalue 10 --top 0 --max-hsps 0 --output {out}"
     assert main([*words.split(), "--format", f"blast-tab {columns}"]) == 0
     ours = [line.split("\t") for line in out.read_text().splitlines()]
@@ -408,7 +437,7 @@ def test_tblastn_finds_nothing_else(tmp_path: Path) -> None:
             if each[:2] == row[:2] and each[8] == row[8] and _overlap(each, row)
         ]
         assert max(overlapping, default=0) >= int(row[2]), row
-    assert same > 100
+    return same
 
 
 def _overlap(one: list[str], other: list[str]) -> bool:

@@ -96,8 +96,11 @@ def align_hits(
         for p, (hit, context, place) in enumerate(each):
             candidate = _Candidate(context, place, int(units[p]), runs.coordinates(p))
             targets[hit - first].candidates[candidate.pair] = candidate
-        accepted = ((hit, targets[hit - first].accept(limits)) for hit in distinct(hits).tolist())
-        todo = [(hit, *pair) for hit, pair in accepted if pair is not None]
+        todo = [
+            (hit, *pair)
+            for hit in distinct(hits).tolist()
+            for pair in targets[hit - first].accept(limits)
+        ]
         hits, contexts, places = np.array(todo, np.int64).reshape(-1, 3).T
         if todo:
             masks = (targets[hit - first].mask(*pair) for hit, *pair in todo)
@@ -181,28 +184,41 @@ class _Target:
         mask = Mask.nothing(self.lengths[context])
         return mask.with_alignment(_concatenated(paths)) if paths else mask
 
-    def accept(self, limits: Limits) -> _Pair | None:
-        """Accept the best candidate; return its pair if there may be another alignment."""
+    def accept(self, limits: Limits) -> list[_Pair]:
+        """Accept the best candidate; return its pair if there may be another alignment.
+
+        If no number limits the alignments, those of one pair do not depend on those of others: all
+        candidates within the limits are accepted at once.
+        """
+        todo: list[_Pair] = []
         while self.candidates:
-            pair = min(self.candidates, key=self._rank)
+            pair = min(self.candidates, key=lambda pair: self._rank(self.candidates[pair]))
             found = self.candidates.pop(pair)
             if not self.accepted:
                 found = found._replace(bits=self.bits, evalue=self.evalue)
             elif found.units < limits.ranking.min_score:
-                return None
+                self.candidates.clear()
+                break
             else:
                 found = self._with_statistics(found)
                 if limits.evalue is not None and found.evalue > limits.evalue:
                     continue
             self.accepted.append(found)
             endless = limits.endless and not self.statistics.available
-            return None if endless or len(self.accepted) == limits.max_hsps else pair
-        return None
+            if endless or len(self.accepted) == limits.max_hsps:
+                return []
+            todo.append(pair)
+            if limits.max_hsps is not None:
+                break
+        return todo
 
-    def _rank(self, pair: _Pair) -> tuple[int, int, int]:
-        """Return what sorts candidates: the best first, of equal ones as in `best_contexts`."""
-        context, place = pair
-        return -self.candidates[pair].units, int(self.database.order[place]), context
+    def ranked(self) -> list[_Candidate]:
+        """Return what was accepted, the best first; that of a pair is in order."""
+        return sorted(self.accepted, key=self._rank)
+
+    def _rank(self, found: _Candidate) -> tuple[int, int, int]:
+        """Return what sorts alignments: the best first, of equal ones as in `best_contexts`."""
+        return -found.units, int(self.database.order[found.place]), found.context
 
     def _with_statistics(self, found: _Candidate) -> _Candidate:
         if not self.statistics.available:
@@ -214,7 +230,7 @@ class _Target:
 
 
 def _found(targets: Sequence[_Target]) -> FoundAlignments:
-    every = list(chain.from_iterable(each.accepted for each in targets))
+    every = list(chain.from_iterable(each.ranked() for each in targets))
     return FoundAlignments(
         np.repeat([each.hit for each in targets], [len(each.accepted) for each in targets]),
         np.array([each.context for each in every], np.int64),

@@ -115,7 +115,7 @@ def alignments3(
     progress: Progress | None = None,
     **options: Unpack[Aligner3Options],
 ) -> Iterator[Bio.Align.Alignment]:
-    """Return alignments without a common column: `Aligner3.alignments` with these options.
+    """Return alignments without a column in one place: `Aligner3.alignments` with these options.
 
     Examples
     --------

@@ -324,11 +324,12 @@ class Aligner3(PoolUser):
         min_score: float | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Bio.Align.Alignment]:
-        """Return the alignments of three sequences that have no column in common.
+        """Return the alignments of three sequences of which no two have a column in one place.
 
         First comes that of `align`, then the best of those in which no column of two or three
-        residues ends in a cell where one of it does, then the best that has no such column of
-        these two, and so on (after Waterman and Eggert 1987).
+        residues ends at the same place of all three sequences as one of it, then the best that has
+        no such column of these two, and so on (after Waterman and Eggert 1987). A pair of residues
+        may be aligned in two of them, beside different places of the third sequence.
 
         Parameters
         ----------

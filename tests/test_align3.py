@@ -676,3 +676,27 @@ def test_scores_have_one_unit() -> None:
     assert aligner.scores(triples).tolist() == aligner.ends(triples).score.tolist() == [best]
     assert aligner.paths(triples).ends.score.tolist() == [best]
     assert Aligner3(engine="reference").scores(triples).dtype == np.int32
+
+
+def columns_of(alignment: Any) -> list[tuple[tuple[bool, ...], tuple[int, ...]]]:
+    """Return for each column which sequences have a residue, and where it ends in all three."""
+    found, at = [], alignment.coordinates[:, 0].copy()
+    for column in zip(*alignment, strict=True):
+        has = np.array([letter != "-" for letter in column])
+        at += has
+        found.append((tuple(has.tolist()), tuple(at.tolist())))
+    return found
+
+
+def test_further_alignments_share_pairs_at_other_places_only() -> None:
+    """As THREE.md says: here two columns of the same two residues stand at different places."""
+    scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(2, -1, 1, 1))
+    aligner = Aligner3(scoring, engine="reference")
+    every = [columns_of(each) for each in aligner.alignments("AACA", "CAAAA", "ACACAA")]
+    places = [{end for has, end in each if sum(has) > 1} for each in every]
+    assert len(every) > 2
+    assert sum(map(len, places)) == len(set.union(*places))
+    pair = (True, False, True), (3, 4)
+    assert [
+        [end for has, end in each if (has, (end[0], end[2])) == pair] for each in every[:2]
+    ] == [[(3, 3, 4)], [(3, 4, 4)]]

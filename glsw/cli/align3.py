@@ -38,7 +38,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", help="a file of one sequence")
     parser.add_argument("c", metavar="C", help="a file of one sequence")
     _add_scoring(parser)
-    add_several(parser, "column of two or three residues", None, "1, with another --mode none")
+    add_several(
+        parser,
+        "column of two or three residues at one place of all sequences",
+        None,
+        "1, with another --mode none",
+    )
     running = add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
     running.add_argument(
         "--polling",

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from naive_map import score_map
+from naive_map import score_map, scores_of_cells
 
 import glsw
 from glsw.cli import main
@@ -18,6 +18,7 @@ from glsw.dotplot.axis import Axis, Segment
 from glsw.dotplot.colours import Scale
 from glsw.dotplot.figure import draw
 from glsw.dotplot.plot import SUFFIXES
+from glsw.engines.score_map import UNCAPPED
 from glsw.sequences.nucleic import reversed_strand
 
 SCORING = glsw.Scoring.nucleotide()
@@ -54,6 +55,27 @@ def test_both_strands_have_the_maps_of_whole_tables(plot):
     )
     expected = score_map(query, turned, SCORING, 8, 80, "through")[:, ::-1]
     np.testing.assert_array_equal(plot.minus, expected)
+
+
+def test_a_cell_is_the_corner_behind_its_residues():
+    """As DOTPLOT.md says: what begins with the next pair counts, also behind letters that fill."""
+    options = {"cap": None, "scoring": glsw.Scoring.match_mismatch(5, -1, 5, 2)}
+    found = glsw.dotplot("AC", "GC", side=1, strand="plus", **options)
+    assert found.plus.tolist() == [[5, 0], [0, 5]]
+    rng, more = np.random.default_rng(44), 0
+    for _ in range(40):
+        query, target = ("".join(rng.choice(list("ACGT"), n)) for n in rng.integers(9, 40, 2))
+        found = glsw.dotplot(query, target, side=4, strand="minus", **options).minus
+        codes, turned = encoded(query), encoded(reversed_strand(target, False))
+        filling = np.full(-len(turned) % 4, 15, np.uint8)
+        filled = np.concatenate([filling, turned])
+        expected = score_map(codes, filled, options["scoring"], 4, UNCAPPED, "through")
+        np.testing.assert_array_equal(found, expected[:, ::-1])
+        cells = scores_of_cells(codes, turned, options["scoring"], UNCAPPED, "through")
+        edge = [cells[i : i + 4, : 4 - len(filling)].max() for i in range(0, len(codes), 4)]
+        assert (expected[:, 0] >= edge).all()
+        more += (expected[:, 0] > edge).sum()
+    assert more  # paths that begin behind a letter that fills the tile
 
 
 def test_the_best_alignments_of_both_strands_are_its_lines(plot):

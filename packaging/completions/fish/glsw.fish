@@ -167,7 +167,7 @@ complete -c glsw -n '_shtab_glsw_using align3' -l gapextend -x -d 'cost of each 
 complete -c glsw -n '_shtab_glsw_using align3' -l dna -d 'score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); the default if of the first 100,000 letters of each file at least 75 % are A, C, G, T, U or N, and 95 % nucleotides of IUPAC'"'"'s code'
 complete -c glsw -n '_shtab_glsw_using align3' -l protein -d 'score proteins, whatever the letters'
 complete -c glsw -n '_shtab_glsw_using align3' -l unknown -x -d 'replace letters outside the alphabet by this one; without it they are an error, but in proteins U counts as C, and O and J as X'
-complete -c glsw -n '_shtab_glsw_using align3' -l max-alignments -x -d 'the K best of those that share no column of two or three residues, 0 for all (1)'
+complete -c glsw -n '_shtab_glsw_using align3' -l max-alignments -x -d 'the K best of those that share no column of two or three residues at one place of all sequences, 0 for all (1)'
 complete -c glsw -n '_shtab_glsw_using align3' -l min-score -x -d 'alignments of at least this score (1, with another --mode none)'
 complete -c glsw -n '_shtab_glsw_using align3' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, subtable, plane, reference (subtable)'
 complete -c glsw -n '_shtab_glsw_using align3' -l device -x -d 'number of the device or part of its name, see glsw devices; auto for the GPU of this process by its number on the host, as Slurm, MPI or Dask give it'

@@ -107,11 +107,15 @@ def mapping_qualities(table: HspTable) -> list[int]:
 
 
 def significance(table: HspTable) -> list[str]:
-    """Return the tags of E-value, bits and frames of each row, as far as they are known."""
+    """Return the tags of E-value, its logarithm, bits and frames of each row, where known.
+
+    BAM has 32 bits for a number, with which an E-value below 1e-45 is 0; its logarithm is not.
+    """
     frames = table.query_contexts.frames.tolist(), table.target_contexts.frames.tolist()
     columns = table.evalues.tolist(), table.bits.tolist(), *frames
     return [
         ("" if math.isnan(evalue) else f"\tZE:f:{evalue:.3g}")
+        + (f"\tZL:f:{math.log10(evalue):.2f}" if evalue > 0 else "")
         + ("" if math.isnan(bits) else f"\tZB:f:{bits:.1f}")
         + (f"\tZF:i:{frame}" if frame else "")
         + (f"\tZG:i:{of_target}" if of_target else "")

@@ -28,7 +28,7 @@ COLUMNS = (
 )
 """What the twelve columns say."""
 
-_AS_SAM = ("AS:i", "ZE:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i")
+_AS_SAM = ("AS:i", "ZE:f", "ZL:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i")
 TAGS: Mapping[str, str] = {name: sam.TAGS[name] for name in _AS_SAM} | {
     "NM:i": "letters that differ or stand opposite a gap",
     "cg:Z": "CIGAR along the target, with `=` and `X`",

@@ -24,6 +24,7 @@ TAGS: Mapping[str, str] = {
     "NM:i": "letters that differ or stand opposite a gap, unless the target was translated",
     "MD:Z": "letters of the target that differ, and how many are equal between, likewise",
     "ZE:f": "E-value, where there are statistics",
+    "ZL:f": "decimal logarithm of an E-value above 0: in BAM `ZE` is 0 below 1e-45",
     "ZB:f": "score in bits, likewise",
     "ZF:i": "reading frame of the query, where it was translated",
     "ZS:i": "where its first aligned nucleotide is, counted from 1, likewise",

@@ -398,6 +398,27 @@ def pairs(result: SearchResult) -> Iterator[Hsp]:
     return (hsp for hit in result for hsp in hit.hsps)
 
 
+def test_small_evalues_are_known_in_bam(tmp_path: Path) -> None:
+    """Numbers of BAM have 32 bits: the E-value is 0 there, its logarithm is not."""
+    pysam = pytest.importorskip("pysam")
+    letters = "".join(np.random.default_rng(5).choice(list("ARNDCQEGHILKMFPSTWYV"), 300))
+    result = Aligner(engine="reference").search(letters, [letters, letters[:30]])
+    write(result, tmp_path / "out.sam", "sam", targets=[result[k].target for k in range(2)])
+    with (
+        pysam.AlignmentFile(tmp_path / "out.sam") as file,
+        pysam.AlignmentFile(tmp_path / "out.bam", "wb", template=file) as copy,
+    ):
+        for record in file:
+            copy.write(record)
+    with pysam.AlignmentFile(tmp_path / "out.bam") as file:
+        tags = [dict(record.get_tags()) for record in file]
+    assert tags[0]["ZE"] == 0 < tags[1]["ZE"]
+    for tag, hit in zip(tags, result, strict=True):
+        assert hit.evalue is not None
+        assert tag["ZL"] == pytest.approx(np.log10(hit.evalue), abs=0.01)
+    assert tags[0]["ZL"] < -100
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_sam_is_read_by_pysam(seed: int, tmp_path: Path) -> None:
     pysam = pytest.importorskip("pysam")
@@ -425,6 +446,7 @@ def test_sam_is_read_by_pysam(seed: int, tmp_path: Path) -> None:
         assert record.get_tag("AS") == hsp.score
         assert record.get_tag("NM") == found.columns - found.identities
         assert record.get_tag("ZE") == pytest.approx(hsp.evalue, rel=1e-2)
+        assert record.get_tag("ZL") == pytest.approx(np.log10(hsp.evalue), abs=0.01)
         assert record.get_tag("ZB") == pytest.approx(hsp.bits)
         aligned = found.target.letters[found.target_start : found.target_end]
         assert record.get_reference_sequence().upper() == aligned

@@ -62,8 +62,8 @@ class Cpu(Engine):
     `glsw.engines.cpu_pairs`.
 
     What the libraries cannot do is left to `rest`, or to rows of NumPy with less than 0.2 GCUPS:
-    alphabets of more than 26 letters, profiles, ends of pairs of more than 2**24 cells or from end
-    to end, and pairs of more than 2**32 cells (so that these can be interrupted).
+    alphabets of more than 26 letters, profiles, ends of pairs of more than 2**24 cells, and pairs
+    of more than 2**32 cells (so that these can be interrupted).
 
     Parameters
     ----------
@@ -205,10 +205,11 @@ class Cpu(Engine):
     ) -> Callable[[Progress], BestCells]:
         """Begin with the pairs of a batch; return what waits for their best cells."""
         cells = batch.query_lengths * batch.target_lengths
-        exact = batch.masks is not None or (ends and ties == "conventional")
+        conventional = ties == "conventional" or not self.scoring.local
+        exact = batch.masks is not None or (ends and conventional)
         single = self._single if self._single and self._single.takes(batch) else None
         left = cells > (self._largest_table * bool(single) if exact else _LONG)
-        able = self._able or (single and not ends)
+        able = self._able or single
         if not able:
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
@@ -259,12 +260,13 @@ class Cpu(Engine):
             self.check(batch)
             return self._windowed.paths(batch, ties=ties, progress=progress)
         cells = batch.query_lengths * batch.target_lengths
-        if not self._traces(batch, 1) or (len(cells) and cells.min() > MAX_PASSES):
+        most = MAX_PASSES if self.scoring.local else MAX_TABLE
+        if not self._traces(batch, 1) or (len(cells) and cells.min() > most):
             return None
         check_ties(ties)
         self.check(batch)
         assert self._single
-        pairs = np.flatnonzero(cells)
+        pairs = np.flatnonzero((cells > 0) | np.full(len(batch), not self.scoring.local))
         with self._pool() as pool:
             paths = self._single.paths(pool, batch, pairs, self.threads, progress or ignore)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
@@ -293,7 +295,8 @@ class Cpu(Engine):
     @property
     def _largest_table(self) -> int:
         """Cells of a pair whose table is kept; 0 if a best cell may be in a gap, as with none."""
-        return MAX_TABLE if self._single and self._able and self.scoring.gap_open else 0
+        able = self._able or not self.scoring.local
+        return MAX_TABLE if self._single and able and self.scoring.gap_open else 0
 
     def _put_rest(
         self,

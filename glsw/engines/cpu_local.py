@@ -48,7 +48,7 @@ LARGEST_16 = 2**14
 _LARGEST_LONG = 2**29  # of scores that say lengths too
 _SMALLEST_TABLE, _SMALL_TABLE = 2**15, 2**18  # cells of which all, or whole columns, are kept
 _USUAL_COLUMNS = 4  # that best alignments may have, for each row
-_LARGE_TABLE, _LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
+LARGE_TABLE, LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
 _MOST_BEGINS = 6  # of best alignments
 _MOST_FORBIDDEN = 160
 _MOST_AGAIN = 16  # of a path that has pairs of the mask
@@ -74,7 +74,7 @@ class LocalPaths:
         self._scoring = scoring
         self._costs = scoring.gap_open, scoring.gap_extend
         self._lettering = Lettering(scoring)
-        self._room = threading.Semaphore(_LARGE_AT_ONCE)
+        self._room = threading.Semaphore(LARGE_AT_ONCE)
         # The library's striped functions are wrong where opening costs no more than extending.
         self._striped = scoring.gap_open > scoring.gap_extend
         self._method = "sw_striped" if self._striped else "sw_scan"
@@ -143,7 +143,7 @@ class LocalPaths:
             return (0, 0, 0), np.empty(0, np.uint32)
         of_pair = query, target, self._costs, matrices.matrix()
         with (
-            self._room if m * n > _LARGE_TABLE else nullcontext(),
+            self._room if m * n > LARGE_TABLE else nullcontext(),
             table("sw_table_scan_32", *of_pair) as (score, cells),
         ):
             if not score:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -11,11 +13,13 @@ import numpy.typing as npt
 
 from glsw.batch import Batch
 from glsw.engines import parasail_calls
-from glsw.engines.cpu_letters import Lettering, text_of
-from glsw.engines.cpu_local import LARGEST_16, LocalPaths
-from glsw.engines.cpu_tables import Walked
+from glsw.engines.cpu_letters import Codes, Lettering, Matrices, text_of
+from glsw.engines.cpu_local import LARGE_AT_ONCE, LARGE_TABLE, LARGEST_16, LocalPaths
+from glsw.engines.cpu_tables import Borders, Walked, path_to
+from glsw.engines.reference import best_cell
 from glsw.paths import BestCells, Ends, Paths, Runs
 from glsw.rows import best_end
+from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
 from glsw.traceback import trace
@@ -36,14 +40,15 @@ if TYPE_CHECKING:
 
 
 class SinglePairs:
-    """Scores in all modes and local alignments of pairs, by SIMD instructions along the query.
+    """Scores and alignments of pairs in all modes, by SIMD instructions along the query.
 
     The library is parasail (Daily 2016, "Parasail: SIMD C library for global, semi-global, and
     local pairwise sequence alignments", BMC Bioinformatics 17). Local scores are those of its
     striped functions, in 16 bits if none can leave these, else in 32. Others are those of its
     prefix scans in 32 bits: those in 8 and 16 bits do not see when gap costs leave the type, and
     striped functions are wrong now and then where opening a gap costs no more than extending it.
-    Alignments, also with masks, are those of `glsw.engines.cpu_local`.
+    Local alignments, also with masks, are those of `glsw.engines.cpu_local`. Others come from the
+    whole table of H, in linear time.
 
     Parameters
     ----------
@@ -56,6 +61,7 @@ class SinglePairs:
         striped = scoring.local and scoring.gap_open > scoring.gap_extend
         self._function = "sw_striped_32" if striped else function_of(scoring)
         self._longest_16 = longest_in_16_bits(scoring)
+        self._room = threading.Semaphore(LARGE_AT_ONCE)
 
     @property
     def version(self) -> str:
@@ -63,9 +69,12 @@ class SinglePairs:
         return parasail_calls.version()
 
     @cached_property
+    def _plain(self) -> Matrices:
+        return Lettering(self._scoring).plain
+
+    @cached_property
     def _matrices(self) -> tuple[parasail_calls.Matrix, parasail_calls.Matrix]:
-        plain = Lettering(self._scoring).plain
-        return plain.matrix(16), plain.matrix()
+        return self._plain.matrix(16), self._plain.matrix()
 
     @cached_property
     def _local(self) -> LocalPaths:
@@ -84,7 +93,9 @@ class SinglePairs:
 
             def best(some: _Pairs) -> tuple[_Pairs, BestCells]:
                 cells = np.array([self._path(batch, p)[0] for p in some.tolist()], np.int64)
-                return some, BestCells.of(*cells.reshape(-1, 3).T)
+                score, i, j = cells.reshape(-1, 3).T
+                score = score + self._scoring.score_offset(*batch.lengths[some].T)
+                return some, BestCells.of(score, i, j)
 
             return self._begin(best, pool, batch, pairs, threads)
         texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
@@ -143,21 +154,40 @@ class SinglePairs:
         jobs = 8 * threads if threads > 1 else 1
         size = min(max(int(cells[-1]) // jobs, _SMALLEST), _LARGEST)
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
-        if self._scoring.local:
-            _ = self._local  # before there are threads
+        _ = self._local if self._scoring.local else self._matrices  # before there are threads
         return [pool.submit(do, some) for some in np.split(pairs, bounds)]
 
     def _path(self, batch: Batch, p: int) -> Walked:
         """Return the best alignment of a pair; by rows of NumPy if it or its mask is too large."""
         (query, target), mask = batch.pair(p), batch.mask(p)
-        if len(query) * len(target) <= MAX_PASSES:
+        cells, ends = len(query) * len(target), self._scoring.end_gaps
+        if ends and cells <= MAX_TABLE:
+            return self._from_end_to_end(query, target, ends)
+        if not ends and cells <= MAX_PASSES:
             found = self._local.best(query, target, mask, most=MAX_TABLE)
             if found is not None:
                 return found
-        score, i, j = best_end(query, target, self._scoring, mask)
+        score, i, j = (best_cell if ends else best_end)(query, target, self._scoring, mask)
         path, _ = trace(query, target, self._scoring, i, j, mask=mask)
         runs = Runs.of_coordinates([path])
         return (score, i, j), (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
+
+    def _from_end_to_end(self, query: Codes, target: Codes, ends: EndGaps) -> Walked:
+        """Return the best alignment of a pair, all of it but gaps at both ends."""
+        borders = Borders.of(ends, len(query), len(target))
+        if not len(query) or not len(target):
+            nothing = np.empty((len(query), len(target)), np.int32)
+            return borders.end(nothing, ends), np.empty(0, np.uint32)
+        pair = text_of(query), text_of(target)
+        name = self._function.replace("_scan_", "_table_scan_")
+        with (
+            self._room if len(query) * len(target) > LARGE_TABLE else nullcontext(),
+            parasail_calls.table(name, *pair, self._costs, self._plain.matrix()) as (_, table),
+        ):
+            score, *end = borders.end(table, ends)
+            listed, costs = self._plain.listed, self._scoring.deletion
+            runs = path_to(table, (end[0], end[1]), pair, listed, costs, borders)
+            return (score, end[0], end[1]), runs
 
 
 def longest_in_16_bits(scoring: Scoring) -> int:

@@ -1,4 +1,4 @@
-"""The best alignment of a pair from the table of H, for engine ``cpu``.
+"""The best alignment of a pair from the table of H, in all modes, for engine ``cpu``.
 
 H alone says all: F of a cell is the best of the cells above it minus the cost of the gap between,
 and the gap that `glsw.traceback` walks is the shortest of those that give H.
@@ -8,18 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.paths import DIAGONAL, LEFT, UP
-from glsw.scoring.gaps import GapCost
+from glsw.scoring.gaps import EndGaps, GapCost
 
 Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
 """Score, i and j of the best cell, and the runs of the path to it, see `glsw.paths.Paths`."""
 
 _Table: TypeAlias = npt.NDArray[np.int32]
+
+
+class Borders(NamedTuple):
+    """H in row 0 and in column 0 of a global or semi-global table.
+
+    Parameters
+    ----------
+    above, left : ndarray of int64, shapes (n + 1,), (m + 1,)
+    """
+
+    above: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ends: EndGaps, m: int, n: int) -> Borders:
+        """Return the borders of a table of m rows and n columns."""
+        return cls(ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1)))
+
+    def end(self, table: _Table, ends: EndGaps) -> tuple[int, int, int]:
+        """Return the score and the end of the best alignment, see `Engine.ends`.
+
+        >>> borders = Borders.of(EndGaps(), 1, 2)
+        >>> borders.end(np.array([[2, -1]], np.int32), EndGaps())
+        (2, 1, 1)
+        """
+        m, n = table.shape
+        last_row = np.append(self.left[m], table[-1]) if m else self.above
+        last_column = np.append(self.above[n], table[:, -1]) if n else self.left
+        rows = np.append(np.full(n + 1, m), np.arange(m + 1))
+        columns = np.append(np.arange(n + 1), np.full(m + 1, n))
+        scores = np.append(last_row, last_column) + ends.behind(m - rows, n - columns)
+        best = int(scores.max())
+        at = np.flatnonzero(scores == best)
+        k = at[np.lexsort((rows[at], -(rows[at] + columns[at])))[0]]
+        return best, int(rows[k]), int(columns[k])
 
 
 def best_cell(table: _Table, score: int) -> tuple[int, int]:
@@ -42,21 +77,24 @@ def path_to(
     pair: tuple[bytes, bytes],
     scores: Sequence[Sequence[int]],
     costs: GapCost,
+    borders: Borders | None = None,
 ) -> npt.NDArray[np.uint32]:
-    """Return the runs of the best local alignment that ends at a cell, see `glsw.traceback`.
+    """Return the runs of the best alignment that ends at a cell, see `glsw.traceback`.
 
     Parameters
     ----------
     table : ndarray of int32, shape (m, n), C order
         H(i, j) of i, j from 1.
     end : (int, int)
-        i and j; H is positive there.
+        i and j; of local alignments H is positive there.
     pair : tuple of bytes
         The codes of the query, m, and of the target, n.
     scores : sequence of sequence of int
         Of each code of a query with each code of a target.
     costs : GapCost
         Of gaps in both sequences; not free.
+    borders : Borders, optional
+        Of an alignment from end to end; its path begins in row 0 or column 0.
 
     Examples
     --------
@@ -66,32 +104,49 @@ def path_to(
     array([11], dtype=uint32)
     """
     i, j = end
-    score = int(table[i - 1, j - 1])
-    flat, n, value = table.reshape(-1), table.shape[1], score
     runs: list[int] = []
-    while True:
+    if not i or not j:
+        return np.array(runs, np.uint32)
+    score = value = int(table[i - 1, j - 1])
+    flat, n = table.reshape(-1), table.shape[1]
+    while i and j and (value or borders):
         last, step = (i - 1) * n + j - 1, 0
-        above = flat[last - n - 1 :: -n - 1][: min(i, j) - 1] if min(i, j) > 1 else flat[:0]
+        before = flat[last - n - 1 :: -n - 1][: min(i, j) - 1] if min(i, j) > 1 else flat[:0]
+        corner = _border(borders, max(0, i - j), max(0, j - i))
         letters = zip(reversed(pair[0][:i]), reversed(pair[1][:j]), strict=False)
-        for (row, column), before in zip(letters, chain(above.data, (0,)), strict=False):
-            if before + scores[row][column] != value:
+        for (row, column), h in zip(letters, chain(before.data, (corner,)), strict=False):
+            if h + scores[row][column] != value:
                 break
-            value, step = before, step + 1
-            if not value:
+            value, step = h, step + 1
+            if not (value or borders):
                 break
         runs += [step << 2 | DIAGONAL] if step else []
-        if not value:
-            return np.array(runs, np.uint32)
         i, j = i - step, j - step
-        most = _longest_gap(score - value, costs)
-        if step := _gap(table[max(0, i - 1 - most) : i - 1, j - 1], value, costs):
+        if not (i and j and (value or borders)):
+            break
+        most = 2**62 if borders else _longest_gap(score - value, costs)
+        above = table[max(0, i - 1 - most) : i - 1, j - 1]
+        if borders:
+            above = np.append(_border(borders, 0, j), above)
+        if step := _gap(above, value, costs):
             runs.append(step << 2 | UP)
             i -= step
         else:
-            step = _gap(table[i - 1, max(0, j - 1 - most) : j - 1], value, costs)
+            left = table[i - 1, max(0, j - 1 - most) : j - 1]
+            if borders:
+                left = np.append(_border(borders, i, 0), left)
+            step = _gap(left, value, costs)
             runs.append(step << 2 | LEFT)
             j -= step
-        value = int(table[i - 1, j - 1])
+        value = int(table[i - 1, j - 1]) if i and j else _border(borders, i, j)
+    return np.array(runs, np.uint32)
+
+
+def _border(borders: Borders | None, i: int, j: int) -> int:
+    """Return H of a cell in row 0 or column 0."""
+    if borders is None:
+        return 0
+    return int(borders.left[i] if i else borders.above[j])
 
 
 def _longest_gap(room: int, costs: GapCost) -> int:

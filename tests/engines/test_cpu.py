@@ -337,6 +337,9 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
 LOCAL = [name for name, case in CASES.items() if Cpu(case.scoring).traces(case.batch)]
 
 
+FREE_ENDS = [("global", "both"), *(("semiglobal", free) for free in ("both", "query", "target"))]
+
+
 @pytest.mark.usefixtures("small_jobs")
 @with_subtests("name", LOCAL)
 def test_alignments_by_tables(name):
@@ -361,9 +364,12 @@ def test_alignments_of_random_pairs_by_tables(data):
     match, mismatch = data.draw(st.integers(1, 5)), data.draw(st.integers(-5, 0))
     extend = data.draw(st.integers(0, 4))
     costs = data.draw(st.integers(max(1, extend), 6)), extend
-    scoring = Scoring.match_mismatch(match, mismatch, *costs)
+    mode, free = data.draw(st.sampled_from([("local", "both"), *FREE_ENDS]))
+    scoring = Scoring.match_mismatch(match, mismatch, *costs).in_mode(mode, free=free)
     batch = Batch.pairwise(*zip(*pairs, strict=True))
-    judge_paths(Cpu(scoring, threads=1), cases.Case("random", scoring, batch))
+    engine = Cpu(scoring, threads=1)
+    assert engine.paths(batch) is not None
+    judge_paths(engine, cases.Case("random", scoring, batch))
 
 
 def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
@@ -415,8 +421,8 @@ def test_parts_of_large_tables_are_enough(monkeypatch):
 
 
 def test_few_large_tables_exist_at_once(monkeypatch):
-    monkeypatch.setattr(cpu_local, "_LARGE_TABLE", 300)
-    monkeypatch.setattr(cpu_local, "_LARGE_AT_ONCE", 2)
+    monkeypatch.setattr(cpu_local, "LARGE_TABLE", 300)
+    monkeypatch.setattr(cpu_local, "LARGE_AT_ONCE", 2)
     monkeypatch.setattr(cpu_pairs, "_SMALL_TABLE", 0)
     monkeypatch.setattr(cpu_pairs, "_SMALLEST", 500)
     case = CASES["BLOSUM62 12 1"]
@@ -445,9 +451,6 @@ def test_auto_aligns_by_tables_where_there_is_no_gpu(device):
     assert "cpu" in router.label
 
 
-FREE_ENDS = [("global", "both"), *(("semiglobal", free) for free in ("both", "query", "target"))]
-
-
 @pytest.mark.parametrize(("mode", "free"), FREE_ENDS)
 @pytest.mark.parametrize("base", [Scoring.blast(), UNEVEN, STEEP])
 def test_scores_from_end_to_end(base, mode, free, device):
@@ -459,6 +462,7 @@ def test_scores_from_end_to_end(base, mode, free, device):
     engine, router = Cpu(scoring, threads=2), Auto(scoring, device, scanner=Cpu)
     for some in (engine, router):
         assert some.scores(batch).tolist() == expected.scores(batch).tolist()
+        judge_paths(some, cases.Case("from end to end", scoring, batch))
         ends, right = some.ends(batch), expected.ends(batch)
         assert (ends.score.tolist(), ends.end.tolist()) == (
             right.score.tolist(),

@@ -103,7 +103,8 @@ def scores_of_alignment(
 def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np.int32]:
     """Return the scores of unambiguous letters at each position, shape (m, L).
 
-    Rows at least 94 % identical to one before are dropped. The others have position-based weights
+    Rows identical to the query, or at least 94 % identical to another one before, are dropped, as
+    psiblast does. The others have position-based weights
     (Henikoff and Henikoff 1994, "Position-based sequence weights", J. Mol. Biol. 243:574), which
     give observed frequencies f in each column. Pseudocounts g follow from f and the matrix, and
     (alpha f + beta g) / (alpha + beta) is the estimate Q of the frequencies; the score is ln(Q / P)
@@ -220,25 +221,32 @@ def _codes(row: str, name: str, made: Letters) -> _Int8:
 
 
 def _different(codes: _Int8) -> npt.NDArray[np.intp]:
-    """Return the numbers of the rows that are not nearly identical to one before.
+    """Return the numbers of the rows that are kept, the query, the first one, always.
+
+    As in psiblast, a row is dropped that is nowhere unlike the query, or at least 94 % identical to
+    one kept before that is not the query: of the columns that one of both reaches, but not of those
+    where one has an ambiguous letter. Gaps of both in a column are equal letters.
 
     Most pairs of rows differ too often in a few columns already; others are compared as a whole.
     """
     few = np.ascontiguousarray(codes[:, ::_COLUMNS_PER_SAMPLE])
-    known, samples = few >= 0, np.empty_like(few)
-    residues = codes >= 0
-    most = (1 - _MOST_IDENTICAL) * residues.sum(axis=1) + 1e-6  # of differences
-    kept = np.empty(len(codes), np.intp)
-    count = 0
+    known, samples = few != UNKNOWN, np.empty_like(few)
+    reached, residues = codes != OUTSIDE, codes >= 0
+    least = _MOST_IDENTICAL
+    most = (1 - least) / least * reached.sum(axis=1) + 1e-6  # of differences
+    kept = np.zeros(len(codes), np.intp)
+    count = 1
     known_of_kept = np.empty_like(known)
-    for k in range(len(codes)):
-        if k and not residues[k].any():
+    samples[0], known_of_kept[0] = few[0], known[0]
+    for k in range(1, len(codes)):
+        clear = (codes[0] != UNKNOWN) & (codes[k] != UNKNOWN)
+        if not residues[k].any() or not ((codes[0] != codes[k]) & clear & reached[k]).any():
             continue
-        differ = (samples[:count] != few[k]) & known_of_kept[:count] & known[k]
-        near = kept[:count][np.add.reduce(differ, axis=1, dtype=np.int16) <= most[k]]
-        both = residues[near] & residues[k]
-        same = ((codes[near] == codes[k]) & both).sum(axis=1)
-        if not (same >= _MOST_IDENTICAL * np.maximum(1, both.sum(axis=1))).any():
+        differ = (samples[1:count] != few[k]) & known_of_kept[1:count] & known[k]
+        near = kept[1:count][np.add.reduce(differ, axis=1, dtype=np.int16) <= most[k]]
+        compared = (reached[near] | reached[k]) & (codes[near] != UNKNOWN) & (codes[k] != UNKNOWN)
+        same = ((codes[near] == codes[k]) & compared).sum(axis=1)
+        if not (same >= least * np.maximum(1, compared.sum(axis=1))).any():
             samples[count], known_of_kept[count], kept[count] = few[k], known[k], k
             count += 1
     return kept[:count]

@@ -74,15 +74,18 @@ class Letters:
         """Return scores of all letters, shape (m, A), given those of the unambiguous, (m, L).
 
         A letter that stands for several has the mean of their scores, by their frequencies. X, N
-        and * score with a position as the matrix has it for the position's letter in ``letters``.
+        and * score with a position as the matrix has it for the position's letter in ``letters``;
+        so do all where the unambiguous ones do.
         """
         alphabet = self.scoring.alphabet
         rows = self.scoring.matrix[alphabet.encode(letters, unknown=alphabet.wildcard)].copy()
+        other = (rows[:, self.codes] != scores).any(axis=1)
         rows[:, self.codes] = scores
         for letter, of_several in several(alphabet).items():
             some = np.isin(self.codes, [alphabet.letters.index(each) for each in of_several])
             weights = self.frequencies[some] / self.frequencies[some].sum()
-            rows[:, alphabet.letters.index(letter)] = np.rint(scores[:, some] @ weights)
+            means = np.rint(scores[:, some] @ weights)[other]
+            rows[other, alphabet.letters.index(letter)] = means
         return rows
 
 

@@ -17,7 +17,8 @@ import glsw
 from glsw import Aligner, Profile, Record, Scoring
 from glsw.cli import main
 from glsw.engines import ENGINES
-from glsw.profiles.alignment import _weights
+from glsw.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
+from glsw.profiles.letters import Letters
 from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.statistics.ungapped_constants import background, lambda_of
@@ -446,6 +447,91 @@ def test_text_is_read_back_the_same(tmp_path) -> None:
         assert again.scoring.alphabet == profile.scoring.alphabet
         assert np.array_equal(again.scores, profile.scores)
         assert (again.id, again.description) == (profile.id, profile.description)
+
+
+def near_rows(seed: int, *, ambiguous: bool = True) -> list[str]:
+    """Return a query, two relatives, and two rows that are about 94 % like another one."""
+    random, length = np.random.default_rng(seed), 50
+    query = some(seed, length)
+
+    def changed(letters: str, count: int) -> str:
+        row = list(letters)
+        for k in random.choice(length, count, replace=False).tolist():
+            row[k] = some(int(random.integers(2**31)), 1) if row[k] != "-" else "-"
+        return "".join(row)
+
+    def cut(letters: str) -> str:
+        before, gap, behind = (int(each) for each in random.integers(0, 6, 3))
+        row = "-" * before + letters[before:20] + "-" * gap + letters[20 + gap :]
+        row = row[: length - behind] + "-" * behind
+        return row[:30] + "X" + row[31:] if ambiguous and random.random() < 0.4 else row
+
+    one, two = cut(changed(query, 20)), changed(query, 25)
+    three = changed(one, int(random.integers(0, 6)))
+    three = three[:33] + "-" + three[34:] if random.random() < 0.3 else three
+    four = cut(changed(query, int(random.integers(0, 3))))
+    return [query, two, one, three, four]
+
+
+def kept_by_the_rule(codes: np.ndarray) -> list[int]:
+    """Return the rows that psiblast keeps, by a loop over all pairs."""
+    kept = [0]
+    for k in range(1, len(codes)):
+        clear = (codes[0] != UNKNOWN) & (codes[k] != UNKNOWN)
+        if (codes[0] == codes[k])[clear & (codes[k] != OUTSIDE)].all():
+            continue
+        for other in kept[1:]:
+            some = (codes[[other, k]] != OUTSIDE).any(axis=0)
+            some &= (codes[[other, k]] != UNKNOWN).all(axis=0)
+            if (codes[other] == codes[k])[some].mean() >= 0.94:
+                break
+        else:
+            kept.append(k)
+    return kept
+
+
+def test_rows_near_the_query_are_kept() -> None:
+    """As in psiblast: of those near another row, and of the query's equals, none is."""
+    made = Letters(BLOSUM62)
+    dropped = set()
+    for seed in range(60):
+        rows = near_rows(seed)
+        codes = np.stack([_codes(row, "row", made) for row in rows])
+        kept = _different(codes).tolist()
+        assert kept == kept_by_the_rule(codes), seed
+        dropped |= {(k, k in kept) for k in range(5)}
+    assert dropped == {(0, True), (1, True), (2, True), *((k, b) for k in (3, 4) for b in (0, 1))}
+    query = some(1, 50)
+    near = query[:25] + "WW" + query[27:]
+    one, other = Profile.from_alignment([query, near]), Profile.from_sequence(query)
+    assert not np.array_equal(one.scores, other.scores)
+
+
+@needs["psiblast"]
+def test_rows_are_those_that_psiblast_keeps(tmp_path) -> None:
+    """A row that is dropped changes no score."""
+    (tmp_path / "target").write_text(f">t\n{some(7, 50)}\n")
+
+    def scores(rows: list[str]) -> str:
+        fasta = "".join(f">r{k}\n{row}\n" for k, row in enumerate(rows))
+        (tmp_path / "rows").write_text(fasta)
+        words = "psiblast -in_msa rows -subject target -out_ascii_pssm pssm -comp_based_stats 0"
+        subprocess.run(words.split(), cwd=tmp_path, capture_output=True, check=True)
+        return (tmp_path / "pssm").read_text()
+
+    made = Letters(BLOSUM62)
+    for seed in range(6):
+        rows = near_rows(seed)
+        kept = _different(np.stack([_codes(row, "row", made) for row in rows])).tolist()
+        for last in (3, 4):
+            same = scores(rows[:last]) == scores([*rows[:last], rows[last]])
+            assert same == (last not in kept), (seed, last)
+
+
+def test_an_alignment_of_one_row_is_its_sequence() -> None:
+    every = "".join(letter for letter in PROTEIN.letters if letter != "*")
+    one, other = Profile.from_alignment([every]), Profile.from_sequence(every)
+    assert np.array_equal(one.scores, other.scores)
 
 
 def test_ascii_pssm_of_psiblast() -> None:

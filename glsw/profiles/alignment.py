@@ -100,7 +100,9 @@ def scores_of_alignment(
     return made.complete(position_scores(codes[:, kept], made, own), own), own, costs
 
 
-def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np.int32]:
+def position_scores(
+    codes: _Int8, made: Letters, letters: str, *, of_members: bool = False
+) -> npt.NDArray[np.int32]:
     """Return the scores of unambiguous letters at each position, shape (m, L).
 
     Rows identical to the query, or at least 94 % identical to another one before, are dropped, as
@@ -124,6 +126,9 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
     made : Letters
     letters : str
         Those of the query, whose scores are taken where a column has no unambiguous letter.
+    of_members : bool
+        Whether a row that does not reach a column counts there as one with the query's letter: what
+        few of many members have is no property of the family, they may be aligned too far.
     """
     scoring = made.scoring
     kept = codes[_different(codes)]
@@ -140,6 +145,9 @@ def position_scores(codes: _Int8, made: Letters, letters: str) -> npt.NDArray[np
         total = weights[known].sum()
         if total > 0:
             observed = np.bincount(some[known], weights[known], len(made.codes)) / total
+            if of_members and known[0]:
+                observed *= reach.mean()
+                observed[some[0]] += 1 - reach.mean()
             expected = observed @ likely  # g / P
             beta = _pseudocounts(observed, alpha, made)
             ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)

@@ -28,7 +28,9 @@ class Members:
     the profile has that in it. Therefore a later alignment of a member counts as far as it is
     within the part of the sequence that was aligned when it became one, as in PSI-Search (Li et al.
     2012, "PSI-Search: iterative HOE-reduced profile SSEARCH searching", Bioinformatics 28:1650;
-    Gonzalez and Pearson 2010, "Homologous over-extension", Nucleic Acids Research 38:2177).
+    Gonzalez and Pearson 2010, "Homologous over-extension", Nucleic Acids Research 38:2177). And the
+    fewer members reach a column, the more its scores are those of the query's letter: see
+    `glsw.profiles.alignment.position_scores`.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ class Members:
             insertions.append(inserted & (row != OUTSIDE))
         if len(rows) == 1:
             return None
-        scores = position_scores(np.stack(rows), self._made, letters)
+        scores = position_scores(np.stack(rows), self._made, letters, of_members=True)
         query = self._query
         complete = self._made.complete(scores, letters)
         made = Profile(complete, letters, query.scoring, query.id, query.description)

@@ -15,6 +15,7 @@ from glsw.cli import main
 from glsw.iteration import Round
 from glsw.profiles.members import Members
 from glsw.sequences.alphabet import PROTEIN
+from glsw.statistics.ungapped_constants import background
 
 QUERY = Record("q", "made up", some(1, 120))
 
@@ -103,6 +104,61 @@ def test_only_what_was_first_aligned_counts() -> None:
     assert whole is not None
     assert whole.to_text() != again.to_text()
     assert members.profile([(7, np.array([[60, 70], [0, 10]]), target)]) is None
+
+
+CODES, FREQUENCIES = background(PROTEIN)
+LETTERS = np.array(list(PROTEIN.decode(CODES)))
+JOINT = FREQUENCIES * np.exp(0.3176 * glsw.Scoring.blast().matrix[np.ix_(CODES, CODES)])
+EXCHANGES = JOINT / JOINT.sum(axis=1, keepdims=True)
+
+
+def with_a_foreign_domain(seed: int) -> tuple[Record, list[Record]]:
+    """Return a domain with an unrelated tail, and proteins of three kinds.
+
+    Members, m0 and so on, have a relative of the domain, and behind it a domain that the query
+    lacks; f0 and so on have this foreign domain only, the others are random.
+    """
+    random = np.random.default_rng([seed, 2026])
+
+    def drawn(length: int) -> np.ndarray:
+        return random.choice(20, length, p=FREQUENCIES)
+
+    def relative(kinds: np.ndarray, share: float) -> np.ndarray:
+        made: list[int] = []
+        for kind in kinds.tolist():
+            chance = random.random()
+            if chance < 0.005:
+                continue
+            if chance < 0.01:
+                made += drawn(int(random.integers(1, 4))).tolist()
+            changed = random.random() < share
+            made.append(int(random.choice(20, p=EXCHANGES[kind])) if changed else kind)
+        return np.array(made)
+
+    domain, tail, foreign = drawn(100), drawn(60), drawn(150)
+    query, found = np.concatenate([domain, tail]), []
+    for k in range(30):
+        own = relative(domain, random.uniform(0.5, 1.0))
+        found.append((f"m{k}", np.concatenate([own, relative(foreign, 0.5)])))
+    for k in range(6):
+        ends = [drawn(int(random.integers(0, 40))) for _ in range(2)]
+        found.append((f"f{k}", np.concatenate([ends[0], relative(foreign, 0.5), ends[1]])))
+    found += [(f"r{k}", drawn(int(random.integers(100, 300)))) for k in range(40)]
+    records = [Record(name, "", "".join(LETTERS[kinds])) for name, kinds in found]
+    return Record("q", "", "".join(LETTERS[query])), records
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_a_domain_that_the_query_lacks_does_not_get_into_the_profile(sums: bool) -> None:
+    """Of 12 families 5 had such hits when any column counted that some member reaches."""
+    kinds: dict[str, int] = dict.fromkeys("mfr", 0)
+    for seed in (0, 2, 4, 6) if sums else range(12):
+        query, database = with_a_foreign_domain(seed)
+        last = glsw.iterate(query, database, iterations=5, top=None, sums=sums)[-1]
+        for hit in last.result:
+            kinds[hit.target.id[0]] += hit.evalue is not None and hit.evalue <= 1e-3
+    assert kinds["m"] >= (0.97 * 30 * (4 if sums else 12))
+    assert kinds["f"] == kinds["r"] == 0
 
 
 def test_masked_residues_of_targets_are_no_letters_of_profiles() -> None:

@@ -15,7 +15,7 @@ from glsw.engines.tiles import ALWAYS, NEVER
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import least_score
 from glsw.sequences.encoded import Sequences
-from glsw.statistics import Statistics, Unavailable, for_search
+from glsw.statistics import Statistics, for_search
 
 Distance = Literal["score", "self", "identity", "evalue"]
 DISTANCES: tuple[Distance, ...] = ("score", "self", "identity", "evalue")
@@ -202,9 +202,11 @@ def rule_of(
     if not scoring.local:
         raise ValueError("E-values exist for local alignments only")
     longest = int(queries.lengths.max(initial=1))
-    statistics = for_search(scoring, longest, len(others), len(others.residues))
-    if isinstance(statistics, Unavailable):
-        raise ValueError(f"no E-values: {statistics.reason}")
+    size = longest, len(others), len(others.residues)
+    try:  # a fit would need all scores before the first one is chosen
+        statistics = for_search(scoring, *size, method="karlin-altschul")
+    except ValueError as error:
+        raise ValueError(f"no E-values: {error}") from None
     symmetric = targets is None and scoring.symmetric
     lengths = queries.lengths, others.lengths
     return ByEvalue(*given, statistics=statistics, lengths=lengths, symmetric=symmetric)

@@ -15,6 +15,7 @@ from glsw.profiles.gaps import Gaps, check_gaps
 from glsw.profiles.members import Members
 from glsw.profiles.profile import Profile
 from glsw.results import Hits, SearchResult
+from glsw.results.hits import joined
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
@@ -193,6 +194,18 @@ def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str,
         raise ValueError("an iterated search needs E-values, which local alignments have")
     if options.get("statistics") == "none":
         raise ValueError("an iterated search needs E-values: statistics are 'none'")
+
+
+def with_work_of(result: SearchResult, before: SearchResult) -> SearchResult:
+    """Return the result of a round with the cells, seconds and engines of the rounds before too."""
+    return replace(
+        result,
+        cells=before.cells + result.cells,
+        seconds=before.seconds + result.seconds,
+        engine=joined([before.engine, result.engine]),
+        device=joined([before.device, result.device]),
+        memory=max(before.memory, result.memory),
+    )
 
 
 def _profile(aligner: Aligner, query: Record) -> Profile:

@@ -209,7 +209,15 @@ def test_nothing():
         ({"distance": "evalue", "cutoff": 0}, "cutoff 0: more than 0 expected for distance 'eva"),
         ({"distance": "identity"}, "cutoff 5: a fraction from 0 to 1 expected"),
         ({"distance": "evalue", "mode": "global"}, "E-values exist for local alignments only"),
-        ({"distance": "evalue", "scoring": Scoring.named("PAM30", 9, 9)}, "no E-values: "),
+        (
+            {"distance": "evalue", "scoring": Scoring.named("PAM30", 9, 9)},
+            "^no E-values: no Karlin-Altschul constants are published for PAM30 with gapopen 0 "
+            "and gapextend 9; there are 15/3, .*, 8/1$",
+        ),
+        (
+            {"distance": "evalue", "scoring": Scoring.from_array(np.ones((3, 3)), "WHE", 2, 1)},
+            "^no E-values: no local statistics exist: the expected score of two random residues",
+        ),
     ],
 )
 def test_what_is_refused(options, message):

@@ -18,6 +18,7 @@ from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.results import SearchResult
+from glsw.results.hits import joined
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
@@ -110,7 +111,8 @@ def write(
     rest = iter(results)
     first = list(islice(rest, 1))
     write_one = form.begin(done) if isinstance(form, Format) else form.write
-    cells, seconds, ran, written = 0, 0.0, "", done
+    cells, seconds, memory, written = 0, 0.0, 0, done
+    engines, devices = dict[str, None](), dict[str, None]()
     unlisted = Unlisted()
     with to:
         to.stream.write(header)
@@ -130,12 +132,14 @@ def write(
                     unlisted.add(result)
                 cells += result.cells
                 seconds += result.seconds
-                memory = f", {size:.1f} MiB" if (size := result.memory / 2**20) >= 0.05 else ""
-                ran = f", engine {result.engine} on {result.device}{memory}"
+                memory = max(memory, result.memory)
+                engines[result.engine] = devices[result.device] = None
         if isinstance(form, Format) and form.footer:
             to.stream.write(form.footer(written))
     bar.close()
     rate = cells / seconds if seconds else 0
+    ran = f", engine {joined(engines)} on {joined(devices)}" if engines else ""
+    ran += f", {memory / 2**20:.1f} MiB" if memory / 2**20 >= 0.05 else ""
     resumed = f"; {done} results were there" if done else ""
     if said := str(unlisted):
         say(said)

@@ -99,9 +99,10 @@ def iterated(
 ) -> Iterator[SearchResult]:
     """Yield the result of the last round of each query, and write the profiles of all rounds.
 
-    The total of the bar has all rounds of a query until its last one is done.
+    Its cells, seconds and engines are those of all rounds. The total of the bar has all rounds of a
+    query until its last one is done.
     """
-    from glsw.iteration import rounds
+    from glsw.iteration import rounds, with_work_of
 
     queries, database = given.queries, aligner.database(given.targets)
     gaps = _gaps(arguments)
@@ -111,6 +112,7 @@ def iterated(
         folder.mkdir(parents=True, exist_ok=True)
     for k, query in enumerate(queries[arguments.skip :], start=arguments.skip + 1):
         last: Round | None = None
+        result: SearchResult | None = None
         counts = []
         try:
             for last in rounds(
@@ -119,6 +121,7 @@ def iterated(
                 sums=arguments.sums,
                 **options,
             ):
+                result = with_work_of(last.result, result) if result else last.result
                 counts.append(str(len(last.members)))
                 if folder:
                     named = re.sub(r"[^\w.-]", "_", query.id)[:100]
@@ -131,10 +134,11 @@ def iterated(
             yield _without_hits(aligner, query, database)
             continue
         assert last is not None
-        bar.expect(last.number * last.result.cells - given.cells[k - 1])
+        assert result is not None
+        bar.expect(result.cells - given.cells[k - 1])
         end = "nothing new" if last.converged else "the last round allowed"
         say(f"query {query.id}: members by round: {', '.join(counts)}; {end}")
-        yield last.result
+        yield result
 
 
 def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:

@@ -17,6 +17,7 @@ from typing import Any
 from glsw.device.info import DeviceInfo
 from glsw.output.result_file import ResultFile
 from glsw.results import SearchResult
+from glsw.results.hits import joined
 from glsw.sequences.records import Record
 
 SCHEMA = Path(__file__).with_name("summary_schema.json")
@@ -74,7 +75,7 @@ class RunSummary:
         self._members, self._resumed = members, resumed
         self._rows = self._hits = self._alignments = self._cells = self._memory = 0
         self._seconds = 0.0
-        self._engine = ""
+        self._engines: dict[str, None] = {}
         self._ran_on: dict[str, None] = {}
         self.devices: Sequence[DeviceInfo] = ()
 
@@ -125,7 +126,7 @@ class RunSummary:
 
     def ran(self, engine: str, device: str, memory: int = 0) -> None:
         """Say which engine computed on what, and the bytes of device memory, where counted."""
-        self._engine = engine
+        self._engines[engine] = None
         self._ran_on[device] = None
         self._memory = max(self._memory, memory)
 
@@ -156,7 +157,7 @@ class RunSummary:
             "device_memory": self._memory,
         }
         return {
-            "engine": self._engine,
+            "engine": joined(self._engines),
             "ran_on": list(self._ran_on),
             "devices": [device_members(each) for each in self.devices],
             "totals": totals,

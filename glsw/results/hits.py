@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -268,6 +268,18 @@ def _named(record: EncodedRecord, title: Record) -> EncodedRecord:
         return record
     letters = record.__dict__.get("letters")  # if they need not be decoded
     return EncodedRecord(title.id, title.description, record.codes, record.alphabet, letters)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return the names of all engines or devices that computed, each once.
+
+    >>> joined(["auto: cpu", "", "auto: cpu, lanes", "auto: scan and auto: cpu"])
+    'auto: cpu, lanes and auto: scan'
+    """
+    each = dict.fromkeys(one for name in names if name for one in name.split(" and "))
+    return " and ".join(
+        one for one in each if not any(other.startswith(f"{one}, ") for other in each)
+    )
 
 
 @dataclass(frozen=True, eq=False)

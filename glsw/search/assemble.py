@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +13,7 @@ from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.results import Hits, HspTable, SearchResult
+from glsw.results.hits import joined
 from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
@@ -58,8 +59,8 @@ def _results(
             hits=Hits(bounds[first : stop + 1], table),
             cells=sum(len(one.codes) for one in query.contexts) * database.residues,
             seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
-            engine=_joined(scan.engine for scan in scans) or engine.label,
-            device=_joined(scan.device for scan in scans) or engine.where,
+            engine=joined(scan.engine for scan in scans) or engine.label,
+            device=joined(scan.device for scan in scans) or engine.where,
             sequences=len(database.given),
             residues=database.given.residues,
             memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
@@ -76,10 +77,6 @@ def _results(
             strict=True,
         )
     ]
-
-
-def _joined(names: Iterable[str]) -> str:
-    return " and ".join(dict.fromkeys(filter(None, names)))
 
 
 def _table(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from test_profiles import mutated, some
 import glsw
 from glsw import Profile, Record
 from glsw.cli import main
-from glsw.iteration import Round
+from glsw.iteration import Round, with_work_of
 from glsw.profiles.members import Members
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
@@ -213,12 +215,27 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert names == [hit.target.id for hit in expected[-1].result]
     profile = Profile.read(tmp_path / "made" / "1_q_round2.profile")
     assert profile.to_text() == expected[1].built.to_text()
-    assert main([*words, "--output", f"{tmp_path}/out", "--top", "0"]) == 0
+    summary = ["--summary", f"{tmp_path}/run.json"]
+    assert main([*words, "--output", f"{tmp_path}/out", "--top", "0", *summary]) == 0
     assert (tmp_path / "out").read_text() == printed.out
-    capsys.readouterr()
+    cells = [number * sum(len(each.letters) for each in family()) for number in (3 * 120, 40)]
+    assert f"glsw: {sum(cells)} cells in " in capsys.readouterr().err
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert [each["cells"] for each in run["queries"]] == cells
+    assert run["totals"]["cells"] == sum(cells)
     translated = "--translated", "--translated-target"
     for wrong in ("--shard 1/2", *translated, "--iterations 0", "--mode global"):
         assert main([*words, *wrong.split()]) == 2
         assert capsys.readouterr().err.splitlines()[-1].startswith("glsw: ")
     assert main([*words[:3], "--inclusion", "1"]) == 2
     assert "--inclusion is for --iterations" in capsys.readouterr().err
+
+
+def test_engines_of_all_rounds_are_named() -> None:
+    """A first round on the processor, and others on a device, as `auto` may choose."""
+    first, *_ = glsw.iterate(QUERY, family(), iterations=1)
+    results = [replace(first.result, engine=name, memory=k) for k, name in enumerate("ab", 1)]
+    both = with_work_of(results[1], results[0])
+    assert (both.engine, both.device, both.memory) == ("a and b", first.result.device, 2)
+    assert both.cells == 2 * first.result.cells
+    assert both.seconds == 2 * first.result.seconds

@@ -229,7 +229,7 @@ def test_other_files_are_refused_and_moved_ones_found(run: Run, files: Path) -> 
     (files / "db.fasta").rename(files / "moved" / "targets")
     assert run(merge).status == 2
     assert run(f"{merge} --target moved/targets").out == wanted
-    done = run(f"{merge} --target genomes.fasta")
+    done = run(f"{merge} --target proteins.fasta")
     assert done.status == 2
     assert "shards of another search: database was 300 sequences" in done.err
 

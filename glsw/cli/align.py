@@ -25,6 +25,7 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
 from glsw.output import ALIGNMENT_FORMATS
+from glsw.pair_collections import checked_most
 from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context, PreparedQuery, QueryPreparation
@@ -79,7 +80,7 @@ def _disjoint(
     strands = [alignments(each) for each in _as_given(arguments, aligner.scoring).contexts(query)]
     m, n = lengths(aligner, query, target)
     best_first = merge(*strands, key=lambda each: -each[0].score)
-    found = tables(islice(best_first, most or None), m * n, most, bar)
+    found = tables(islice(best_first, checked_most(most or None)), m * n, most, bar)
     rank, cells, start = 0, len(strands) * m * n, time.perf_counter()
 
     def result(*hits: Hit) -> SearchResult:

@@ -306,7 +306,7 @@ def least_scores(
     >>> statistics = for_search(scoring, 218, 4403, 1354446)
     >>> targets = np.array([100, 201, 350])
     >>> least_scores(statistics, 0.027, np.array([218, 50, 400, 50]), targets, scoring)
-    Floors(lengths=array([ 50, 218, 400]), scores=array([62, 68, 71]))
+    Floors(lengths=array([ 50, 218, 400]), scores=array([59, 68, 70]))
     """
     lengths = distinct(queries[queries > 0])
     if statistics.grows_with_query:

@@ -51,7 +51,11 @@ def written(name: str, result: SearchResult) -> str:
 def test_all_tags_are_described(name: str, tags: dict[str, str]) -> None:
     found = set()
     for result in results():
-        for line in written(name, result).splitlines():
+        stream = io.StringIO()
+        glsw.write(result, stream, r"sam @RG\tID:a" if name == "sam" else name)
+        for line in stream.getvalue().splitlines():
+            if line[0] == "@":
+                continue
             fields = line.split("\t")[11 if name == "sam" else len(paf.COLUMNS) :]
             found |= {field[:4] for field in fields}
     assert found == {*tags}

@@ -306,11 +306,11 @@ def test_align_searches_both_strands(
     for strand in ("both", "plus", "minus"):
         found = ALIGNER.search(query, [target], max_hsps=6, strand=strand, evalue=None)
         expected = [
-            (f"{hsp.score}", "+-"[hsp.context.strand < 0], *map(str, hsp.query_place))
-            for hsp in places(found)
+            (row["score"], row["strand"], row["query_start"], row["query_end"])
+            for row in found.rows()
         ]
         several = list(aligned("--max-alignments", "6", "--strand", strand))
-        assert [each[:4] for each in several] == expected
+        assert [each[:4] for each in several] == [tuple(map(str, each)) for each in expected]
         assert [each[4] for each in several] == [hsp.alignment.cigar for hsp in places(found)]
         assert list(aligned("--strand", strand)) == several[:1]
     assert next(aligned())[1] == "-"

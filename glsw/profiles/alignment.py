@@ -26,6 +26,7 @@ _LEAST_ENTROPY = 0.03  # below it, pseudocounts alone would be left
 _STEPS, _MOST_FACTOR = 30, 2.0
 _LEAST_OCCUPANCY = 0.5
 _COLUMNS_PER_SAMPLE = 5
+_ROWS_TO_ENOUGH = 80  # of the members of a profile, see `position_scores`
 
 _Int8 = npt.NDArray[np.int8]
 _Float = npt.NDArray[np.float64]
@@ -127,8 +128,10 @@ def position_scores(
     letters : str
         Those of the query, whose scores are taken where a column has no unambiguous letter.
     of_members : bool
-        Whether a row that does not reach a column counts there as one with the query's letter: what
-        few of many members have is no property of the family, they may be aligned too far.
+        Whether the query's letter counts more in a column that few of the N rows reach. Enough are
+        a part e = 1/2 + N / 80 of them, from 40 on all; if a part r < e reaches it, the query's
+        letter has 1 - r / e of the observed frequencies. What few of many members have is no
+        property of the family: they may be aligned too far.
     """
     scoring = made.scoring
     kept = codes[_different(codes)]
@@ -139,15 +142,17 @@ def position_scores(
         return plain
     likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
     units = plain.astype(np.float64)
+    enough = min(1.0, 0.5 + len(kept) / _ROWS_TO_ENOUGH)
     for column, (reach, weights, alpha) in enumerate(_blocks(kept, made)):
         some = kept[reach, column]
         known = some >= 0
         total = weights[known].sum()
         if total > 0:
             observed = np.bincount(some[known], weights[known], len(made.codes)) / total
-            if of_members and known[0]:
-                observed *= reach.mean()
-                observed[some[0]] += 1 - reach.mean()
+            reached = float(reach.mean()) / enough
+            if of_members and known[0] and reached < 1:
+                observed *= reached
+                observed[some[0]] += 1 - reached
             expected = observed @ likely  # g / P
             beta = _pseudocounts(observed, alpha, made)
             ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)

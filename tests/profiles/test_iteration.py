@@ -152,14 +152,14 @@ def with_a_foreign_domain(seed: int) -> tuple[Record, list[Record]]:
 
 @pytest.mark.parametrize("sums", [False, True])
 def test_a_domain_that_the_query_lacks_does_not_get_into_the_profile(sums: bool) -> None:
-    """Of 12 families 5 had such hits when any column counted that some member reaches."""
+    """Of 72 proteins with it 14 had small E-values when few members decided, with sums 22."""
     kinds: dict[str, int] = dict.fromkeys("mfr", 0)
     for seed in (0, 2, 4, 6) if sums else range(12):
         query, database = with_a_foreign_domain(seed)
         last = glsw.iterate(query, database, iterations=5, top=None, sums=sums)[-1]
         for hit in last.result:
             kinds[hit.target.id[0]] += hit.evalue is not None and hit.evalue <= 1e-3
-    assert kinds["m"] >= (0.97 * 30 * (4 if sums else 12))
+    assert kinds["m"] >= 0.97 * 30 * (4 if sums else 12)
     assert kinds["f"] == kinds["r"] == 0
 
 

@@ -354,7 +354,7 @@ def test_command_line_is_the_library(run: Run, files: Path) -> None:
     assert [(row[0], row[3], row[4]) for row in rows] == [
         (result.query.id, hit.target.id, str(hit.score)) for result in expected for hit in result
     ]
-    assert [rows[0][k] for k in (3, 7, 15)] == ["t200", "75.61", "40"]
+    assert [rows[0][k] for k in (3, 7, 15)] == ["t200", "0.7561", "40"]
     by_parts = run(
         f"search q.fasta t.glsw {TRACKS} --weight 1.4 --format tsv --evalue 10 --memory 1M"
     )

@@ -70,7 +70,7 @@ def test_origin_is_above_all_costs():
             r"right_insertion costs 6 and 2: not more than inside expected \(5, 2\)",
         ),
         (EndGaps(right_deletion=GapCost(5, 3)), "right_deletion costs 5 and 3"),
-        (EndGaps(left_deletion=GapCost(-1, 0)), "left_deletion must cost between 0 and 1000000, got -1"),
+        (EndGaps(left_deletion=GapCost(-1, 0)), "between 0 and 1000000, got -1"),
         (EndGaps(left_insertion=GapCost(0, 10**6 + 1)), "left_insertion must cost between 0"),
     ],
 )

@@ -39,7 +39,8 @@ _PAIR_OPTIONS = {
 }  # fmt: skip
 _SEARCH_OPTIONS = _PAIR_OPTIONS | {
     "--top": "3", "--evalue": "10", "--max-hsps": "2", "--min-score": "5", "--translated": None,
-    "--statistics": "fit", "--query-mask": "lower", "--resume": None,
+    "--statistics": "fit", "--query-mask": "lower", "--resume": None, "--translated-target": None,
+    "--target-strand": "minus", "--alignments": "3", "--threads": "1", "--read-group": "@RG\\tID:a",
 }  # fmt: skip
 _OPTIONS = {
     "search": _SEARCH_OPTIONS,

@@ -98,7 +98,8 @@ class Ranking(NamedTuple):
         if len(targets) > _BLOCK_SIZE:
             rankings = (self._replace(min_score=score) for score in least.tolist())
             return [each.best(row, targets) for each, row in zip(rankings, scores, strict=True)]
-        hits = np.sort(hits_of(scores, targets), axis=1)
+        # in global alignments scores are below 0 too, for which there is no number of a hit
+        hits = np.sort(hits_of(np.maximum(scores, 0), targets), axis=1)
         counts = (scores >= least[:, np.newaxis]).sum(axis=1).tolist()
         return [row[:count][: self.top] for row, count in zip(hits, counts, strict=True)]
 

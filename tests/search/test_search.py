@@ -118,6 +118,14 @@ def test_the_best_of_each_query(top: int | None, count: int) -> None:
         ]
 
 
+@pytest.mark.parametrize("count", [4, 70])
+def test_global_scores_below_zero_are_no_hits(count: int) -> None:
+    targets = ["KKKKKKKKKK", "MKVLAAGIWQHEAGAWGHEW", *["W" * 20] * (count - 2)]
+    with Aligner(mode="global", engine="reference") as aligner:
+        (found,) = aligner.search(["MKVLAAGIWQHEAGAWGHEE"], targets)
+    assert [(hit.rank, hit.target.id, hit.score) for hit in found] == [(1, "target 2", 106)]
+
+
 @pytest.mark.parametrize("scoring", [Scoring.blast(), Scoring.nucleotide()])
 @given(
     st.lists(st.integers(1, 5000), min_size=1, max_size=12),

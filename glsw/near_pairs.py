@@ -314,9 +314,13 @@ def listed(matrix: csr_array, *, ascending: bool, both: bool, own: bool) -> csr_
     columns, values = matrix.indices.astype(np.int64), matrix.data
     kept = np.ones(len(rows), bool) if own else rows != columns
     if not both:
-        pair = np.stack([np.minimum(rows, columns), np.maximum(rows, columns)])
-        order = np.lexsort((rows, values if ascending else -values, *pair))
-        same = (np.diff(pair[:, order], axis=1) == 0).all(axis=0)
-        kept[order[1:][same]] = False
+        pair = np.minimum(rows, columns) * matrix.shape[0] + np.maximum(rows, columns)
+        order = np.argsort(pair, kind="stable")
+        same = np.flatnonzero(np.diff(pair[order]) == 0)
+        first, second = order[same], order[same + 1]
+        second_is_better = (
+            values[second] < values[first] if ascending else values[second] > values[first]
+        )
+        kept[np.where(second_is_better, first, second)] = False
     made = values[kept], (rows[kept], columns[kept])
     return scipy_sparse().csr_array(made, shape=matrix.shape)

@@ -66,7 +66,9 @@ def mapping_qualities(table: HspTable) -> list[int]:
     alignment: scores are log-odds (Frith, Wan and Horton 2010, "Incorporating sequence quality data
     into alignment improves DNA read mapping", Nucleic Acids Research 38:e100). Those places count
     that share more than half of the query's letters, of the shorter alignment, with this one, and
-    of places that limits hide one with the most bits it can have. Numbers are rounded, 60 at most;
+    of places that limits hide one with the most bits it can have; so does one
+    that ``max_hsps`` or ``top`` leave out, if it may be the second place. Numbers are rounded, 60
+    at most;
     255 if another place would not be listed (``max_hsps`` or ``top`` is 1), if there are no bits,
     and with ``composition``. A place that shares half with a better one is secondary, and has 0.
 
@@ -88,18 +90,22 @@ def mapping_qualities(table: HspTable) -> list[int]:
     starts = np.flatnonzero((table.rank == 1) & (table.number == 1)).tolist()
     for start, stop in pairwise([*starts, len(table)]):
         bits, hidden = table.bits[start:stop], table.hidden[start:stop]
+        beyond = None if table.beyond is None else table.beyond[start:stop]
         if np.isnan(hidden).any():
             continue
         begin, end = first[start:stop] - 1, last[start:stop]
         qualities[start:stop] = 0
         primary = np.ones(stop - start, bool)
         while primary.any():
-            k = int(primary.argmax())
+            k = 0 if primary[0] else int(np.where(primary, bits, -np.inf).argmax())
             common = np.minimum(end, end[k]) - np.maximum(begin, begin[k])
             rivals = 2 * common > np.minimum(end - begin, end[k] - begin[k])
             primary &= ~rivals
             rivals[k] = False
-            others = float(np.exp2(np.append(bits[rivals], hidden[k]) - bits[k]).sum())
+            unseen = hidden[k]
+            if beyond is not None and bits[rivals].max(initial=-np.inf) < beyond[k]:
+                unseen = max(unseen, beyond[k])
+            others = float(np.exp2(np.append(bits[rivals], unseen) - bits[k]).sum())
             wrong = others / (1 + others)
             most = wrong <= 10 ** (-_BEST_QUALITY / 10)
             qualities[start + k] = _BEST_QUALITY if most else round(-10 * math.log10(wrong))

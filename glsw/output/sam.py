@@ -129,7 +129,7 @@ class Writer:
     Notes
     -----
     The first pair is primary. A further one that shares more than half of its place on the query,
-    or of the other's, with one that is not secondary is secondary (0x100); else it is
+    or of the other's, with a better one that is not secondary is secondary (0x100); else it is
     supplementary (0x800). On the minus strand (0x10) the reverse complement of the query stands
     there. SEQ is always the whole query, soft-clipped where not aligned, and QUAL its qualities, if
     it has some (FASTQ), in the same direction; ``*`` for a translated one, and if a character is
@@ -160,13 +160,16 @@ class Writer:
         stranger = _stranger(table)
         letters: dict[int, str] = {}
         lines = []
-        for row in of_rows(result, _rows):
+        rows = of_rows(result, _rows)
+        flags = [0] * len(rows)
+        for k in sorted(range(len(rows)), key=lambda k: (not rows[k].best, -rows[k].units)):
+            flags[k] = self._flag(rows[k])
+        for row, flag in zip(rows, flags, strict=True):
             if row.query not in letters:
                 shown = table.queries[row.query]
                 found = re.sub(_NO_LETTER, stranger, shown.record.letters)
                 letters[row.query] = f"{found}\t{_quality(shown.given, shown.context)}"
             sequence = "*\t*" if row.of_nucleotides else letters[row.query]
-            flag = self._flag(row)
             lines.append(
                 f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{sequence}\t{row.tags}{self._group}\n"
             )
@@ -187,6 +190,7 @@ class _Row(NamedTuple):
 
     query: int
     best: bool
+    units: int
     reverse: bool
     of_nucleotides: bool
     on_query: tuple[int, int]
@@ -238,6 +242,7 @@ def _rows(table: HspTable) -> list[_Row]:
     mapped = zip(
         table.query.tolist(),
         ((table.rank == 1) & (table.number == 1)).tolist(),
+        table.units.tolist(),
         (np.where(translated, turned, (strands < 0) & (frames == 0))).tolist(),
         translated.tolist(),
         zip(np.minimum(first, last).tolist(), np.maximum(first, last).tolist(), strict=True),

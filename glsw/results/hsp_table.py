@@ -64,6 +64,9 @@ class HspTable(AlignedColumns):
     hidden : ndarray of float64, shape (N,), optional
         The most bits that an alignment of the query can have that limits of the score or E-value
         keep from the table, NaN if nothing is known of them.
+    beyond : ndarray of float64, shape (N,), optional
+        The most bits that one can have beyond the number of hits or of alignments of a hit that is
+        listed, minus infinity if there is none.
     """
 
     scoring: Scoring
@@ -78,6 +81,7 @@ class HspTable(AlignedColumns):
     evalues: npt.NDArray[np.float64]
     runs: Runs
     hidden: npt.NDArray[np.float64] | None = None
+    beyond: npt.NDArray[np.float64] | None = None
 
     def part(self, rows: slice) -> HspTable:
         """Return a table of these rows."""
@@ -94,6 +98,7 @@ class HspTable(AlignedColumns):
             self.evalues[rows],
             self.runs.part(rows),
             None if self.hidden is None else self.hidden[rows],
+            None if self.beyond is None else self.beyond[rows],
         )
 
     def alignment(self, row: int) -> Alignment:

@@ -112,6 +112,7 @@ def _table(
         found.evalues,
         found.runs,
         _hidden_bits(hit_lists, found, database, limits),
+        _bits_beyond(hit_lists, found, first, limits),
     )
     return table, first.tolist()
 
@@ -146,6 +147,24 @@ def _hidden_bits(
             at_limit = found.bits + np.log2(found.evalues / limits.evalue)
         hidden = np.maximum(hidden, at_limit)
     return hidden
+
+
+def _bits_beyond(
+    hit_lists: HitLists, found: FoundAlignments, first: npt.NDArray[np.int64], limits: Limits
+) -> npt.NDArray[np.float64]:
+    """Return the most bits of alignments beyond the number that is listed, see `HspTable`.
+
+    ``first`` has the first row of each hit, and the end.
+    """
+    counts = np.diff(first)
+    full = counts == limits.max_hsps  # never if there is no maximum
+    of_hit = np.where(full, found.bits[first[1:] - 1], -np.inf)
+    beyond = np.full(len(hit_lists), -np.inf)
+    for k, (start, stop) in enumerate(pairwise(hit_lists.offsets.tolist())):
+        if start < stop:
+            last = found.bits[first[stop - 1]] if hit_lists.more[k] != 0 else -np.inf
+            beyond[k] = max(last, of_hit[start:stop].max())
+    return np.repeat(np.repeat(beyond, np.diff(hit_lists.offsets)), counts)
 
 
 class _Shown(dict[int, InContext]):

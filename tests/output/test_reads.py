@@ -248,6 +248,30 @@ def test_mapping_quality_of_two_parts_of_a_read() -> None:
     assert mapq(found) == [60, 3, 0]
 
 
+def test_mapping_quality_where_a_number_may_hide_the_second_place() -> None:
+    """Of a read of two parts, a limit on alignments or hits leaves out a copy of the second."""
+    one, other, apart = GENOME[:60], GENOME[100:140], "T" * 80
+    read_, twice = f"{one}{other}", apart.join([one, other, other])
+    for most, expected in ((2, [60, 3]), (3, [60, 3, 0])):
+        found = ALIGNER.search(read_, [twice], max_hsps=most, min_score=40)
+        assert mapq(found) == expected
+    targets = [Record("a", "", one), Record("b", "", other), Record("c", "", other)]
+    for top, expected in ((2, [60, 3]), (3, [60, 3, 0])):
+        assert mapq(ALIGNER.search(read_, targets, max_hsps=2, top=top, min_score=40)) == expected
+
+
+def test_a_weak_alignment_of_the_best_hit_is_secondary_to_a_better_one_of_another() -> None:
+    one, other = GENOME[:60], GENOME[100:140]
+    targets = [Record("a", "", f"{one}{'T' * 80}{other[10:22]}"), Record("b", "", other)]
+    found = ALIGNER.search(f"{one}{other}", targets, max_hsps=2, evalue=10)
+    assert [hsp.score for hsp in places(found)][:3] == [120, 24, 80]
+    assert mapq(found)[:3] == [60, 0, 60]
+    text = io.StringIO()
+    write(found, text, "sam")
+    flags = [int(row.split("\t")[1]) for row in text.getvalue().splitlines() if row[0] != "@"]
+    assert flags[:3] == [0, 256, 2048]
+
+
 def test_mapping_quality_that_is_not_known() -> None:
     targets = [Record("a", "", GENOME), Record("b", "", GENOME)]
     for options in (

@@ -190,12 +190,12 @@ class _Row(NamedTuple):
 
     query: int
     best: bool
-    units: int
     reverse: bool
     of_nucleotides: bool
     on_query: tuple[int, int]
     place: str
     tags: str
+    units: int
 
 
 def _unmapped(query: Record) -> tuple[object, ...]:
@@ -242,7 +242,6 @@ def _rows(table: HspTable) -> list[_Row]:
     mapped = zip(
         table.query.tolist(),
         ((table.rank == 1) & (table.number == 1)).tolist(),
-        table.units.tolist(),
         (np.where(translated, turned, (strands < 0) & (frames == 0))).tolist(),
         translated.tolist(),
         zip(np.minimum(first, last).tolist(), np.maximum(first, last).tolist(), strict=True),
@@ -267,9 +266,9 @@ def _rows(table: HspTable) -> list[_Row]:
         strict=True,
     )
     return [
-        _Row(*of_query, f"{target}\t{at}\t{mapq}\t{clipped}{cigar}{behind}", "".join(tag))
-        for of_query, (target, at, clipped, cigar, behind, mapq), tag in zip(
-            mapped, places, tags, strict=True
+        _Row(*of_query, f"{target}\t{at}\t{mapq}\t{clipped}{cigar}{behind}", "".join(tag), units)
+        for of_query, (target, at, clipped, cigar, behind, mapq), tag, units in zip(
+            mapped, places, tags, table.units.tolist(), strict=True
         )
     ]
 

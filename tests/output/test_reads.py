@@ -75,11 +75,7 @@ def test_qualities_are_read_by_pysam() -> None:
     with pysam.AlignmentFile("out.sam") as file:
         assert file.header.to_dict()["RG"] == [{"ID": "run 1", "SM": "both"}]
         (program,) = file.header.to_dict()["PG"]
-        assert (program["ID"], program["PN"], program["CL"][:5]) == (
-            "glsw",
-            "glsw",
-            "glsw ",
-        )
+        assert (program["ID"], program["PN"], program["CL"][:4]) == ("glsw", "glsw", "glsw")
         found = list(file)
     assert len(found) == 3
     for record in found:

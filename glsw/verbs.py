@@ -1,8 +1,8 @@
 """The verbs score, score_pairs, align, search and others, without an aligner to keep.
 
 If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic acid, with a
-`KindWarning`, and `glsw.Scoring.blast()` for proteins; one with the other is a ValueError. The page
-of this rule is ``docs/INPUTS.md``.
+`KindWarning`, and `glsw.Scoring.blast()` for proteins; one with the other is a ValueError.
+``docs/INPUTS.md`` has the rule.
 """
 
 from __future__ import annotations

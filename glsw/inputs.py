@@ -18,7 +18,7 @@ from glsw.profiles.profile import Profile
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import SearchSettings
 from glsw.search.selection import Query
-from glsw.sequences.alphabet import DNA, Alphabet
+from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
@@ -269,7 +269,11 @@ class InputEncoder:
                 source = read_all(source)
             elif not isinstance(source, Records):
                 source = as_records(source, what="target", alphabet=DNA)
-            source = Database.of(source, DNA, self._unknown and DNA.wildcard)
+            try:
+                source = Database.of(source, DNA, self._unknown and DNA.wildcard)
+            except UnknownLetterError as error:
+                error.args = error.args[0], "targets to translate are DNA"
+                raise
         return TranslatedDatabase(source, preparation)
 
     def _records(self, source: Source, what: str) -> list[Record]:

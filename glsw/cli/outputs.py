@@ -113,7 +113,7 @@ def write(
     write_one = form.begin(done) if isinstance(form, Format) else form.write
     cells, seconds, memory, written = 0, 0.0, 0, done
     engines, devices = dict[str, None](), dict[str, None]()
-    unlisted = Unlisted()
+    unlisted = Unlisted(hint="" if command else "; --top 0 lists all")
     with to:
         to.stream.write(header)
 
@@ -160,6 +160,8 @@ class Unlisted:
         Hits of a query that were listed where nobody counted the ones beyond, 0 if there is none.
     limit : str
         The words on the E-values of hits.
+    hint : str
+        What lists them, if that can be asked for.
     """
 
     queries: int = 0
@@ -168,6 +170,7 @@ class Unlisted:
     more: int = 0
     most: int = 0
     limit: str = ""
+    hint: str = ""
 
     def add(self, result: SearchResult) -> None:
         """Add the result of a query."""
@@ -185,16 +188,16 @@ class Unlisted:
     def __str__(self) -> str:
         if not self.cut:
             return ""
-        hint = "--top 0 lists all"
         if self.most:
-            return f"no E-values limit the hits: of a query at most {self.most} are listed; {hint}"
+            return (
+                f"no E-values limit the hits: of a query at most {self.most} are listed{self.hint}"
+            )
         hits = f"{self.listed} of {self.listed + self.more} hits{self.limit} are listed"
         if self.queries == 1:
-            return f"{hits}; {hint}"
+            return f"{hits}{self.hint}"
         have = "has" if self.cut == 1 else "have"
-        return (
-            f"{self.cut} of {self.queries} queries {have} more hits than are listed: {hits}; {hint}"
-        )
+        cut = f"{self.cut} of {self.queries} queries {have} more hits than are listed"
+        return f"{cut}: {hits}{self.hint}"
 
 
 def command_line(words: Sequence[str] | None) -> str:

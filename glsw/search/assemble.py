@@ -95,6 +95,7 @@ def _table(
     _check_scores(hit_lists, found.units[first[:-1]], database)
     own = hit_lists.own
     units = found.units if own is None else rounded(found.units / own.scale)
+    hidden = _hidden_bits(hit_lists, found, database, limits)
     table = HspTable(
         shown_scoring(engine.scoring),
         [
@@ -111,8 +112,8 @@ def _table(
         found.bits,
         found.evalues,
         found.runs,
-        _hidden_bits(hit_lists, found, database, limits),
-        _bits_beyond(hit_lists, found, first, limits),
+        hidden,
+        None if hidden is None else _bits_beyond(hit_lists, found, first, limits),
     )
     return table, first.tolist()
 

@@ -265,7 +265,8 @@ class QueryPreparation:
         try:
             codes = DNA.encode(record.letters, name=record.id, unknown=unknown)
         except UnknownLetterError as error:
-            raise UnknownLetterError(error.args[0], "a query to translate is DNA") from None
+            error.args = error.args[0], "a query to translate is DNA"
+            raise
         codons, lower = codons_at(codes, table), None
         if self.lower_case_mask:
             lower = lower_case_codons(record.letters)

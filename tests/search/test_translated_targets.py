@@ -240,7 +240,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         glsw.search(protein, [dna])
     with pytest.raises(ValueError, match="is translated for proteins: genetic_code=1 translates"):
         glsw.search(dna, [dna], target_genetic_code=1)
-    with pytest.raises(ValueError, match=r"not in the DNA alphabet \(\w+\); targets to translate are"):
+    with pytest.raises(ValueError, match=r"not in the DNA alphabet .*; targets to translate"):
         glsw.search(protein, ["MPEPTIDE"], target_genetic_code=1)
     fasta = tmp_path / "a.fasta"
     fasta.write_text(">a\nMASKG\n")

@@ -42,10 +42,15 @@ def suggesting(call: CallT) -> CallT:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a question for the end of an error, empty if no known word is near.
 
+    Dashes of options do not make words alike.
+
     >>> did_you_mean("serch", ["align", "search"]), did_you_mean("xyz", ["align"])
     (', did you mean search?', '')
+    >>> did_you_mean("-evlaue", ["--evalue"]), did_you_mean("--top", ["--output"])
+    (', did you mean --evalue?', '')
     """
     import difflib
 
-    nearest = difflib.get_close_matches(word, list(known), n=1)
-    return f", did you mean {nearest[0]}?" if nearest else ""
+    words = {each.lstrip("-"): each for each in known}
+    nearest = difflib.get_close_matches(word.lstrip("-"), list(words), n=1)
+    return f", did you mean {words[nearest[0]]}?" if nearest else ""

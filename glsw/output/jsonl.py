@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from glsw.results import Hit, SearchResult
@@ -46,17 +46,11 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> json.loads(stream.getvalue())["hits"][0]["target"]
     {'id': 'target 1', 'description': '', 'length': 5}
     """
-    rows = list(result.rows())
-    hits = []
-    for hit in result:
-        own, rows = rows[: len(hit.hsps)], rows[len(hit.hsps) :]
-        hits.append(
-            {
-                "rank": hit.rank,
-                "target": _record(hit.target),
-                "hsps": _hsps(hit, own),
-            }
-        )
+    rows = result.rows()
+    hits = [
+        {"rank": hit.rank, "target": _record(hit.target), "hsps": _hsps(hit, rows)}
+        for hit in result
+    ]
     shown = {
         "query": _record(result.query),
         "database": {"sequences": result.sequences, "residues": result.residues},
@@ -78,9 +72,10 @@ def _record(record: Record) -> dict[str, Any]:
     return {"id": record.id, "description": record.description, "length": len(record)}
 
 
-def _hsps(hit: Hit, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _hsps(hit: Hit, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the objects of the alignments of a hit, whose rows are the next ones."""
     shown = []
-    for hsp, row in zip(hit.hsps, rows, strict=True):
+    for hsp, row in zip(hit.hsps, rows, strict=False):
         query, _, target = hsp.alignment.rows()
         values = {name: value for name, value in row.items() if name not in _OF_HIT}
         shown.append({**values, "query_row": query, "target_row": target})

@@ -126,6 +126,7 @@ def chosen(
     *,
     translated: Sequence[str] = (),
     offers: Mapping[str, str] = MappingProxyType({}),
+    one_strand: bool = False,
     **sides: Any,
 ) -> tuple[Any, list[Any]]:
     """Return options with a scoring for sequences that are compared, if none is given.
@@ -140,6 +141,8 @@ def chosen(
         The names of sides that are translated to proteins.
     offers : mapping of str to str
         By the name of a side, what else can be done if it is nucleic acid and the other is not.
+    one_strand : bool
+        Whether sequences are compared as they are given, which the warning says.
     **sides : sequence, path or list of sequences
         By their names in messages. Those that are None are not there.
 
@@ -173,6 +176,11 @@ def chosen(
         warn(
             f"{_look(kinds)} nucleic acid, so the scoring is glsw.Scoring.nucleotide(), as on the "
             "command line: give a scoring to say so, or glsw.Scoring.blast() for proteins"
+            + (
+                "; only the strands as given are compared, glsw.search has both"
+                if one_strand
+                else ""
+            )
         )
     scoring = Scoring.nucleotide() if verdict.nucleic else Scoring.blast()
     return {**options, "scoring": made(scoring)}, sources

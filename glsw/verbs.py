@@ -40,6 +40,11 @@ _OFFERS = {
     "target": "target_genetic_code=1 translates the targets",
 }
 """What a search can do if one side is nucleic acid and the other is not, by its name."""
+_OFFERS_OF_PAIRS = {
+    "query": "glsw.search(..., genetic_code=1) translates the query",
+    "target": "glsw.search(..., target_genetic_code=1) translates the target",
+}
+"""The same, of what is no search."""
 
 
 class AlignerOptions(TypedDict, total=False):
@@ -95,7 +100,9 @@ def score(
     >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
     array([8, 5], dtype=int32)
     """
-    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    given, (queries, targets) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
+    )
     aligner, queries = Aligner.for_queries(queries, **given)
     with aligner:
         return aligner.score(queries, targets)
@@ -119,7 +126,9 @@ def score_matrix(
     array([[8, 5],
            [5, 6]], dtype=int32)
     """
-    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    given, (queries, targets) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
+    )
     with Aligner(**given) as aligner:
         return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
@@ -141,7 +150,9 @@ def score_pairs(
     >>> glsw.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
     array([17, 22], dtype=int32)
     """
-    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    given, (queries, targets) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
+    )
     with Aligner(**given) as aligner:
         return aligner.score_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
@@ -165,7 +176,9 @@ def align_pairs(
     >>> glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], mode="global").cigars()
     ['3I1X2=3X1=', '3=1D1=']
     """
-    given, (queries, targets) = chosen(options, query=queries, target=targets)
+    given, (queries, targets) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
+    )
     with Aligner(**given) as aligner:
         return aligner.align_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
@@ -256,7 +269,7 @@ def neighbors(
     >>> found.indices.tolist(), found.indptr.tolist(), found.data.tolist()
     ([0, 1, 0, 1, 2], [0, 2, 4, 5], [0, 4, 4, 0, 0])
     """
-    given, (sequences, other) = chosen(options, sequences=sequences, other=other)
+    given, (sequences, other) = chosen(options, one_strand=True, sequences=sequences, other=other)
     with Aligner(**given) as aligner:
         return aligner.neighbors(
             sequences,
@@ -281,7 +294,9 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
     >>> glsw.align("HEAGAWGHEE", "PAWHEAE", mode="global").score
     1
     """
-    given, (query, target) = chosen(options, query=query, target=target)
+    given, (query, target) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target
+    )
     with Aligner(**given) as aligner:
         return aligner.align(query, target)
 
@@ -306,7 +321,9 @@ def alignments(
     17 3=
     13 2=
     """
-    given, (query, target) = chosen(options, query=query, target=target)
+    given, (query, target) = chosen(
+        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target
+    )
     with Aligner(**given) as aligner:  # all is computed in this process
         return aligner.alignments(
             query, target, max_alignments=max_alignments, min_score=min_score, progress=progress

@@ -133,9 +133,17 @@ def test_what_is_refused(verb: str, query: str, target: str) -> None:
     ) as found:
         call(*given, engine="reference")
     assert str(found.value).endswith("scoring=glsw.Scoring.blast() takes both for proteins")
-    assert ("genetic_code=1 translates the query" in str(found.value)) == (
-        verb == "search" and query != "protein"
+    offer = f"{'target_' if query == 'protein' else ''}genetic_code=1"
+    of_pairs = verb in (
+        "score",
+        "score_pairs",
+        "align",
+        "alignments",
+        "align_pairs",
+        "score_matrix",
     )
+    assert (f" {offer} translates" in str(found.value)) == (verb == "search")
+    assert (f"glsw.search(..., {offer}) translates" in str(found.value)) == of_pairs
     with warnings.catch_warnings():  # what is asked for counts, and is said
         warnings.simplefilter("error")
         scoring = glsw.Scoring3.sum_of_pairs(BLAST) if verb in VERBS3 else BLAST
@@ -368,3 +376,14 @@ def test_the_rule_tells_real_sequences(data: Path) -> None:
         )
     for name in ("proteins/ecoli_K12_sprot_4403.fasta.gz", "scop/scop20_half.fasta.gz"):
         assert not any(kind_of([each.letters]).nucleic for each in glsw.read(data / name))
+
+
+def test_strands_that_are_not_compared() -> None:
+    for verb in (glsw.score, glsw.align, glsw.alignments, glsw.score_pairs, glsw.align_pairs):
+        with pytest.warns(
+            KindWarning, match=r"only the strands as given are compared, glsw\.search"
+        ):
+            verb(DNA, [DNA] if "pairs" in verb.__name__ else DNA, engine="reference")
+    with pytest.warns(KindWarning) as caught:
+        glsw.search(DNA, [DNA], engine="reference")
+    assert "strands" not in str(caught[0].message)

@@ -69,6 +69,35 @@ _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
 _ALPHABETS = "--alphabet protein", "--alphabet dna"
 """What errors of letters advise, and the options where --protein is none."""
 
+_NAMES_OF_BLAST = {
+    "outfmt": ("--format", "6 is blast-tab, 7 blast-tab-comments, 0 pairwise"),
+    "max_target_seqs": ("--top", ""),
+    "num_alignments": ("--top", ""),
+    "num_descriptions": ("--top", ""),
+    "num_threads": ("--threads", ""),
+    "out": ("--output", ""),
+    "comp_based_stats": ("--composition", ""),
+    "reward": ("--match", ""),
+    "penalty": ("--mismatch", ""),
+    "lcase_masking": ("--lower-case-mask", ""),
+    "query_gencode": ("--genetic-code", ""),
+    "db_gencode": ("--target-genetic-code", ""),
+    "dbtype": ("--alphabet", ""),
+}
+"""Options of BLAST+ without their hyphen: those of the same meaning, and what else to say."""
+_FILES_OF_BLAST = "query", "db", "subject", "in"
+"""Options of BLAST+ with a file, which has no option here."""
+_PROGRAMS_OF_BLAST = {
+    "blastp": "search",
+    "blastn": "search",
+    "blastx": "search --translated",
+    "tblastn": "search --translated-target",
+    "tblastx": "search --translated --translated-target",
+    "makeblastdb": "makedb",
+    "psiblast": "search --iterations",
+    "help": "--help",
+}
+
 _EPILOG = (
     "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
     "(FILE.part has the results so far), 141 when the reader of the output is gone, "
@@ -188,11 +217,25 @@ class _Parser(argparse.ArgumentParser):
         from glsw.sequences.nearest import did_you_mean
 
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message):
+            if (like := _PROGRAMS_OF_BLAST.get(found[1])) and "search" in found[2]:
+                return f", did you mean {like}?"
             return did_you_mean(found[1], re.findall(r"[\w-]+", found[2]))
         names = (word.partition("=")[0] for word in self.words if word[1:] and word[0] == "-")
         for name in names:
+            if name in self._option_string_actions:
+                continue
+            blast = name.lstrip("-").replace("-", "_")
+            option, what = _NAMES_OF_BLAST.get(blast, ("", ""))
+            if option in self._option_string_actions:
+                named = "" if name in message.split() else f"; {name}"
+                return f"{named}, did you mean {option}?{' ' + what if what else ''}"
+            if blast in _FILES_OF_BLAST:
+                usage = " ".join(
+                    str(action.metavar) for action in self._actions if not action.option_strings
+                )
+                return f": files are given without an option, in the order {usage}"
             hint = did_you_mean(name, self._option_string_actions)
-            if hint and name not in self._option_string_actions:
+            if hint:
                 return hint if name in message.split() else f"; {name}{hint}"
         return ""
 

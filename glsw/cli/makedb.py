@@ -11,6 +11,7 @@ from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar, say
 from glsw.cli.words import MATRIX, alphabet, matrix_of, name
 from glsw.sequences.database import makedb
+from glsw.sequences.database_file import is_database
 from glsw.sequences.paired_alphabet import STRUCTURE
 
 
@@ -64,6 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     if matrix is not None and second is None:
         raise ValueError("--second-matrix is for --second-track, which is not given")
     letters = STRUCTURE if matrix is None else "".join(matrix_of(matrix).alphabet.letters)
+    _check_order(arguments.source[0], arguments.out)
     sources = [*arguments.source, *([] if second is None else [second])]
     with progress_bar(arguments, _bytes(sources), "B") as bar:
         database = makedb(
@@ -82,6 +84,20 @@ def run(arguments: argparse.Namespace) -> None:
         f"{arguments.out}: {len(database)} sequences, {database.residues} residues, "
         f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
     )
+
+
+def _check_order(first: str, out: str) -> None:
+    """Raise an error if the first file of sequences seems to be the database to write."""
+    missing = first != "-" and not Path(first).exists()
+    if is_database(first):
+        raise ValueError(
+            f"{first} is a database of makedb: the files of sequences come first, then the database"
+        )
+    if missing and Path(out).is_file() and not is_database(out):
+        raise ValueError(
+            f"{first} does not exist, and {out} is no database: the files of sequences come first, "
+            "then the database"
+        )
 
 
 def _bytes(paths: Iterable[str]) -> int | None:

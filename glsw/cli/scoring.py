@@ -210,11 +210,14 @@ def _proteins(
 ) -> ValueError:
     """Return the error of proteins, beside a query of DNA."""
     search = "" if translated is None else "--translated to search proteins with DNA, or "
+    elsewhere = (
+        "; glsw search --translated searches proteins with DNA" if translated is None else ""
+    )
     index = "; makedb --alphabet dna indexes DNA" if indexed else ""
     query = "has DNA" if as_asked else "is scored as DNA"
     return ValueError(
         f"{path} has proteins, but the query {query}: give {search}--protein if it is a "
-        f"protein{index}"
+        f"protein{index}{elsewhere}"
     )
 
 
@@ -226,6 +229,8 @@ def _dna(path: str, translated: bool | None, indexed: bool) -> ValueError:
         if indexed
         else f"give {search}--protein if it has proteins"
     )
+    if translated is None:
+        what += "; glsw search --translated-target searches DNA with proteins"
     if translated:
         what = "--translated is for proteins, with --translated-target it is for DNA"
     return ValueError(f"{path} has DNA, but the query is scored as protein: {what}")

@@ -112,7 +112,11 @@ def test_what_is_refused(
     done = run(f"{command.format(f'{query}.fa', f'{target}.fa')} {options}")
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"glsw: {message}")
-    assert done.err.endswith(("--protein if it is a protein\n", OWN))
+    searches = "; glsw search --translated searches proteins with DNA\n"
+    of_targets = "; glsw search --translated-target searches DNA with proteins\n"
+    assert ("; glsw search --translated" in done.err) == (not command.startswith("search"))
+    kept = done.err.replace(searches, "\n").replace(of_targets, "\n")
+    assert kept.endswith(("--protein if it is a protein\n", OWN))
     offers = command.startswith("search")
     assert (
         OFFER in done.err or "--translated to search proteins with DNA, or" in done.err
@@ -132,7 +136,7 @@ def test_what_is_refused(
         ("short.fa dna.db", AS_DNA),
         ("protein.fa dna.db", "dna.db has DNA, but the query is scored as protein: give --tran"),
         ("dna.fa protein.db", "protein.db has proteins, but the query is scored as DNA: give --tr"),
-        ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}{OWN}"),
+        ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}{OWN.strip()}; glsw sea"),
         (
             "dna.fa dna.db --translated-target",
             "dna.fa has DNA: give --translated too, to translate",

@@ -30,10 +30,12 @@ class Contexts(NamedTuple):
     lengths: _Int64
 
     @classmethod
-    def of(cls, contexts: Sequence[Context]) -> Contexts:
-        """Return the arrays of contexts."""
-        each = [(one.strand, one.frame, one.length) for one in contexts]
-        return cls(*np.array(each, np.int64).reshape(-1, 3).T)
+    def of(cls, contexts: Mapping[int, Context], rows: _Int64) -> Contexts:
+        """Return the arrays of the contexts that the rows name, each perhaps several times."""
+        names = sorted(contexts)
+        each = [(one.strand, one.frame, one.length) for one in map(contexts.__getitem__, names)]
+        found = np.array(each, np.int64).reshape(-1, 3)
+        return cls(*found[np.searchsorted(np.array(names, np.int64), rows)].T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +130,15 @@ class HspTable(AlignedColumns):
     @cached_property
     def query_contexts(self) -> Contexts:
         """Strand, frame and length of the query of each row."""
-        return Contexts.of([self.queries[k].context for k in self.query.tolist()])
+        return Contexts.of(
+            {k: self.queries[k].context for k in set(self.query.tolist())}, self.query
+        )
 
     @cached_property
     def target_contexts(self) -> Contexts:
         """Strand, frame and length of the target of each row."""
-        return Contexts.of([self.targets[k].context for k in self.target.tolist()])
+        some = set(self.target.tolist())
+        return Contexts.of({k: self.targets[k].context for k in some}, self.target)
 
     def _places(self, side: int, contexts: Contexts) -> _Places:
         start, end = self.runs.start[:, side], self.ends[:, side]

@@ -227,7 +227,8 @@ class Hits(Sequence[Hit]):
 def table_hsp(table: HspTable, row: int) -> Hsp:
     """Return the pair of a row of a table."""
     target = table.targets[int(table.target[row])].context
-    bits, evalue = (None if math.isnan(x) else x for x in (table.bits[row], table.evalues[row]))
+    known = float(table.bits[row]), float(table.evalues[row])
+    bits, evalue = (None if math.isnan(x) else x for x in known)
     return Hsp(
         table.alignment(row),
         table.queries[table.query[row]].context,

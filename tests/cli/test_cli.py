@@ -843,7 +843,11 @@ def test_a_database_is_searched_like_its_file(
         ("search dna.fasta db --match 2 --mismatch -3", f"db {PROTEINS}"),
         ("search dna.fasta db --dna", f"db {PROTEINS}"),
         ("search dna.fasta db.fasta", f"db.fasta {PROTEINS}\n"),
-        ("align dna.fasta query.fasta", f"{PROTEINS.replace(TRANSLATED, '')}\n"),
+        (
+            "align dna.fasta query.fasta",
+            f"{PROTEINS.replace(TRANSLATED, '')}; glsw search --translated searches proteins "
+            "with DNA\n",
+        ),
         (
             "search query.fasta genes",
             "genes has DNA, but the query is scored as protein: give --translated-target",

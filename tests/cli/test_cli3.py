@@ -515,7 +515,7 @@ def test_dna_is_known_by_its_letters(run):
     assert (done.status, done.err) == (
         2,
         "glsw: c.fasta has proteins, but the query is scored as DNA: give --protein if it is a "
-        "protein\n",
+        "protein; glsw search --translated searches proteins with DNA\n",
     )
 
 

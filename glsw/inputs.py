@@ -231,20 +231,15 @@ class InputEncoder:
             return self._translated(source, strand, genetic_code)
         if strand is not None:
             raise ValueError(f"target_strand {strand!r} is for target_genetic_code, not given")
-        if isinstance(source, os.PathLike) and is_database(source):
-            source = Database.open(source)
-        if not isinstance(source, Database):
-            if isinstance(source, os.PathLike):
-                source = read_all(source)
-            elif not isinstance(source, Records):
-                source = self._records(source, "target")
-            return Database.of(self._lowered(source), self._masked_alphabet, self._unknown)
+        found = _opened(source, self._alphabet)
+        if not isinstance(found, Database):
+            return Database.of(self._lowered(found), self._masked_alphabet, self._unknown)
         if self._seg_of_targets:
             raise ValueError(
-                f"{source.path or 'the database'}: SEG masks an indexed database when it is made"
+                f"{found.path or 'the database'}: SEG masks an indexed database when it is made"
             )
-        source.check(self._masked_alphabet)
-        return source
+        found.check(self._masked_alphabet)
+        return found
 
     def _checked(self, translated: Sequence[str] = (), **sides: Any) -> list[Any]:
         """Return sources that are scored with each other; an error if they are of other kinds."""
@@ -262,19 +257,14 @@ class InputEncoder:
             lower_case_mask=bool(self.settings["lower_case_mask"]),
             seg=self._seg_of_targets,
         )
-        if isinstance(source, os.PathLike) and is_database(source):
-            source = Database.open(source)
-        if not isinstance(source, Database):
-            if isinstance(source, os.PathLike):
-                source = read_all(source)
-            elif not isinstance(source, Records):
-                source = as_records(source, what="target", alphabet=DNA)
+        found = _opened(source, DNA)
+        if not isinstance(found, Database):
             try:
-                source = Database.of(source, DNA, self._unknown and DNA.wildcard)
+                found = Database.of(found, DNA, self._unknown and DNA.wildcard)
             except UnknownLetterError as error:
                 error.args = error.args[0], "targets to translate are DNA"
                 raise
-        return TranslatedDatabase(source, preparation)
+        return TranslatedDatabase(found, preparation)
 
     def _records(self, source: Source, what: str) -> list[Record]:
         return as_records(source, what=what, alphabet=self._alphabet)
@@ -320,3 +310,12 @@ def _takes_nucleotides(scoring: Scoring) -> bool:
     codes = scoring.alphabet.encode("ACGT")
     scores = scoring.matrix[np.ix_(codes, codes)]
     return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
+
+
+def _opened(source: Targets, alphabet: Alphabet) -> Sequence[Record] | Records | Database:
+    """Return the targets of a search, read but not encoded; those of a file if it is indexed."""
+    if isinstance(source, os.PathLike):
+        return Database.open(source) if is_database(source) else read_all(source)
+    if isinstance(source, Records | Database):
+        return source
+    return as_records(source, what="target", alphabet=alphabet)

@@ -47,6 +47,11 @@ _OFFERS_OF_PAIRS = {
 """The same, of what is no search."""
 
 
+def _for_pairs(options: Mapping[str, Any], query: Any, target: Any) -> tuple[Any, list[Any]]:
+    """Return the options of verbs that take sequences as they are given, see `chosen`."""
+    return chosen(options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target)
+
+
 class AlignerOptions(TypedDict, total=False):
     """The options of `Aligner`, which describes them."""
 
@@ -100,9 +105,7 @@ def score(
     >>> glsw.score("ACGT", ["ACGT", "AGT"], scoring=glsw.Scoring.match_mismatch(2, -1, 1, 1))
     array([8, 5], dtype=int32)
     """
-    given, (queries, targets) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
-    )
+    given, (queries, targets) = _for_pairs(options, queries, targets)
     aligner, queries = Aligner.for_queries(queries, **given)
     with aligner:
         return aligner.score(queries, targets)
@@ -126,9 +129,7 @@ def score_matrix(
     array([[8, 5],
            [5, 6]], dtype=int32)
     """
-    given, (queries, targets) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
-    )
+    given, (queries, targets) = _for_pairs(options, queries, targets)
     with Aligner(**given) as aligner:
         return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
@@ -150,9 +151,7 @@ def score_pairs(
     >>> glsw.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
     array([17, 22], dtype=int32)
     """
-    given, (queries, targets) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
-    )
+    given, (queries, targets) = _for_pairs(options, queries, targets)
     with Aligner(**given) as aligner:
         return aligner.score_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
@@ -176,9 +175,7 @@ def align_pairs(
     >>> glsw.align_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"], mode="global").cigars()
     ['3I1X2=3X1=', '3=1D1=']
     """
-    given, (queries, targets) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=queries, target=targets
-    )
+    given, (queries, targets) = _for_pairs(options, queries, targets)
     with Aligner(**given) as aligner:
         return aligner.align_pairs(
             queries, targets, pairs=pairs, progress=progress, executor=executor
@@ -294,9 +291,7 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
     >>> glsw.align("HEAGAWGHEE", "PAWHEAE", mode="global").score
     1
     """
-    given, (query, target) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target
-    )
+    given, (query, target) = _for_pairs(options, query, target)
     with Aligner(**given) as aligner:
         return aligner.align(query, target)
 
@@ -321,9 +316,7 @@ def alignments(
     17 3=
     13 2=
     """
-    given, (query, target) = chosen(
-        options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target
-    )
+    given, (query, target) = _for_pairs(options, query, target)
     with Aligner(**given) as aligner:  # all is computed in this process
         return aligner.alignments(
             query, target, max_alignments=max_alignments, min_score=min_score, progress=progress
